@@ -1,0 +1,292 @@
+/// A valid schema: what a service can be asked.
+///
+/// Built once from SDL by `buildSchema`, then only read. Types refer to one another by name.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Schema
+public final class Schema: Sendable {
+    public let description: String?
+    /// In the order of the document, built-in scalars and introspection types last.
+    public let types: [TypeDefinition]
+    public let directives: [DirectiveDefinition]
+    public let queryType: TypeDefinition
+    public let mutationType: TypeDefinition?
+    public let subscriptionType: TypeDefinition?
+
+    private let typesByName: [String: TypeDefinition]
+    private let directivesByName: [String: DirectiveDefinition]
+    /// Object types behind each abstract type, in the order of `types`.
+    private let possibleTypesByName: [String: [TypeDefinition]]
+
+    /// Takes parts that have been checked: `buildSchema` is the way in.
+    init(
+        description: String?, types: [TypeDefinition], directives: [DirectiveDefinition],
+        queryType: TypeDefinition, mutationType: TypeDefinition?, subscriptionType: TypeDefinition?
+    ) {
+        self.description = description
+        self.types = types
+        self.directives = directives
+        self.queryType = queryType
+        self.mutationType = mutationType
+        self.subscriptionType = subscriptionType
+        typesByName = Dictionary(types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        directivesByName = Dictionary(
+            directives.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var possible: [String: [TypeDefinition]] = [:]
+        for type in types {
+            switch type.kind {
+            case .object(let object):
+                for interface in object.interfaces { possible[interface, default: []].append(type) }
+            case .union(let members):
+                possible[type.name] = members.compactMap { [typesByName] in typesByName[$0] }
+            case .interface:
+                if possible[type.name] == nil { possible[type.name] = [] }
+            case .scalar, .enumeration, .inputObject:
+                break
+            }
+        }
+        possibleTypesByName = possible
+    }
+
+    public func type(named name: String) -> TypeDefinition? { typesByName[name] }
+
+    public func directive(named name: String) -> DirectiveDefinition? { directivesByName[name] }
+
+    /// The root type of an operation, where the schema supports that kind.
+    public func rootType(of kind: OperationKind) -> TypeDefinition? {
+        switch kind {
+        case .query: queryType
+        case .mutation: mutationType
+        case .subscription: subscriptionType
+        }
+    }
+
+    /// The object types a value of `type` may have: itself for an object type.
+    ///
+    /// Spec: https://spec.graphql.org/September2025/#GetPossibleTypes()
+    public func possibleTypes(of type: TypeDefinition) -> [TypeDefinition] {
+        if case .object = type.kind { return [type] }
+        return possibleTypesByName[type.name] ?? []
+    }
+}
+
+/// A named type of the schema.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Types
+public final class TypeDefinition: Sendable {
+    public enum Kind: Sendable {
+        case scalar(specifiedByURL: String?)
+        case object(FieldsType)
+        case interface(FieldsType)
+        /// Names of the member types.
+        case union([String])
+        case enumeration([EnumValueDefinition])
+        case inputObject(InputObjectType)
+    }
+
+    public let name: String
+    public let description: String?
+    public let kind: Kind
+    /// As applied in the SDL, for printing and tools.
+    public let appliedDirectives: [Directive]
+
+    public init(
+        name: String, description: String?, kind: Kind, appliedDirectives: [Directive] = []
+    ) {
+        self.name = name
+        self.description = description
+        self.kind = kind
+        self.appliedDirectives = appliedDirectives
+    }
+
+    /// The fields of an object or interface type; nil for other kinds.
+    public var fieldsType: FieldsType? {
+        switch kind {
+        case .object(let type), .interface(let type): type
+        case .scalar, .union, .enumeration, .inputObject: nil
+        }
+    }
+
+    public func field(named name: String) -> FieldDefinition? { fieldsType?.field(named: name) }
+
+    /// Scalars and enums: types without fields of their own.
+    public var isLeaf: Bool {
+        switch kind {
+        case .scalar, .enumeration: true
+        case .object, .interface, .union, .inputObject: false
+        }
+    }
+
+    public var isComposite: Bool {
+        switch kind {
+        case .object, .interface, .union: true
+        case .scalar, .enumeration, .inputObject: false
+        }
+    }
+
+    public var isAbstract: Bool {
+        switch kind {
+        case .interface, .union: true
+        case .scalar, .object, .enumeration, .inputObject: false
+        }
+    }
+
+    /// Spec: https://spec.graphql.org/September2025/#IsInputType()
+    public var isInput: Bool {
+        switch kind {
+        case .scalar, .enumeration, .inputObject: true
+        case .object, .interface, .union: false
+        }
+    }
+
+    /// Spec: https://spec.graphql.org/September2025/#IsOutputType()
+    public var isOutput: Bool {
+        if case .inputObject = kind { false } else { true }
+    }
+}
+
+/// What object and interface types have in common.
+public final class FieldsType: Sendable {
+    /// Names of the interfaces it implements.
+    public let interfaces: [String]
+    public let fields: [FieldDefinition]
+    private let fieldsByName: [String: FieldDefinition]
+
+    public init(interfaces: [String], fields: [FieldDefinition]) {
+        self.interfaces = interfaces
+        self.fields = fields
+        fieldsByName = Dictionary(
+            fields.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    public func field(named name: String) -> FieldDefinition? { fieldsByName[name] }
+}
+
+public final class FieldDefinition: Sendable {
+    public let name: String
+    public let description: String?
+    public let arguments: [InputValueDefinition]
+    public let type: TypeReference
+    public let deprecationReason: String?
+    public let appliedDirectives: [Directive]
+
+    public init(
+        name: String, description: String?, arguments: [InputValueDefinition], type: TypeReference,
+        deprecationReason: String? = nil, appliedDirectives: [Directive] = []
+    ) {
+        self.name = name
+        self.description = description
+        self.arguments = arguments
+        self.type = type
+        self.deprecationReason = deprecationReason
+        self.appliedDirectives = appliedDirectives
+    }
+
+    public func argument(named name: String) -> InputValueDefinition? {
+        arguments.first { $0.name == name }
+    }
+}
+
+/// An argument or an input field.
+public final class InputValueDefinition: Sendable {
+    public let name: String
+    public let description: String?
+    public let type: TypeReference
+    /// As written; coerced by `coerceLiteral` when it is used.
+    public let defaultValue: ValueNode?
+    public let deprecationReason: String?
+    public let appliedDirectives: [Directive]
+
+    public init(
+        name: String, description: String?, type: TypeReference, defaultValue: ValueNode?,
+        deprecationReason: String? = nil, appliedDirectives: [Directive] = []
+    ) {
+        self.name = name
+        self.description = description
+        self.type = type
+        self.defaultValue = defaultValue
+        self.deprecationReason = deprecationReason
+        self.appliedDirectives = appliedDirectives
+    }
+
+    /// Non-null and without a default: it must be given.
+    ///
+    /// Spec: https://spec.graphql.org/September2025/#sec-Required-Arguments
+    public var isRequired: Bool {
+        if case .nonNull = type { defaultValue == nil } else { false }
+    }
+}
+
+public final class InputObjectType: Sendable {
+    public let fields: [InputValueDefinition]
+    /// Exactly one member must be given, and not null.
+    public let isOneOf: Bool
+    private let fieldsByName: [String: InputValueDefinition]
+
+    public init(fields: [InputValueDefinition], isOneOf: Bool) {
+        self.fields = fields
+        self.isOneOf = isOneOf
+        fieldsByName = Dictionary(
+            fields.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    public func field(named name: String) -> InputValueDefinition? { fieldsByName[name] }
+}
+
+public final class EnumValueDefinition: Sendable {
+    public let name: String
+    public let description: String?
+    public let deprecationReason: String?
+    public let appliedDirectives: [Directive]
+
+    public init(
+        name: String, description: String?, deprecationReason: String? = nil,
+        appliedDirectives: [Directive] = []
+    ) {
+        self.name = name
+        self.description = description
+        self.deprecationReason = deprecationReason
+        self.appliedDirectives = appliedDirectives
+    }
+}
+
+public final class DirectiveDefinition: Sendable {
+    public let name: String
+    public let description: String?
+    public let arguments: [InputValueDefinition]
+    public let isRepeatable: Bool
+    public let locations: [DirectiveLocation]
+
+    public init(
+        name: String, description: String?, arguments: [InputValueDefinition], isRepeatable: Bool,
+        locations: [DirectiveLocation]
+    ) {
+        self.name = name
+        self.description = description
+        self.arguments = arguments
+        self.isRepeatable = isRepeatable
+        self.locations = locations
+    }
+}
+
+/// Spec: https://spec.graphql.org/September2025/#DirectiveLocation
+public enum DirectiveLocation: String, Sendable, CaseIterable {
+    case query = "QUERY"
+    case mutation = "MUTATION"
+    case subscription = "SUBSCRIPTION"
+    case field = "FIELD"
+    case fragmentDefinition = "FRAGMENT_DEFINITION"
+    case fragmentSpread = "FRAGMENT_SPREAD"
+    case inlineFragment = "INLINE_FRAGMENT"
+    case variableDefinition = "VARIABLE_DEFINITION"
+    case schema = "SCHEMA"
+    case scalar = "SCALAR"
+    case object = "OBJECT"
+    case fieldDefinition = "FIELD_DEFINITION"
+    case argumentDefinition = "ARGUMENT_DEFINITION"
+    case interface = "INTERFACE"
+    case union = "UNION"
+    case enumeration = "ENUM"
+    case enumValue = "ENUM_VALUE"
+    case inputObject = "INPUT_OBJECT"
+    case inputFieldDefinition = "INPUT_FIELD_DEFINITION"
+}
