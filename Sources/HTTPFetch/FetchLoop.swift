@@ -112,7 +112,8 @@ final class FetchLoop: Sendable {
                 return (inbox.starting, inbox.cancelling, inbox.stopping)
             }
             for (id, hop, continuation) in starting {
-                guard let transfer = Transfer(hop, policy: policy, continuation: continuation) else {
+                guard let transfer = Transfer(hop, policy: policy, continuation: continuation)
+                else {
                     inbox.withLock { $0.underWay -= 1 }
                     continue
                 }

@@ -78,7 +78,9 @@ package final class Fetcher: Sendable {
         let separators = "()<>@,;:\\\"/[]?={} ".utf8
         for field in fields {
             guard !field.name.isEmpty, !field.value.isEmpty,
-                field.name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !separators.contains($0) }),
+                field.name.utf8.allSatisfy({
+                    (0x21...0x7E).contains($0) && !separators.contains($0)
+                }),
                 field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
             else { throw .invalidRequest }
         }

@@ -203,7 +203,10 @@ final class Transfer {
         let value = line[(colon + 1)...].drop { blanks.contains($0) }
             .reversed().drop { blanks.contains($0) }.reversed()
         headers.append(
-            (String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
+            (
+                String(decoding: line[..<colon], as: UTF8.self),
+                String(decoding: value, as: UTF8.self)
+            )
         )
         return true
     }

@@ -76,7 +76,9 @@ struct Claims {
     ) throws(TokenError) -> (issuedAt: UnixSeconds, expiresAt: UnixSeconds) {
         guard let expiresAt = try seconds("exp") else { throw .claim("exp") }
         guard let issuedAt = try seconds("iat") else { throw .claim("iat") }
-        guard now < expiresAt + Self.skewSeconds else { throw .expired(secondsAgo: now - expiresAt) }
+        guard now < expiresAt + Self.skewSeconds else {
+            throw .expired(secondsAgo: now - expiresAt)
+        }
         guard issuedAt <= now + Self.skewSeconds else { throw .issuedInFuture }
         if let notBefore = try seconds("nbf"), notBefore > now + Self.skewSeconds {
             throw .notYetValid

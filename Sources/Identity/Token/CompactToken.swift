@@ -10,6 +10,12 @@ struct CompactToken {
     let keyID: [UInt8]
     private let claims: JSON
 
+    /// The bytes that the signature covers: header and payload as they stand.
+    var signingInput: some Collection<UInt8> {
+        let lastDot = text.utf8.lastIndex(of: UInt8(ascii: ".")) ?? text.utf8.endIndex
+        return text.utf8[..<lastDot]
+    }
+
     /// Reads the token's shape and header: size, two dots, canonical base64url, strict JSON, an algorithm of `algorithms`, a key
     /// id, and none of the parameters that change how a token is read. Parameters that bring or point at a key (`jwk`, `jku`,
     /// `x5c`, `x5u`) are ignored: keys come from configuration only.
@@ -34,7 +40,8 @@ struct CompactToken {
             if refused.contains(name) { throw .header(name) }
         }
         if let type = header["typ"] {
-            guard let bytes = type.bytes, String(decoding: bytes, as: UTF8.self).uppercased() == "JWT"
+            guard let bytes = type.bytes,
+                String(decoding: bytes, as: UTF8.self).uppercased() == "JWT"
             else { throw .header("typ") }
         }
         guard let name = header["alg"]?.bytes else { throw .algorithm("") }

@@ -6,7 +6,9 @@ import CJWT
 /// libjwt takes a token unchecked when it is given no key, and takes the algorithm from the token. So the key is never empty
 /// (`VerificationKey`), the caller has compared the algorithm with the key's before, and it is compared again here after.
 func libjwtVerifies(_ token: String, with key: VerificationKey) -> Bool {
-    guard !key.material.isEmpty, let count = Int32(exactly: key.material.count) else { return false }
+    guard !key.material.isEmpty, let count = Int32(exactly: key.material.count) else {
+        return false
+    }
     var decoded: OpaquePointer?
     let code = jwt_decode(&decoded, token, key.material, count)
     // A failed check leaves its story in the thread's queue of libcrypto.
