@@ -22,6 +22,8 @@ package struct PostgresConfiguration: Sendable {
     package var connectTimeout: Duration = .seconds(5)
     /// How the event loop learns that a connection can be read.
     package var readiness = ReadinessMethod.automatic
+    /// Told what happens to the connections, on whatever thread it happens.
+    package var onEvent: @Sendable (PostgresEvent) -> Void = { _ in }
 
     package init(url: String) {
         self.url = url
