@@ -23,13 +23,13 @@ let package = Package(
 
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(name: "CReadiness"),
         .target(
             name: "Postgres",
             dependencies: [
-                "CLibPQ",
+                "CLibPQ", "CReadiness",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "Logging", package: "swift-log"),
             ]),
 
         .systemLibrary(
@@ -69,6 +69,7 @@ let package = Package(
             ]),
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
     ],
     swiftLanguageModes: [.v6]
 )
