@@ -69,6 +69,11 @@ let package = Package(
             ]),
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
+        .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
+        .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
+        .testTarget(
+            name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
+            exclude: ["Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
 )
