@@ -72,3 +72,10 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// scripts/test asks for this. Elsewhere a newer compiler that warns of more still builds the project.
+if Context.environment["WARNINGS_AS_ERRORS"] == "1" {
+    for target in package.targets where target.type != .system {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
+    }
+}
