@@ -55,7 +55,7 @@ private final class MetaBatch: ObjectBatch {
                 name, value.name, value.description, value.deprecationReason, to: &writer)
         case .inputValue(let value):
             if name == "defaultValue" {
-                return writer.writeOptional(value.defaultValue.map { printValue($0) })
+                return writer.writeOptional(value.defaultValue.map { print($0) })
             }
             return write(
                 name, value.name, value.description, value.deprecationReason, to: &writer)
