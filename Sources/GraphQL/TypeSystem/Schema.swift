@@ -11,6 +11,8 @@ public final class Schema: Sendable {
     public let queryType: TypeDefinition
     public let mutationType: TypeDefinition?
     public let subscriptionType: TypeDefinition?
+    /// Directives of the `schema` definition, as applied in the SDL.
+    public let appliedDirectives: [Directive]
 
     private let typesByName: [String: TypeDefinition]
     private let directivesByName: [String: DirectiveDefinition]
@@ -20,7 +22,8 @@ public final class Schema: Sendable {
     /// Takes parts that have been checked: `buildSchema` is the way in.
     init(
         description: String?, types: [TypeDefinition], directives: [DirectiveDefinition],
-        queryType: TypeDefinition, mutationType: TypeDefinition?, subscriptionType: TypeDefinition?
+        queryType: TypeDefinition, mutationType: TypeDefinition?, subscriptionType: TypeDefinition?,
+        appliedDirectives: [Directive] = []
     ) {
         self.description = description
         self.types = types
@@ -28,7 +31,9 @@ public final class Schema: Sendable {
         self.queryType = queryType
         self.mutationType = mutationType
         self.subscriptionType = subscriptionType
-        typesByName = Dictionary(types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.appliedDirectives = appliedDirectives
+        typesByName = Dictionary(
+            types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         directivesByName = Dictionary(
             directives.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var possible: [String: [TypeDefinition]] = [:]
