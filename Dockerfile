@@ -10,7 +10,6 @@ COPY scripts/common scripts/packages scripts/
 RUN apt-get update \
     && apt-get install -y --no-install-recommends $(scripts/packages build) \
     && rm -rf /var/lib/apt/lists/*
-# The dependencies first: they are built again only where they change.
 COPY Package.swift ./
 COPY Sources Sources
 COPY Tests Tests
