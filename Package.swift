@@ -1,12 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Where a module may point: Server, Admin -> Bookplate -> {GraphQL, Postgres, Identity, HTTPFetch}.
+// Where a module may point: BookplateServer, Admin -> Bookplate -> {GraphQL, Postgres, Identity, HTTPFetch}.
+// Server is the HTTP side: it knows GraphQL and Config, and nothing of the product.
 // The system libraries' Debian packages are named once, in scripts/packages.
 let package = Package(
     name: "bookplate",
     products: [
-        .executable(name: "bookplate", targets: ["Server"]),
+        .executable(name: "bookplate", targets: ["BookplateServer"]),
         .executable(name: "bookplate-admin", targets: ["Admin"]),
         .executable(name: "graphql-tool", targets: ["GraphQLTool"]),
     ],
@@ -23,13 +24,13 @@ let package = Package(
 
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(name: "CReadiness"),
         .target(
             name: "Postgres",
             dependencies: [
-                "CLibPQ",
+                "CLibPQ", "CReadiness",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "Logging", package: "swift-log"),
             ]),
 
         .systemLibrary(
@@ -50,25 +51,45 @@ let package = Package(
                 "GraphQL", "Postgres", "Identity", "HTTPFetch",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .executableTarget(
+        .target(name: "Config"),
+        .target(
             name: "Server",
             dependencies: [
-                "Bookplate",
+                "Config", "GraphQL",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            resources: [
+                .embedInCode("Explorer/Page/explorer.html"),
+                .embedInCode("Explorer/Page/explorer.css"),
+                .embedInCode("Explorer/Page/explorer.js"),
             ]),
+        .executableTarget(
+            name: "BookplateServer",
+            dependencies: ["Bookplate", "Config", "Server"]),
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "Bookplate",
+                "Bookplate", "Config",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
+        .testTarget(name: "ConfigTests", dependencies: ["Config"]),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "Config", "GraphQL", "Server",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

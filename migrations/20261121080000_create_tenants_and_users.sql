@@ -61,7 +61,6 @@ create table sessions (
   id uuid not null,
   generation int not null default 0,
   refresh_hash bytea not null,
-  previous_hash bytea,
   device_name text,
   created_at timestamptz not null default now(),
   rotated_at timestamptz not null default now(),

@@ -92,6 +92,13 @@ package final class RequestContext: ExecutionContext {
         }
     }
 
+    /// Runs statements that cannot write in a round trip of their own.
+    func read(
+        _ fill: (inout Segment, Viewer) throws(BookplateError) -> Void
+    ) async throws(BookplateError) -> [Rows] {
+        try await run(isReadOnly: true, fill)
+    }
+
     // MARK: - Mutations
 
     /// Runs statements in one transaction and one round trip, as the caller.
@@ -100,10 +107,7 @@ package final class RequestContext: ExecutionContext {
     func write(
         _ fill: (inout Segment, Viewer) throws(BookplateError) -> Void
     ) async throws(BookplateError) -> [Rows] {
-        let viewer = try caller()
-        var segment = openSegment(for: viewer, isReadOnly: false)
-        try fill(&segment, viewer)
-        return Array(try await run(segment).dropFirst())
+        try await run(isReadOnly: false, fill)
     }
 
     /// Runs statements that need no caller: sign-in, before there is one.
@@ -116,6 +120,15 @@ package final class RequestContext: ExecutionContext {
     }
 
     // MARK: - Segments
+
+    private func run(
+        isReadOnly: Bool, _ fill: (inout Segment, Viewer) throws(BookplateError) -> Void
+    ) async throws(BookplateError) -> [Rows] {
+        let viewer = try caller()
+        var segment = openSegment(for: viewer, isReadOnly: isReadOnly)
+        try fill(&segment, viewer)
+        return Array(try await run(segment).dropFirst())
+    }
 
     private static let begin: Statement = "SELECT begin_request($1, $2, $3, $4)"
 

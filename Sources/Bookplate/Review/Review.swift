@@ -4,7 +4,7 @@ import Postgres
 /// A reader's rating and words on a book of theirs. Kept, but hidden, while the book is not READ.
 enum Review {
     static let id = Column("r.id", .uuid)
-    private static let bookID = Column("r.book_id", .uuid)
+    static let bookID = Column("r.book_id", .uuid)
 
     static let type = RowType(
         name: "Review", table: "reviews r",

@@ -8,7 +8,7 @@ import Postgres
 /// Spec: https://relay.dev/graphql/connections.htm
 final class ConnectionBatch: ObjectBatch {
     struct Page {
-        /// The page's rows, in order.
+        /// The page's places in `order`.
         var rows: Range<Int32>
         var hasNextPage: Bool
         var hasPreviousPage: Bool
@@ -19,16 +19,19 @@ final class ConnectionBatch: ObjectBatch {
     let rows: Rows
     let pages: [Page]
     let layouts: ConnectionLayouts
-    /// The cursor of a row, opaque to clients.
-    let cursor: (_ row: Int) -> String
+    /// The cursor of a place, opaque to clients.
+    let cursor: (_ place: Int) -> String
+    /// The row at each place; nil where they are in order already.
+    private let order: [Int32]?
     private let selection: PlannedSelection
 
     init(
-        _ rows: Rows, pages: [Page], layouts: ConnectionLayouts, selection: PlannedSelection,
-        cursor: @escaping (_ row: Int) -> String
+        _ rows: Rows, pages: [Page], order: [Int32]? = nil, layouts: ConnectionLayouts,
+        selection: PlannedSelection, cursor: @escaping (_ place: Int) -> String
     ) {
         self.rows = rows
         self.pages = pages
+        self.order = order
         self.layouts = layouts
         self.selection = selection
         self.cursor = cursor
@@ -44,20 +47,29 @@ final class ConnectionBatch: ObjectBatch {
         return .value
     }
 
-    /// Lists of the pages' rows, as slots into a batch that holds just those rows, in order.
-    fileprivate func lists() -> (slots: [Slot], rows: [Int32]) {
+    /// Lists of the pages' places, as slots into a batch that holds just those, in order.
+    fileprivate func lists() -> (slots: [Slot], places: [Int32]) {
         var slots: [Slot] = []
         var items: [Slot] = []
-        var rows: [Int32] = []
+        var places: [Int32] = []
         for page in pages {
             slots.append(
                 .list(start: Int32(pages.count + items.count), count: Int32(page.rows.count)))
-            for row in page.rows {
-                items.append(.object(group: 0, index: Int32(rows.count)))
-                rows.append(row)
+            for place in page.rows {
+                items.append(.object(group: 0, index: Int32(places.count)))
+                places.append(place)
             }
         }
-        return (slots + items, rows)
+        return (slots + items, places)
+    }
+
+    /// The rows at the places, as objects of a selection below.
+    fileprivate func batch(
+        _ places: [Int32], for selection: PlannedSelection
+    ) throws(BookplateError) -> RowBatch {
+        guard let layout = layouts.layout(for: selection) else { throw .internalError }
+        return RowBatch(
+            rows, layout, selecting: order.map { order in places.map { order[Int($0)] } } ?? places)
     }
 }
 
@@ -117,27 +129,19 @@ struct ConnectionField: FieldLoader {
         ) throws(BookplateError) -> Load {
             switch part {
             case .nodes:
-                guard let parents = parents as? ConnectionBatch,
-                    let layout = parents.layouts.layout(for: selection)
-                else { throw .internalError }
-                let (slots, rows) = parents.lists()
-                return .ready(
-                    Children(
-                        slots: slots,
-                        groups: [.init(RowBatch(parents.rows, layout, selecting: rows))]))
+                guard let parents = parents as? ConnectionBatch else { throw .internalError }
+                let (slots, places) = parents.lists()
+                let batch = try parents.batch(places, for: selection)
+                return .ready(Children(slots: slots, groups: [.init(batch)]))
             case .edges:
                 guard let parents = parents as? ConnectionBatch else { throw .internalError }
-                let (slots, rows) = parents.lists()
-                let edges = EdgeBatch(parents, rows, selection)
+                let (slots, places) = parents.lists()
+                let edges = EdgeBatch(parents, places, selection)
                 return .ready(Children(slots: slots, groups: [.init(edges)]))
             case .node:
-                guard let parents = parents as? EdgeBatch,
-                    let layout = parents.connection.layouts.layout(for: selection)
-                else { throw .internalError }
+                guard let parents = parents as? EdgeBatch else { throw .internalError }
                 return .ready(
-                    .each(
-                        of: RowBatch(
-                            parents.connection.rows, layout, selecting: parents.rows)))
+                    .each(of: try parents.connection.batch(parents.places, for: selection)))
             case .pageInfo:
                 guard let parents = parents as? ConnectionBatch else { throw .internalError }
                 return .ready(.each(of: PageInfoBatch(parents, selection)))
@@ -148,20 +152,20 @@ struct ConnectionField: FieldLoader {
 
 private final class EdgeBatch: ObjectBatch {
     let connection: ConnectionBatch
-    let rows: [Int32]
+    let places: [Int32]
     private let selection: PlannedSelection
 
-    init(_ connection: ConnectionBatch, _ rows: [Int32], _ selection: PlannedSelection) {
+    init(_ connection: ConnectionBatch, _ places: [Int32], _ selection: PlannedSelection) {
         self.connection = connection
-        self.rows = rows
+        self.places = places
         self.selection = selection
     }
 
-    var count: Int { rows.count }
+    var count: Int { places.count }
 
     func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
         guard selection.fields[field].selected.name == "cursor" else { return .null }
-        writer.write(connection.cursor(Int(rows[object])))
+        writer.write(connection.cursor(Int(places[object])))
         return .value
     }
 }

@@ -7,15 +7,18 @@ struct RowMutation: FieldLoader {
         @Sendable (ArgumentValues, RequestContext, RowsByID) async throws(BookplateError) -> Children
 
     let type: RowType
+    /// The column whose value the mutation knows, to read the row back by.
+    let key: Column
     let perform: Perform
 
-    init(_ type: RowType, _ perform: @escaping Perform) {
+    init(_ type: RowType, by key: Column? = nil, _ perform: @escaping Perform) {
         self.type = type
+        self.key = key ?? type.id
         self.perform = perform
     }
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
-        let rows = RowsByID(type, field.selections[0])
+        let rows = RowsByID(type, field.selections[0], key: key)
         return PreparedCall { [perform] arguments, request throws(BookplateError) in
             try await perform(arguments, request, rows)
         }

@@ -77,7 +77,7 @@ public final class CachedDocument {
         } catch {
             throw RequestErrors([error])
         }
-        let errors = validate(document, against: schema, limits: limits)
+        let errors = validate(document, against: schema, options: limits.validation)
         guard errors.isEmpty else { throw RequestErrors(errors) }
         self.document = document
         self.schema = schema

@@ -1,42 +1,12 @@
-/// `__typename`, `__schema` and `__type`, and the resolvers of the introspection types.
+/// Resolves `__typename`, `__schema`, `__type` and the fields of the introspection types.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Introspection
 extension Schema {
-    /// `__typename: String!`, of every composite type.
-    public static let typenameField = FieldDefinition(
-        name: "__typename", description: "The name of the current Object type at runtime.",
-        arguments: [], type: .nonNull(.named(Name("String")), range: .none))
-
-    /// `__schema: __Schema!`, of the query root.
-    public static let schemaField = FieldDefinition(
-        name: "__schema", description: "Access the current type schema of this server.",
-        arguments: [], type: .nonNull(.named(Name("__Schema")), range: .none))
-
-    /// `__type(name: String!): __Type`, of the query root.
-    public static let typeField = FieldDefinition(
-        name: "__type", description: "Request the type information of a single type.",
-        arguments: [
-            InputValueDefinition(
-                name: "name", description: nil,
-                type: .nonNull(.named(Name("String")), range: .none), defaultValue: nil)
-        ], type: .named(Name("__Type")))
-
-    /// A field of a composite type, the meta-fields included.
-    public func field(named name: String, of type: TypeDefinition) -> FieldDefinition? {
-        if let field = type.field(named: name) { return field }
-        switch name {
-        case "__typename" where type.isComposite: return Self.typenameField
-        case "__schema" where type === queryType: return Self.schemaField
-        case "__type" where type === queryType: return Self.typeField
-        default: return nil
-        }
-    }
-
     func introspectionResolver(
         for field: FieldDefinition, of type: TypeDefinition
     ) -> FieldResolver? {
-        if field === Self.typenameField { return .property }
-        guard field === Self.schemaField || field === Self.typeField || type.name.hasPrefix("__")
+        if field === IntrospectionTypes.typenameField { return .property }
+        guard field === IntrospectionTypes.schemaField || field === IntrospectionTypes.typeField || type.name.hasPrefix("__")
         else { return nil }
         // Leaves are written by the batch; objects and lists of them are loaded from memory.
         let isLeaf = self.type(named: field.type.namedType)?.isLeaf ?? true
@@ -85,7 +55,7 @@ private final class MetaBatch: ObjectBatch {
                 name, value.name, value.description, value.deprecationReason, to: &writer)
         case .inputValue(let value):
             if name == "defaultValue" {
-                return writer.writeOptional(value.defaultValue.map { printValue($0) })
+                return writer.writeOptional(value.defaultValue.map { print($0) })
             }
             return write(
                 name, value.name, value.description, value.deprecationReason, to: &writer)

@@ -69,7 +69,7 @@ public final class PlannedField: Sendable {
 
     init(_ selected: SelectedField, isFirst: Bool) {
         self.selected = selected
-        isTypename = selected.definition === Schema.typenameField
+        isTypename = selected.definition === IntrospectionTypes.typenameField
         if case .load(let loader) = selected.resolver {
             load = loader.prepare(selected)
         } else {

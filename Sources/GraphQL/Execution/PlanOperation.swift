@@ -97,16 +97,3 @@ private struct Planner {
         }
     }
 }
-
-extension TypeReference {
-    /// The name inside all lists and non-nulls.
-    public var namedType: String {
-        var rest = self
-        while true {
-            switch rest {
-            case .named(let name): return name.value
-            case .list(let inner, _), .nonNull(let inner, _): rest = inner
-            }
-        }
-    }
-}

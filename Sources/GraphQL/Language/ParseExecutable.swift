@@ -75,13 +75,13 @@ extension Parser {
 
     /// SelectionSet :: `{` Selection+ `}`
     mutating func parseSelectionSet() throws(GraphQLError) -> SelectionSet {
-        try nested { parser throws(GraphQLError) in
-            let start = parser.token.start
-            let selections = try parser.many(.leftBrace, .rightBrace) {
-                parser throws(GraphQLError) in try parser.parseSelection()
-            }
-            return SelectionSet(selections: selections, range: parser.range(from: start))
-        }
+        let start = token.start
+        try descend()
+        _ = try expect(.leftBrace)
+        var selections: [Selection] = []
+        repeat { selections.append(try parseSelection()) } while try !skip(.rightBrace)
+        ascend()
+        return SelectionSet(selections: selections, range: range(from: start))
     }
 
     /// Selection :: Field | FragmentSpread | InlineFragment
@@ -106,12 +106,16 @@ extension Parser {
     /// Arguments :: `(` Argument+ `)`
     mutating func parseArguments(isConst: Bool) throws(GraphQLError) -> [Argument] {
         try optionalMany(.leftParenthesis, .rightParenthesis) { parser throws(GraphQLError) in
-            let name = try parser.parseName()
-            _ = try parser.expect(.colon)
-            let value = try parser.parseValue(isConst: isConst)
-            return Argument(
-                name: name, value: value, range: parser.range(from: name.range.start))
+            try parser.parseArgument(isConst: isConst)
         }
+    }
+
+    /// Argument :: Name `:` Value
+    private mutating func parseArgument(isConst: Bool) throws(GraphQLError) -> Argument {
+        let name = try parseName()
+        _ = try expect(.colon)
+        let value = try parseValue(isConst: isConst)
+        return Argument(name: name, value: value, range: range(from: name.range.start))
     }
 
     /// Directives :: Directive+; Directive :: `@` Name Arguments?

@@ -45,31 +45,30 @@ extension Parser {
 
     /// ListValue[Const] :: `[` `]` | `[` Value[?Const]+ `]`
     private mutating func parseList(isConst: Bool) throws(GraphQLError) -> [ValueNode] {
-        try nested { parser throws(GraphQLError) in
-            try parser.advance()
-            var values: [ValueNode] = []
-            while try !parser.skip(.rightBracket) {
-                values.append(try parser.parseValue(isConst: isConst))
-            }
-            return values
-        }
+        try descend()
+        try advance()
+        var values: [ValueNode] = []
+        while try !skip(.rightBracket) { values.append(try parseValue(isConst: isConst)) }
+        ascend()
+        return values
     }
 
     /// ObjectValue[Const] :: `{` `}` | `{` ObjectField[?Const]+ `}`
     private mutating func parseObject(isConst: Bool) throws(GraphQLError) -> [ObjectField] {
-        try nested { parser throws(GraphQLError) in
-            try parser.advance()
-            var fields: [ObjectField] = []
-            while try !parser.skip(.rightBrace) {
-                let name = try parser.parseName()
-                _ = try parser.expect(.colon)
-                let value = try parser.parseValue(isConst: isConst)
-                fields.append(
-                    ObjectField(
-                        name: name, value: value, range: parser.range(from: name.range.start)))
-            }
-            return fields
-        }
+        try descend()
+        try advance()
+        var fields: [ObjectField] = []
+        while try !skip(.rightBrace) { fields.append(try parseObjectField(isConst: isConst)) }
+        ascend()
+        return fields
+    }
+
+    /// ObjectField[Const] :: Name `:` Value[?Const]
+    private mutating func parseObjectField(isConst: Bool) throws(GraphQLError) -> ObjectField {
+        let name = try parseName()
+        _ = try expect(.colon)
+        let value = try parseValue(isConst: isConst)
+        return ObjectField(name: name, value: value, range: range(from: name.range.start))
     }
 
     /// Type :: NamedType | ListType | NonNullType
@@ -79,12 +78,12 @@ extension Parser {
         let start = token.start
         var type: TypeReference
         if isAt(.leftBracket) {
-            type = try nested { parser throws(GraphQLError) in
-                try parser.advance()
-                let item = try parser.parseTypeReference()
-                _ = try parser.expect(.rightBracket)
-                return .list(item, range: parser.range(from: start))
-            }
+            try descend()
+            try advance()
+            let item = try parseTypeReference()
+            _ = try expect(.rightBracket)
+            ascend()
+            type = .list(item, range: range(from: start))
         } else {
             type = .named(try parseName())
         }

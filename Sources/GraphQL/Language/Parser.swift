@@ -151,20 +151,17 @@ struct Parser: ~Copyable {
         return nodes
     }
 
-    /// Parses one level deeper.
-    mutating func nested<Node>(
-        _ parse: (inout Parser) throws(GraphQLError) -> Node
-    ) throws(GraphQLError) -> Node {
+    /// Counts one level more; every `descend` is followed by an `ascend`, or the parse has failed.
+    mutating func descend() throws(GraphQLError) {
         guard nesting < nestingMax else {
             throw lexer.source.limitExceeded(
                 at: Int(token.start), "Document is nested deeper than \(nestingMax) levels.",
                 limit: "nestingMax", max: nestingMax)
         }
         nesting += 1
-        let node = try parse(&self)
-        nesting -= 1
-        return node
     }
+
+    mutating func ascend() { nesting -= 1 }
 
     // MARK: - Errors
 

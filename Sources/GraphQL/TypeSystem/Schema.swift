@@ -13,6 +13,8 @@ public final class Schema: Sendable {
     public let subscriptionType: TypeDefinition?
     /// Directives of the `schema` definition, as applied in the SDL.
     public let appliedDirectives: [Directive]
+    /// Input coercion of custom scalars by name; those without one take any value as it is.
+    public let scalars: [String: ScalarInput]
 
     private let typesByName: [String: TypeDefinition]
     private let directivesByName: [String: DirectiveDefinition]
@@ -23,9 +25,10 @@ public final class Schema: Sendable {
     init(
         description: String?, types: [TypeDefinition], directives: [DirectiveDefinition],
         queryType: TypeDefinition, mutationType: TypeDefinition?, subscriptionType: TypeDefinition?,
-        appliedDirectives: [Directive] = []
+        appliedDirectives: [Directive] = [], scalars: [String: ScalarInput] = [:]
     ) {
         self.description = description
+        self.scalars = scalars
         self.types = types
         self.directives = directives
         self.queryType = queryType

@@ -156,5 +156,3 @@ func expectSyntaxError(
         #expect(error.path == nil, sourceLocation: place)
     }
 }
-
-
