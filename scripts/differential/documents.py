@@ -97,7 +97,7 @@ class Documents:
             parts.append('fragment %s on %s%s %s' % (name, type_, self.directives('FRAGMENT_DEFINITION'),
                                                     self.selections(type_)))
         if self.wrong():
-            parts.append(self.pick(['type Odd { a: Int }', 'extend schema @onQuery(if: true)', 'scalar Odd',
+            parts.append(self.pick(['type Odd { a: Int }', 'extend schema { query: Query }', 'scalar Odd',
                                     'directive @odd on FIELD']))
         r.shuffle(parts)
         return self.pick(['\n', '\n\n', ' ']).join(parts)
