@@ -10,10 +10,11 @@ struct Batch {
         while let line = readLine() {
             if line.isEmpty { continue }
             let answer: Value
-            do throws(GraphQLError) {
-                answer = self.answer(try parseJSON(Array(line.utf8)))
+            do throws(JSONError) {
+                let limits = JSONLimits(bytesMax: .max, nestingMax: 200)
+                answer = self.answer(try parseJSON(Array(line.utf8), limits: limits))
             } catch {
-                answer = .object([.init("id", .null), .errors([error])])
+                answer = .object([.init("id", .null), .errors([GraphQLError(error.message)])])
             }
             write(answer.json + "\n", to: .standardOutput)
         }

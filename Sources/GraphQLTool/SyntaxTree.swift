@@ -60,34 +60,21 @@ struct SyntaxTree {
     }
 
     private func tree(_ variable: VariableDefinition) -> Value {
-        let start = dollar(before: variable)
-        let range = SourceRange(start: start, end: variable.name.range.end)
+        let name = Name(variable.name.value, range: self.name(endOf: variable.name))
         return node(
             "VariableDefinition", variable.range,
             [
                 description(variable.description),
-                .init("variable", node("Variable", range, [name(variable.name)])),
+                .init("variable", node("Variable", variable.name.range, [self.name(name)])),
                 type(variable.type), variable.defaultValue.map { .init("defaultValue", tree($0)) },
                 directives(variable.directives),
             ])
     }
 
-    /// Where the `$` of a variable definition stands: behind the description, if there is one, and what is ignored.
-    private func dollar(before variable: VariableDefinition) -> Int32 {
-        guard let description = variable.description else { return variable.range.start }
-        let bytes = document.source.bytes
-        var index = Int(description.range.end)
-        var isInComment = false
-        while index < Int(variable.name.range.start) {
-            switch bytes[index] {
-            case UInt8(ascii: "#"): isInComment = true
-            case UInt8(ascii: "\n"), UInt8(ascii: "\r"): isInComment = false
-            case UInt8(ascii: "$") where !isInComment: return Int32(index)
-            default: break
-            }
-            index += 1
-        }
-        return variable.name.range.start
+    /// The range of a variable without its `$`: the name ends where the variable ends.
+    private func name(endOf variable: Name) -> SourceRange {
+        let start = variable.range.end - Int32(clamping: variable.value.utf8.count)
+        return SourceRange(start: start, end: variable.range.end)
     }
 
     private func tree(_ selectionSet: SelectionSet) -> Value {
@@ -170,9 +157,7 @@ struct SyntaxTree {
     func tree(_ value: ValueNode) -> Value {
         switch value.kind {
         case .variable(let text):
-            // The name ends where the variable ends.
-            let start = value.range.end - Int32(clamping: text.utf8.count)
-            let variable = Name(text, range: SourceRange(start: start, end: value.range.end))
+            let variable = Name(text, range: name(endOf: Name(text, range: value.range)))
             return node("Variable", value.range, [name(variable)])
         case .int(let text): return leaf("IntValue", .string(text), value.range)
         case .float(let text): return leaf("FloatValue", .string(text), value.range)

@@ -103,8 +103,8 @@ def tree(node, table):
     kind = ''.join(part.capitalize() for part in node.kind.split('_'))
     result = {'kind': kind, 'loc': {'start': table[node.loc.start], 'end': table[node.loc.end]}}
     for key in node.keys:
-        if key == 'loc':
-            continue
+        if key == 'loc' or kind == 'DirectiveDefinition' and key == 'directives':
+            continue  # Directives on directive definitions are no part of the edition.
         value = getattr(node, key, None)
         if value is None:
             if key in ('block',):
