@@ -166,7 +166,8 @@ class Documents:
             name = self.pick(fields)
             of = fields[name]
         text = name
-        if self.chance(0.12):
+        # graphql-core does not compare the type of __typename with those of other fields.
+        if self.chance(0.12) and name != '__typename':
             text = self.pick(['a', 'b', 'name', 'title', 'id']) + ': ' + text
         text += self.arguments(ARGUMENTS.get(name, {}))
         text += self.directives('FIELD')

@@ -1,2 +1,0 @@
-import GraphQL
-func print(_ document: Document) -> String { "" }
