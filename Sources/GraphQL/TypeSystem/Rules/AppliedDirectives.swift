@@ -11,7 +11,9 @@ func checkAppliedDirectives(_ parts: SchemaParts, _ context: inout ValidationCon
         walk(directive.arguments, at: .argumentDefinition, &rules, &context)
     }
     for type in parts.types {
-        walk(type.directives, at: type.definition.directiveLocation, &rules, &context)
+        // An extension may stand before the definition.
+        let directives = type.directives.sorted { $0.range.start < $1.range.start }
+        walk(directives, at: type.definition.directiveLocation, &rules, &context)
         for field in type.fields {
             walk(field.directives, at: .fieldDefinition, &rules, &context)
             walk(field.arguments, at: .argumentDefinition, &rules, &context)
