@@ -8,6 +8,8 @@ import Synchronization
 final class EchoService: GraphQLService {
     /// Tasks that were cancelled while they slept, of all tests.
     static let cancelled = Atomic(0)
+    /// Answers to `{large}`, which one test asks for.
+    static let largeAnswers = Atomic(0)
 
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
         loop.preconditionInEventLoop()
@@ -25,7 +27,8 @@ final class EchoService: GraphQLService {
             return GraphQLAnswer(
                 body: ByteBuffer(string: #"{"errors":[{"message":"wrong"}]}"#),
                 isRequestError: true)
-        case "{large}":
+        case "{large}", "{huge}":
+            if request.query == "{large}" { Self.largeAnswers.add(1, ordering: .relaxed) }
             return GraphQLAnswer(body: ByteBuffer(repeating: 0x20, count: 4 << 20))
         case "{busy}":
             return GraphQLAnswer(
