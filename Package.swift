@@ -24,13 +24,13 @@ let package = Package(
 
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(name: "CReadiness"),
         .target(
             name: "Postgres",
             dependencies: [
-                "CLibPQ",
+                "CLibPQ", "CReadiness",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "Logging", package: "swift-log"),
             ]),
 
         .systemLibrary(
@@ -79,6 +79,7 @@ let package = Package(
             ]),
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
         .testTarget(
             name: "ServerTests",
@@ -92,3 +93,10 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// scripts/test asks for this. Elsewhere a newer compiler that warns of more still builds the project.
+if Context.environment["WARNINGS_AS_ERRORS"] == "1" {
+    for target in package.targets where target.type != .system {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
+    }
+}

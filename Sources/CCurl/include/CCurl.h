@@ -1,2 +1,26 @@
 #pragma once
 #include <curl/curl.h>
+
+// libcurl's setopt and getinfo are variadic, which Swift cannot call: one typed function for each type
+// of argument. Each answers curl's own code.
+
+CURLcode bookplate_curl_set_long(CURL *easy, CURLoption option, long value);
+CURLcode bookplate_curl_set_offset(CURL *easy, CURLoption option, curl_off_t value);
+CURLcode bookplate_curl_set_string(CURL *easy, CURLoption option, const char *value);
+CURLcode bookplate_curl_set_pointer(CURL *easy, CURLoption option, void *value);
+CURLcode bookplate_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
+
+// The callback of CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION.
+typedef size_t (*bookplate_curl_sink)(char *bytes, size_t size, size_t count, void *context);
+CURLcode bookplate_curl_set_sink(CURL *easy, CURLoption option, bookplate_curl_sink value);
+
+CURLcode bookplate_curl_set_open_socket(CURL *easy, curl_opensocket_callback value);
+
+CURLcode bookplate_curl_get_long(CURL *easy, CURLINFO info, long *value);
+CURLcode bookplate_curl_get_pointer(CURL *easy, CURLINFO info, void **value);
+
+CURLMcode bookplate_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
+
+// A finished transfer from curl_multi_info_read, whose union Swift does not import well.
+// Answers 0 when there is none.
+int bookplate_curl_next_finished(CURLM *multi, CURL **easy, CURLcode *result);

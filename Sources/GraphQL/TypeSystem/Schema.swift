@@ -11,6 +11,8 @@ public final class Schema: Sendable {
     public let queryType: TypeDefinition
     public let mutationType: TypeDefinition?
     public let subscriptionType: TypeDefinition?
+    /// Directives of the `schema` definition, as applied in the SDL.
+    public let appliedDirectives: [Directive]
     /// Input coercion of custom scalars by name; those without one take any value as it is.
     public let scalars: [String: ScalarInput]
 
@@ -23,7 +25,7 @@ public final class Schema: Sendable {
     init(
         description: String?, types: [TypeDefinition], directives: [DirectiveDefinition],
         queryType: TypeDefinition, mutationType: TypeDefinition?, subscriptionType: TypeDefinition?,
-        scalars: [String: ScalarInput] = [:]
+        appliedDirectives: [Directive] = [], scalars: [String: ScalarInput] = [:]
     ) {
         self.description = description
         self.scalars = scalars
@@ -32,6 +34,7 @@ public final class Schema: Sendable {
         self.queryType = queryType
         self.mutationType = mutationType
         self.subscriptionType = subscriptionType
+        self.appliedDirectives = appliedDirectives
         typesByName = Dictionary(
             types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         directivesByName = Dictionary(

@@ -1,0 +1,57 @@
+/// Fragments do not spread themselves, not even through others.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Fragment-Spreads-Must-Not-Form-Cycles
+struct NoFragmentCyclesRule: ValidationRule {
+    private var isVisited: [Bool] = []
+    /// Where each fragment stands on the current path.
+    private var pathIndices: [Int?] = []
+
+    /// A fragment whose spreads are being followed.
+    private struct Step {
+        let fragment: Int
+        var nextSpread = 0
+    }
+
+    /// Depth first with a stack of its own: a chain of fragments may be as long as the document.
+    mutating func enter(_ fragment: FragmentDefinition, in context: inout ValidationContext) {
+        let fragments = context.fragments
+        if isVisited.isEmpty {
+            isVisited = Array(repeating: false, count: fragments.all.count)
+            pathIndices = Array(repeating: nil, count: fragments.all.count)
+        }
+        guard let root = fragments.index(of: fragment.name.value), !isVisited[root] else { return }
+        let references = context.references
+        var steps = [Step(fragment: root)]
+        var path: [FragmentSpread] = []
+        isVisited[root] = true
+        pathIndices[root] = 0
+        while var step = steps.popLast() {
+            guard step.nextSpread < references.spreads[step.fragment].count else {
+                pathIndices[step.fragment] = nil
+                _ = path.popLast()
+                continue
+            }
+            let spread = references.spreads[step.fragment][step.nextSpread]
+            step.nextSpread += 1
+            steps.append(step)
+            guard let next = fragments.index(of: spread.name.value) else { continue }
+            if let start = pathIndices[next] {
+                report(Array(path[start...]) + [spread], in: &context)
+                if context.isExhausted { return }
+            } else if !isVisited[next] {
+                isVisited[next] = true
+                path.append(spread)
+                pathIndices[next] = path.count
+                steps.append(Step(fragment: next))
+            }
+        }
+    }
+
+    private func report(_ cycle: [FragmentSpread], in context: inout ValidationContext) {
+        guard let last = cycle.last else { return }
+        let via = cycle.dropLast().map { "\"\($0.name.value)\"" }.joined(separator: ", ")
+        context.report(
+            "Cannot spread fragment \"\(last.name.value)\" within itself"
+                + (via.isEmpty ? "." : " via \(via)."), at: cycle.map(\.range))
+    }
+}

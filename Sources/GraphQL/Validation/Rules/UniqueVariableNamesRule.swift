@@ -1,0 +1,12 @@
+/// Variables of one operation have different names.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Variable-Uniqueness
+struct UniqueVariableNamesRule: ValidationRule {
+    func enter(_ operation: OperationDefinition, in context: inout ValidationContext) {
+        for group in groupsOfSame(operation.variables.map(\.name)) {
+            context.report(
+                "There can be only one variable named \"$\(group[0].value)\".",
+                at: group.map(\.range))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// A complete answer, whatever its status.
+package struct FetchResponse: Sendable {
+    package var status: Int
+    /// In the order received; names as the server spelled them.
+    package var headers: [(name: String, value: String)]
+    package var body: [UInt8]
+    /// Where the answer came from, after redirects.
+    package var url: String
+
+    package init(
+        status: Int, headers: [(name: String, value: String)], body: [UInt8], url: String
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.url = url
+    }
+
+    /// The first header of that name, ASCII case ignored.
+    package func header(_ name: String) -> String? {
+        headers.first { equalIgnoringCase($0.name, name) }?.value
+    }
+
+    /// `max-age` of Cache-Control in seconds; nil when absent, malformed, or overruled by `no-store` or `no-cache`.
+    package var maxAgeSeconds: Int? {
+        var found: Int?
+        for header in headers where equalIgnoringCase(header.name, "cache-control") {
+            for part in header.value.split(separator: ",") {
+                let directive = part.drop { $0 == " " }.lowercased()
+                if directive.hasPrefix("no-store") || directive.hasPrefix("no-cache") { return nil }
+                if directive.hasPrefix("max-age=") {
+                    let digits = directive.dropFirst(8).prefix { $0.isASCII && $0.isNumber }
+                    found = found ?? Int(digits)
+                }
+            }
+        }
+        return found
+    }
+}
+
+/// Header names are ASCII; only A to Z fold.
+func equalIgnoringCase(_ a: String, _ b: String) -> Bool {
+    func folded(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+    return a.utf8.elementsEqual(b.utf8) { folded($0) == folded($1) }
+}

@@ -1,0 +1,97 @@
+/// The way to outside servers: HTTP and HTTPS under a policy, with limits on everything.
+///
+/// One thread of its own runs all transfers; nobody else ever waits in libcurl. No proxy, cookie, netrc file or credential of
+/// the environment is used. Keep one for the life of the program: connections are kept open in it.
+package final class Fetcher: Sendable {
+    private let loop: FetchLoop
+
+    package init(policy: FetchPolicy) {
+        loop = FetchLoop(policy: policy)
+    }
+
+    deinit {
+        loop.stop()
+    }
+
+    /// Sends `request`, follows its redirects and answers with the last hop's response.
+    ///
+    /// Every hop is a new request to a new URL, checked like the first. After 301, 302 and 303 a POST goes on as GET. At
+    /// another origin (scheme, host or port) the request's own headers are left out, but for `Accept`, and a body is not sent:
+    /// that is `.redirectRefused`.
+    ///
+    /// Cancelling the task ends the transfer with `.cancelled`.
+    package func fetch(_ request: FetchRequest) async throws(FetchError) -> FetchResponse {
+        // Keeps the loop running although the last use of self is before the last suspension.
+        defer { withExtendedLifetime(self) {} }
+        try check(request)
+        let end = ContinuousClock.now.advanced(by: request.deadline)
+        var url = try WebURL(request.url)
+        var method = request.method
+        var headers = request.headers
+        var followed = 0
+        while true {
+            let left = milliseconds(ContinuousClock.now.duration(to: end))
+            guard left > 0 else { throw .timedOut }
+            let response = try await perform(
+                Hop(
+                    url: url.text, host: url.host, method: method, headers: headers,
+                    timeoutMilliseconds: left,
+                    connectTimeoutMilliseconds: max(1, milliseconds(request.connectTimeout)),
+                    bodyBytesMax: request.bodyBytesMax))
+            guard [301, 302, 303, 307, 308].contains(response.status), request.redirectsMax > 0,
+                let location = response.header("Location")
+            else { return response }
+            guard followed < request.redirectsMax else { throw .tooManyRedirects }
+            followed += 1
+
+            let next: WebURL
+            do throws(FetchError) {
+                next = try WebURL(location, relativeTo: url)
+            } catch { throw .redirectRefused }
+            if response.status <= 303 { method = .get }
+            if !next.hasSameOrigin(as: url) {
+                guard method == .get else { throw .redirectRefused }
+                headers.removeAll { !equalIgnoringCase($0.name, "Accept") }
+            }
+            url = next
+        }
+    }
+
+    private func perform(_ hop: Hop) async throws(FetchError) -> FetchResponse {
+        let id = loop.nextID()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: FetchLoop.Continuation) in
+                loop.start(hop, id: id, continuation)
+            }
+        } onCancel: {
+            loop.cancel(id)
+        }
+        return try result.get()
+    }
+
+    /// Refuses what would smuggle a header or a second request.
+    private func check(_ request: FetchRequest) throws(FetchError) {
+        var fields = request.headers
+        if case .post(_, let contentType) = request.method {
+            fields.append(("Content-Type", contentType))
+        }
+        let separators = "()<>@,;:\\\"/[]?={} ".utf8
+        for field in fields {
+            guard !field.name.isEmpty, !field.value.isEmpty,
+                field.name.utf8.allSatisfy({
+                    (0x21...0x7E).contains($0) && !separators.contains($0)
+                }),
+                field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+            else { throw .invalidRequest }
+        }
+        guard request.bodyBytesMax >= 0, request.redirectsMax >= 0 else { throw .invalidRequest }
+    }
+}
+
+/// Whole milliseconds, rounded up, at most a day.
+private func milliseconds(_ duration: Duration) -> Int {
+    let day = 86_400_000
+    guard duration < .milliseconds(day) else { return day }
+    let (seconds, attoseconds) = duration.components
+    return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+}

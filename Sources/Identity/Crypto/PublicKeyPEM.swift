@@ -1,0 +1,69 @@
+import CCrypto
+
+/// Public keys from their numbers, as PEM that libjwt reads. libcrypto checks that the numbers are a key.
+enum PublicKeyPEM {
+    /// An RSA key of 2048 to 8192 bits with an odd exponent of at most 32 bits above 2.
+    ///
+    /// - Parameters: big-endian, no leading zero needed.
+    static func rsa(modulus: [UInt8], exponent: [UInt8]) -> [UInt8]? {
+        guard modulus.count <= 1025, (1...4).contains(exponent.count),
+            exponent.count > 1 || exponent[0] > 2, exponent[exponent.count - 1] & 1 == 1,
+            let n = BN_bin2bn(modulus, Int32(modulus.count), nil)
+        else { return nil }
+        defer { BN_free(n) }
+        guard (2048...8192).contains(BN_num_bits(n)),
+            let e = BN_bin2bn(exponent, Int32(exponent.count), nil)
+        else { return nil }
+        defer { BN_free(e) }
+        return pem(type: "RSA") { parameters in
+            OSSL_PARAM_BLD_push_BN(parameters, "n", n) == 1
+                && OSSL_PARAM_BLD_push_BN(parameters, "e", e) == 1
+        }
+    }
+
+    /// A point on P-256; nil when it is not on the curve.
+    static func p256(x: [UInt8], y: [UInt8]) -> [UInt8]? {
+        guard x.count == 32, y.count == 32 else { return nil }
+        let point: [UInt8] = [0x04] + x + y
+        return pem(type: "EC") { parameters in
+            OSSL_PARAM_BLD_push_utf8_string(parameters, "group", "prime256v1", 0) == 1
+                && OSSL_PARAM_BLD_push_octet_string(parameters, "pub", point, point.count) == 1
+        }
+    }
+
+    private static func pem(type: String, _ push: (OpaquePointer) -> Bool) -> [UInt8]? {
+        defer { ERR_clear_error() }
+        guard let builder = OSSL_PARAM_BLD_new() else { return nil }
+        defer { OSSL_PARAM_BLD_free(builder) }
+        guard push(builder), let parameters = OSSL_PARAM_BLD_to_param(builder) else { return nil }
+        defer { OSSL_PARAM_free(parameters) }
+        guard let context = EVP_PKEY_CTX_new_from_name(nil, type, nil) else { return nil }
+        defer { EVP_PKEY_CTX_free(context) }
+        // EVP_PKEY_PUBLIC_KEY is a macro that Swift does not import: key parameters and the public key.
+        let selection = OSSL_KEYMGMT_SELECT_ALL_PARAMETERS | OSSL_KEYMGMT_SELECT_PUBLIC_KEY
+        var key: OpaquePointer?
+        guard EVP_PKEY_fromdata_init(context) == 1,
+            EVP_PKEY_fromdata(context, &key, Int32(selection), parameters) == 1, let key
+        else { return nil }
+        defer { EVP_PKEY_free(key) }
+        guard let check = EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { return nil }
+        defer { EVP_PKEY_CTX_free(check) }
+        guard EVP_PKEY_public_check(check) == 1 else { return nil }
+        return writtenPEM { PEM_write_bio_PUBKEY($0, key) == 1 }
+    }
+}
+
+/// What `write` puts into a memory BIO.
+func writtenPEM(_ write: (OpaquePointer) -> Bool) -> [UInt8]? {
+    guard let memory = BIO_new(BIO_s_mem()) else { return nil }
+    defer { BIO_free(memory) }
+    guard write(memory) else { return nil }
+    var text: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+        let count = BIO_read(memory, &chunk, Int32(chunk.count))
+        guard count > 0 else { break }
+        text.append(contentsOf: chunk[..<Int(count)])
+    }
+    return text.isEmpty ? nil : text
+}

@@ -1,0 +1,82 @@
+/// The usable verification keys of one issuer.
+///
+/// Spec: https://www.rfc-editor.org/rfc/rfc7517
+package struct KeySet: Sendable, Equatable {
+    /// A longer document is refused unread. Apple's has about 1.5 KB.
+    package static let bytesMax = 64 << 10
+    /// More keys than any issuer has; the rest are not read.
+    static let keysMax = 64
+
+    package let keys: [VerificationKey]
+
+    init(keys: [VerificationKey]) {
+        self.keys = keys
+    }
+
+    /// Reads a JWK set.
+    ///
+    /// Keys that cannot verify RS256 or ES256 tokens are left out: symmetric and private ones, `use` other than `sig`, other curves,
+    /// RSA under 2048 bits, no `kid`. A `kid` that stands twice is void, for nobody can say which one is meant.
+    ///
+    /// - Throws: when it is too long, no strict JSON, has no `keys`, or none of them is usable.
+    package init(jwks bytes: [UInt8]) throws(KeySetError) {
+        guard bytes.count <= Self.bytesMax else { throw .tooLong }
+        guard let json = JSON.parse(bytes), case .array(let entries)? = json["keys"] else {
+            throw .malformed
+        }
+        var counts: [[UInt8]: Int] = [:]
+        for entry in entries.prefix(Self.keysMax) {
+            if let id = entry["kid"]?.bytes { counts[id, default: 0] += 1 }
+        }
+        keys = entries.prefix(Self.keysMax).compactMap { entry in
+            guard let id = entry["kid"]?.bytes, counts[id] == 1 else { return nil }
+            return verificationKey(entry, id: id)
+        }
+        guard !keys.isEmpty else { throw .noUsableKey }
+    }
+
+    /// The key of exactly that id, made for exactly that algorithm.
+    package func key(id: [UInt8], algorithm: TokenAlgorithm) -> VerificationKey? {
+        keys.first { $0.id == id && $0.algorithm == algorithm }
+    }
+}
+
+/// Why there is no key set.
+package enum KeySetError: Error, Equatable, Sendable {
+    case tooLong
+    case malformed
+    case noUsableKey
+    /// No answer, or one of another status than 200; with the reason for the log.
+    case unavailable(String)
+}
+
+private func verificationKey(_ jwk: JSON, id: [UInt8]) -> VerificationKey? {
+    guard id.count <= 256, jwk["d"] == nil, jwk["k"] == nil else { return nil }
+    if let use = jwk["use"], use != .string(Array("sig".utf8)) { return nil }
+    if let operations = jwk["key_ops"] {
+        guard case .array(let list) = operations, list.contains(.string(Array("verify".utf8)))
+        else { return nil }
+    }
+    let algorithm: TokenAlgorithm
+    let pem: [UInt8]?
+    switch jwk["kty"]?.text {
+    case "RSA":
+        algorithm = .rs256
+        guard let n = number(jwk["n"]), let e = number(jwk["e"]) else { return nil }
+        pem = PublicKeyPEM.rsa(modulus: n, exponent: e)
+    case "EC":
+        algorithm = .es256
+        guard jwk["crv"]?.text == "P-256", let x = number(jwk["x"]), let y = number(jwk["y"])
+        else { return nil }
+        pem = PublicKeyPEM.p256(x: x, y: y)
+    default:
+        return nil
+    }
+    if let named = jwk["alg"], named != .string(Array(algorithm.rawValue.utf8)) { return nil }
+    return pem.flatMap { VerificationKey(id: id, algorithm: algorithm, material: $0) }
+}
+
+private func number(_ value: JSON?) -> [UInt8]? {
+    guard let text = value?.bytes, !text.isEmpty else { return nil }
+    return Base64URL.decode(text)
+}

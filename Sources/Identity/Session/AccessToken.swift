@@ -1,0 +1,74 @@
+import FoundationEssentials
+
+/// Who makes a request, as a verified access token says. Whether the session still lives is the database's to say.
+package struct AccessClaims: Sendable, Equatable {
+    package var userID: UUID
+    package var tenantID: UUID
+    package var sessionID: UUID
+    package var issuedAt: UnixSeconds
+    package var expiresAt: UnixSeconds
+
+    package init(
+        userID: UUID, tenantID: UUID, sessionID: UUID, issuedAt: UnixSeconds,
+        expiresAt: UnixSeconds
+    ) {
+        self.userID = userID
+        self.tenantID = tenantID
+        self.sessionID = sessionID
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+}
+
+/// The short-lived bearer token of a session: a compact JWS signed by this installation (`SessionKeys`).
+///
+/// Its issuer is no URL and it says `use: access`, so neither it nor an identity token passes for the other; the algorithms and
+/// the key sets do not meet either. (libjwt writes and wants `typ: JWT`, so the kind stands in a claim.)
+package enum AccessToken {
+    /// Ours have about 350 bytes.
+    static let bytesMax = 1024
+    private static let issuer = "bookplate"
+
+    package static func issue(_ claims: AccessClaims, keys: SessionKeys) -> String {
+        let signer = keys.signer
+        let token = libjwtSigned(
+            [
+                ("iss", .text(issuer)), ("use", .text("access")),
+                ("sub", .text(claims.userID.uuidString.lowercased())),
+                ("tid", .text(claims.tenantID.uuidString.lowercased())),
+                ("sid", .text(claims.sessionID.uuidString.lowercased())),
+                ("iat", .integer(claims.issuedAt)), ("exp", .integer(claims.expiresAt)),
+            ], keyID: signer.id, algorithm: .hs256, material: signer.secret)
+        guard let token else {
+            // HMAC of plain texts with 32 bytes of key: only memory could fail, which traps anyway.
+            preconditionFailure("libjwt cannot sign with HS256")
+        }
+        return token
+    }
+
+    /// Signature, kind and times; no clock skew is allowed at the end, for the clock that set it is our own.
+    package static func verify(
+        _ token: String, keys: SessionKeys, now: UnixSeconds
+    ) throws(TokenError) -> AccessClaims {
+        let compact = try CompactToken(token, algorithms: [.hs256], bytesMax: bytesMax)
+        guard let key = keys.verificationKey(id: compact.keyID) else {
+            throw .unknownKey(id: loggable(compact.keyID))
+        }
+        let claims = try compact.claims(verifiedBy: key)
+        _ = try claims.issuer(among: [issuer])
+        guard claims["use"]?.text == "access" else { throw .wrongKind }
+        let times = try claims.times(now: now)
+        guard now < times.expiresAt else { throw .expired(secondsAgo: now - times.expiresAt) }
+        return AccessClaims(
+            userID: try id("sub", in: claims), tenantID: try id("tid", in: claims),
+            sessionID: try id("sid", in: claims),
+            issuedAt: times.issuedAt, expiresAt: times.expiresAt)
+    }
+
+    private static func id(_ name: StaticString, in claims: Claims) throws(TokenError) -> UUID {
+        guard let id = UUID(uuidString: try claims.text(name, bytesMax: 36)) else {
+            throw .claim("\(name)")
+        }
+        return id
+    }
+}

@@ -1,0 +1,81 @@
+/// A compact JWS that has the right shape. Nothing in it can be believed before `verified(by:)`.
+///
+/// Spec: https://www.rfc-editor.org/rfc/rfc7515#section-7.1, https://www.rfc-editor.org/rfc/rfc8725
+struct CompactToken {
+    /// Longer tokens are refused unread. Apple's have about 800 bytes.
+    static let bytesMax = 16 << 10
+
+    let text: String
+    let algorithm: TokenAlgorithm
+    let keyID: [UInt8]
+    private let claims: JSON
+
+    /// The bytes that the signature covers: header and payload as they stand.
+    var signingInput: some Collection<UInt8> {
+        let lastDot = text.utf8.lastIndex(of: UInt8(ascii: ".")) ?? text.utf8.endIndex
+        return text.utf8[..<lastDot]
+    }
+
+    /// Reads the token's shape and header: size, two dots, canonical base64url, strict JSON, an algorithm of `algorithms`, a key
+    /// id, and none of the parameters that change how a token is read. Parameters that bring or point at a key (`jwk`, `jku`,
+    /// `x5c`, `x5u`) are ignored: keys come from configuration only.
+    init(
+        _ token: String, algorithms: Set<TokenAlgorithm>, bytesMax: Int = bytesMax
+    ) throws(TokenError) {
+        let bytes = Array(token.utf8.prefix(bytesMax + 1))
+        guard bytes.count <= bytesMax else { throw .tooLong(bytesMax: bytesMax) }
+        let parts = bytes.split(
+            separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[2].isEmpty,
+            let header = Base64URL.decode(parts[0]).flatMap(JSON.parse),
+            // Also read before the signature is checked, for libjwt's reader would recurse into any depth.
+            let claims = Base64URL.decode(parts[1]).flatMap(JSON.parse),
+            Base64URL.decode(parts[2]) != nil,
+            case .object(let parameters) = header, case .object = claims
+        else { throw .malformed }
+
+        let refused = ["crit", "b64", "zip", "enc", "cty", "epk", "p2c", "p2s"]
+        for parameter in parameters {
+            let name = String(decoding: parameter.name, as: UTF8.self)
+            if refused.contains(name) { throw .header(name) }
+        }
+        if let type = header["typ"] {
+            guard let bytes = type.bytes,
+                String(decoding: bytes, as: UTF8.self).uppercased() == "JWT"
+            else { throw .header("typ") }
+        }
+        guard let name = header["alg"]?.bytes else { throw .algorithm("") }
+        guard let algorithm = TokenAlgorithm(bytes: name), algorithms.contains(algorithm) else {
+            throw .algorithm(loggable(name))
+        }
+        guard let keyID = header["kid"]?.bytes, (1...256).contains(keyID.count) else {
+            throw .keyIDMissing
+        }
+        self.text = token
+        self.algorithm = algorithm
+        self.keyID = keyID
+        self.claims = claims
+    }
+
+    /// The claims, once libjwt has verified the signature with `key`.
+    ///
+    /// - Throws: `.unknownKey` when the key is another's (id or algorithm); `.badSignature`.
+    func claims(verifiedBy key: VerificationKey) throws(TokenError) -> Claims {
+        guard key.id == keyID, key.algorithm == algorithm else {
+            throw .unknownKey(id: loggable(keyID))
+        }
+        guard libjwtVerifies(text, with: key) else { throw .badSignature }
+        return Claims(claims)
+    }
+
+    /// Issuer and audiences as the token tells them, *unverified*: a hint which configuration to verify it with, nothing else.
+    var claimed: (issuer: [UInt8]?, audiences: [[UInt8]]) {
+        let audiences: [[UInt8]] =
+            switch claims["aud"] {
+            case .string(let one)?: [one]
+            case .array(let several)?: several.compactMap(\.bytes)
+            default: []
+            }
+        return (claims["iss"]?.bytes, audiences)
+    }
+}
