@@ -6,7 +6,7 @@ enum Review {
     static let id = Column("r.id", .uuid)
     static let bookID = Column("r.book_id", .uuid)
 
-    static let type = RowType(
+    static let type: RowType = RowType(
         name: "Review", table: "reviews r",
         scope: """
             r.user_id = $1 AND EXISTS (SELECT FROM books rb WHERE rb.user_id = r.user_id \
@@ -34,7 +34,7 @@ enum Review {
         ))
 
     static let ofUser = RowConnection(
-        type: type, key: User.id,
+        type, key: User.id,
         orders: [
             RowOrder(name: "created", columns: [.init(createdAt), .init(id)], isDescending: true)
         ],

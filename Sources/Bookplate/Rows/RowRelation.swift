@@ -10,7 +10,8 @@ struct RowRelation: RowLoader {
         case many
     }
 
-    let type: RowType
+    /// Asked for when a plan is made: the types refer to one another in circles.
+    let type: @Sendable () -> RowType
     let shape: Shape
     /// The parent's column that finds its rows. Parents where it is null have none.
     let key: Column
@@ -23,7 +24,8 @@ struct RowRelation: RowLoader {
     let condition: (columns: [Column], isMet: @Sendable ([UnsafeRawBufferPointer?]) -> Bool)?
 
     init(
-        _ shape: Shape, _ type: RowType, key: Column, matching: String, from: String,
+        _ shape: Shape, _ type: @autoclosure @escaping @Sendable () -> RowType, key: Column,
+        matching: String, from: String,
         condition: (columns: [Column], isMet: @Sendable ([UnsafeRawBufferPointer?]) -> Bool)? = nil
     ) {
         self.shape = shape
@@ -39,7 +41,7 @@ struct RowRelation: RowLoader {
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()
         let match = columns.index(of: Column(matching, .uuid))
-        let layout = RowLayout(field.selections[0], of: type, columns: &columns)
+        let layout = RowLayout(field.selections[0], of: type(), columns: &columns)
         return Prepared(
             relation: self, layout: layout, match: match,
             statement: Statement("SELECT \(columns.sql) FROM \(from)"))

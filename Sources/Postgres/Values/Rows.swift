@@ -141,26 +141,7 @@ extension Rows {
     package func forEachElement(
         _ row: Int, _ column: Int, _ visit: (UnsafeRawBufferPointer?) -> Bool
     ) -> Bool {
-        guard let bytes = bytes(row, column), bytes.count >= 12 else { return false }
-        func word(at offset: Int) -> Int {
-            Int(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)))
-        }
-        guard word(at: 0) != 0 else { return true }
-        guard word(at: 0) == 1, bytes.count >= 20 else { return false }
-        var offset = 20
-        for _ in 0..<max(0, word(at: 12)) {
-            guard bytes.count - offset >= 4 else { return false }
-            let length = word(at: offset)
-            offset += 4
-            guard length <= bytes.count - offset else { return false }
-            guard
-                visit(
-                    length < 0
-                        ? nil : UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length]))
-            else { return false }
-            offset += max(0, length)
-        }
-        return true
+        bytes(row, column)?.forEachArrayElement(visit) ?? false
     }
 
     private func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
@@ -170,5 +151,35 @@ extension Rows {
         case 2: Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
         default: nil
         }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Visits the elements of a cell that is a one-dimensional array, nil for NULL, until `visit` answers false.
+    ///
+    /// - Returns: false if it was stopped, or the cell is not such an array.
+    package func forEachArrayElement(_ visit: (UnsafeRawBufferPointer?) -> Bool) -> Bool {
+        guard count >= 12 else { return false }
+        func word(at offset: Int) -> Int {
+            Int(Int32(bigEndian: loadUnaligned(fromByteOffset: offset, as: Int32.self)))
+        }
+        guard word(at: 0) != 0 else { return true }
+        guard word(at: 0) == 1, count >= 20 else { return false }
+        var offset = 20
+        let elementCount = word(at: 12)
+        guard elementCount >= 0 else { return false }
+        for _ in 0..<elementCount {
+            guard count - offset >= 4 else { return false }
+            let length = word(at: offset)
+            offset += 4
+            guard length <= count - offset else { return false }
+            guard
+                visit(
+                    length < 0
+                        ? nil : UnsafeRawBufferPointer(rebasing: self[offset..<offset + length]))
+            else { return false }
+            if length > 0 { offset += length }
+        }
+        return true
     }
 }
