@@ -26,7 +26,8 @@ package struct HTTPServer: Service {
     ///   - port: 0 lets the system choose one, which `onListening` is told.
     ///   - onListening: Called once connections are accepted.
     package init(
-        group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int, limits: HTTPLimits = HTTPLimits(),
+        group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
+        limits: HTTPLimits = HTTPLimits(),
         logger: Logger, onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         makeRoutes: @escaping MakeRoutes
     ) {
