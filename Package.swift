@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Where a module may point: BookplateServer, Admin -> Bookplate -> {GraphQL, Postgres, Identity, HTTPFetch}.
-// Server is the HTTP side: it knows GraphQL and Config, and nothing of the product.
+// Server is the HTTP side: it knows GraphQL, Config and the executor of Postgres, and nothing of the product.
 // The system libraries' Debian packages are named once, in scripts/packages.
 let package = Package(
     name: "bookplate",
@@ -19,7 +19,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        .target(name: "GraphQL"),
+        // Rounding is in libm, which modules that import the C library link by themselves.
+        .target(name: "GraphQL", linkerSettings: [.linkedLibrary("m")]),
         .executableTarget(name: "GraphQLTool", dependencies: ["GraphQL"]),
 
         .systemLibrary(
@@ -57,7 +58,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Config", "GraphQL",
+                "Config", "GraphQL", "Postgres",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -3,6 +3,8 @@
 /// A name is known by being asked for: whatever is left at the end with our prefix is a mistake.
 struct Variables {
     static let prefix = "BOOKPLATE_"
+    /// Names that only the tests read; programs that they start may see them.
+    static let testPrefix = "BOOKPLATE_TEST_"
 
     private let values: [String: String]
     private var known: Set<String> = []
@@ -33,7 +35,9 @@ struct Variables {
 
     /// - Throws: at the first variable in the order of names that has our prefix and no meaning.
     func finish() throws(ConfigError) {
-        let unknown = values.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
+        let unknown = values.keys.filter {
+            $0.hasPrefix(Self.prefix) && !$0.hasPrefix(Self.testPrefix) && !known.contains($0)
+        }
         if let name = unknown.min() {
             throw ConfigError(name, "is not a variable of this version")
         }

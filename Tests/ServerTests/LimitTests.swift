@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import Testing
 
@@ -159,18 +160,57 @@ import Testing
         try await TestServer.run { server in
             let client = try await onThread {
                 let client = try RawClient(port: server.port)
-                client.receiveLittle()
-                try client.send(
-                    String(repeating: .post(#"{"query":"{large}"}"#), count: 50))
+                try client.send(String(repeating: .post(#"{"query":"{large}"}"#), count: 20))
                 return client
             }
-            try await Task.sleep(for: .milliseconds(200))
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(EchoService.largeAnswers.load(ordering: .relaxed) < 10)
             let count = try await onThread {
                 var count = 0
-                for _ in 1...50 { count += try client.response().body.utf8.count }
+                for _ in 1...20 { count += try client.response().body.utf8.count }
                 return count
             }
-            #expect(count == 50 * (4 << 20))
+            #expect(count == 20 * (4 << 20))
+        }
+    }
+
+    @Test func endsAConnectionThatDoesNotReadItsAnswer() async throws {
+        var limits = HTTPLimits.quick
+        limits.keepAliveTimeout = .milliseconds(100)
+        try await TestServer.run(limits: limits) { server in
+            let client = try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(String(repeating: .post(#"{"query":"{huge}"}"#), count: 20))
+                return client
+            }
+            try await Task.sleep(for: .milliseconds(500))
+            let count = try await onThread {
+                var count = 0
+                while let bytes = try? client.receive(1 << 20), !bytes.isEmpty {
+                    count += bytes.count
+                }
+                return count
+            }
+            #expect(count < 20 * (4 << 20))
+        }
+    }
+
+    @Test func waitsForAClientThatReadsSlowly() async throws {
+        var limits = HTTPLimits.quick
+        limits.keepAliveTimeout = .milliseconds(100)
+        try await TestServer.run(limits: limits) { server in
+            let count = try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(String(repeating: .post(#"{"query":"{huge}"}"#), count: 2))
+                var count = 0
+                // 50 pieces in at least a second: ten times what an idle client would be given.
+                for _ in 1...50 {
+                    count += try client.receive(256 << 10).count
+                    usleep(20_000)
+                }
+                return count
+            }
+            #expect(count > 8 << 20)
         }
     }
 

@@ -8,10 +8,10 @@ import Testing
         let response = try await TestServer.run { server in
             let client = try await onThread {
                 let client = try RawClient(port: server.port)
-                try client.send(.post(#"{"query":"{slow}"}"#))
+                try client.send(.post(#"{"query":"{slow}"}"#, headers: headers(id: "stop-1")))
                 return client
             }
-            try await Task.sleep(for: .milliseconds(100))
+            await EchoService.started("stop-1")
             await server.group.triggerGracefulShutdown()
             return try await onThread {
                 let response = try client.response()
@@ -27,15 +27,16 @@ import Testing
         try await TestServer.run { server in
             let client = try await onThread {
                 let client = try RawClient(port: server.port)
-                let request: String = .post(#"{"query":"{a}"}"#)
-                try client.send(String(request.dropLast(5)))
+                try client.send(
+                    "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n"
+                        + "content-length: 15\r\nexpect: 100-continue\r\n\r\n")
+                #expect(try client.response().status == 100)
                 return client
             }
-            try await Task.sleep(for: .milliseconds(100))
             await server.group.triggerGracefulShutdown()
             try await Task.sleep(for: .milliseconds(50))
             try await onThread {
-                try client.send(#"{a}"}"#)
+                try client.send(#"{"query":"{a}"}"#)
                 #expect(try client.response().body == "query={a}")
             }
         }
@@ -65,15 +66,20 @@ import Testing
             try await TestServer.run(limits: limits) { server in
                 let client = try await onThread {
                     let client = try RawClient(port: server.port)
-                    try client.send(.post(#"{"query":"{verySlow}"}"#))
+                    try client.send(
+                        .post(#"{"query":"{verySlow}"}"#, headers: headers(id: "stop-2")))
                     return client
                 }
-                try await Task.sleep(for: .milliseconds(100))
+                await EchoService.started("stop-2")
                 await server.group.triggerGracefulShutdown()
                 let isClosed = try await onThread { client.isClosed() }
                 #expect(isClosed)
             }
         }
         #expect(duration < .seconds(5))
+    }
+
+    private func headers(id: String) -> String {
+        "content-type: application/json\r\nx-request-id: \(id)\r\n"
     }
 }

@@ -62,9 +62,10 @@ extension GraphQLRequest {
 
     private static func json(_ bytes: [UInt8], what: String) throws(HTTPProblem) -> Value {
         do throws(JSONError) {
-            return try parseJSON(bytes)
+            // How many bytes there may be was decided when they were counted.
+            return try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
         } catch {
-            throw .badRequest("\(what) is not well-formed JSON: \(error.message)")
+            throw .badRequest("\(what) cannot be read: \(error.message)")
         }
     }
 }

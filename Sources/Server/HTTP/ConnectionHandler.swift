@@ -36,6 +36,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private var phase = Phase.idle
     private var isReadPending = false
+    /// What waited to be read by the client when a deadline last passed.
+    private var unreadBytes = Int.max
     /// When `deadlinePassed` is due; what it means depends on the phase.
     private(set) var deadline: NIODeadline
 
@@ -158,6 +160,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if exchange.isKeepAlive {
             phase = .idle
             deadline = .now() + loopContext.limits.keepAliveTimeout
+            unreadBytes = .max
             writeEnd(promise: nil)
         } else {
             phase = .closing
@@ -248,9 +251,24 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .answering(let task, _) where !task.isCancelled:
             task.cancel()
             deadline = .now() + loopContext.limits.lastWordTimeout
-        case .answering, .idle, .blocked, .closing:
+        case .idle, .blocked, .closing:
+            if isBeingRead() {
+                deadline = .now() + loopContext.limits.keepAliveTimeout
+            } else {
+                close()
+            }
+        case .answering:
             close()
         }
+    }
+
+    /// Whether the client has read a good part of what waits for it since the last time.
+    ///
+    /// A large answer over a slow line takes its time; a client that takes a byte now and then does not get it.
+    private func isBeingRead() -> Bool {
+        let before = unreadBytes
+        unreadBytes = (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        return unreadBytes > 0 && unreadBytes <= before - loopContext.limits.bytesReadMin
     }
 
     func close() { context?.close(promise: nil) }

@@ -15,6 +15,8 @@ package struct HTTPLimits: Sendable {
     package var bodyTimeout = TimeAmount.seconds(30)
     /// From an answer to the next request's head, the time in which the answer is read included.
     package var keepAliveTimeout = TimeAmount.seconds(75)
+    /// What a client must read of an answer in each `keepAliveTimeout`.
+    package var bytesReadMin = 64 << 10
     /// For making an answer; then its task is cancelled.
     package var answerTimeout = TimeAmount.seconds(30)
     /// For a cancelled task to end, and for a refused client to read why.

@@ -26,6 +26,7 @@ package struct RequestHeaders: Sendable, Equatable {
     package var origin: String?
     package var requestID: String?
     package var hostCount = 0
+    package var hasUpgrade = false
     /// A header that must stand alone was there twice.
     package var isAmbiguous = false
 
@@ -40,6 +41,7 @@ package struct RequestHeaders: Sendable, Equatable {
                 accept = accept.map { "\($0), \(value)" } ?? value
             case 6 where name.isHeader("expect"): keep(value, as: \.expect)
             case 6 where name.isHeader("origin"): keep(value, as: \.origin)
+            case 7 where name.isHeader("upgrade"): hasUpgrade = true
             case 12 where name.isHeader("content-type"): keep(value, as: \.contentType)
             case 12 where name.isHeader("x-request-id"): keep(value, as: \.requestID)
             case 13 where name.isHeader("authorization"): keep(value, as: \.authorization)

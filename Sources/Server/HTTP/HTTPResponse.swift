@@ -22,7 +22,7 @@ package struct HTTPResponse: Sendable {
 
     /// Text of the given media type.
     package static func text(
-        _ status: HTTPResponseStatus = .ok, _ body: String,
+        _ status: HTTPResponseStatus, _ body: String,
         contentType: String = "text/plain; charset=utf-8"
     ) -> HTTPResponse {
         HTTPResponse(status, contentType: contentType, body: ByteBuffer(string: body))

@@ -3,15 +3,17 @@ import NIOCore
 import NIOExtras
 import NIOHTTP1
 import NIOPosix
+import Postgres
 import ServiceLifecycle
 import Synchronization
 
 /// HTTP/1.1 on all event loops of a group, until it is told to stop.
 package struct HTTPServer: Service {
     /// Makes the routes of one event loop, on that loop; what they share with another loop must be Sendable.
-    package typealias MakeRoutes = @Sendable (any EventLoop) throws -> [Route]
+    package typealias MakeRoutes = @Sendable (EventLoopTaskExecutor) throws -> [Route]
 
     private let group: any EventLoopGroup
+    private let executors: [EventLoopTaskExecutor]
     private let host: String
     private let port: Int
     private let limits: HTTPLimits
@@ -20,14 +22,17 @@ package struct HTTPServer: Service {
     private let onListening: @Sendable (SocketAddress) -> Void
 
     /// - Parameters:
+    ///   - executors: Those that the caller has made for loops of the group; the other loops get one here.
     ///   - port: 0 lets the system choose one, which `onListening` is told.
     ///   - onListening: Called once connections are accepted.
     package init(
-        group: any EventLoopGroup, host: String, port: Int, limits: HTTPLimits = HTTPLimits(),
+        group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
+        limits: HTTPLimits = HTTPLimits(),
         logger: Logger, onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         makeRoutes: @escaping MakeRoutes
     ) {
         self.group = group
+        self.executors = executors
         self.host = host
         self.port = port
         self.limits = limits
@@ -59,11 +64,12 @@ package struct HTTPServer: Service {
     private func makeContexts() async throws -> LoopContexts {
         var contexts: LoopContexts = [:]
         for loop in group.makeIterator() {
+            let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
                 [makeRoutes, limits, logger] in
-                let routes = RouteTable(try makeRoutes(loop))
+                let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
-                    LoopContext(loop: loop, routes: routes, limits: limits, logger: logger),
+                    LoopContext(executor, routes: routes, limits: limits, logger: logger),
                     eventLoop: loop)
             }.get()
         }

@@ -1,9 +1,9 @@
 import Logging
 import NIOCore
+import Postgres
 
 /// What the connections of one event loop share; used on that loop only.
 final class LoopContext {
-    let loop: any EventLoop
     let executor: EventLoopTaskExecutor
     let routes: RouteTable
     let limits: HTTPLimits
@@ -12,9 +12,12 @@ final class LoopContext {
     var requestIDs = RequestID()
     private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
 
-    init(loop: any EventLoop, routes: RouteTable, limits: HTTPLimits, logger: Logger) {
-        self.loop = loop
-        executor = EventLoopTaskExecutor(loop)
+    var loop: any EventLoop { executor.eventLoop }
+
+    init(
+        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits, logger: Logger
+    ) {
+        self.executor = executor
         self.routes = routes
         self.limits = limits
         self.logger = logger

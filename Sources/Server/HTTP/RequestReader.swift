@@ -42,7 +42,8 @@ struct RequestReader {
         request = HTTPRequest(
             method: head.method, path: path, query: query, headers: headers,
             body: ByteBuffer(), id: headers.requestID.flatMap(RequestID.wellFormed) ?? newID())
-        isKeepAlive = head.isKeepAlive
+        // The parser reads nothing after a request that asks for another protocol, so the answer is the last.
+        isKeepAlive = head.isKeepAlive && !headers.hasUpgrade && head.method != .CONNECT
         target = Self.target(of: request, version: head.version, in: routes)
         if case .route(let route) = target {
             bodyBytesMax = route.bodyBytesMax

@@ -8,12 +8,24 @@ import Synchronization
 final class EchoService: GraphQLService {
     /// Tasks that were cancelled while they slept, of all tests.
     static let cancelled = Atomic(0)
+    /// Answers to `{large}`, which one test asks for.
+    static let largeAnswers = Atomic(0)
+
+    private static let slowIDs = Mutex<Set<String>>([])
+
+    /// Returns when the slow request of this id runs.
+    static func started(_ id: String) async {
+        while !slowIDs.withLock({ $0.contains(id) }) {
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
 
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
         loop.preconditionInEventLoop()
         defer { loop.preconditionInEventLoop() }
         switch request.query {
         case "{slow}", "{verySlow}":
+            Self.slowIDs.withLock { _ = $0.insert(request.requestID) }
             let time: Duration = request.query == "{slow}" ? .milliseconds(300) : .seconds(60)
             do {
                 try await Task.sleep(for: time)
@@ -25,7 +37,8 @@ final class EchoService: GraphQLService {
             return GraphQLAnswer(
                 body: ByteBuffer(string: #"{"errors":[{"message":"wrong"}]}"#),
                 isRequestError: true)
-        case "{large}":
+        case "{large}", "{huge}":
+            if request.query == "{large}" { Self.largeAnswers.add(1, ordering: .relaxed) }
             return GraphQLAnswer(body: ByteBuffer(repeating: 0x20, count: 4 << 20))
         case "{busy}":
             return GraphQLAnswer(

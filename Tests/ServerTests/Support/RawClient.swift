@@ -30,12 +30,6 @@ final class RawClient: Sendable {
 
     deinit { Glibc.close(socket) }
 
-    /// Takes no more than a few kilobytes in before it reads, like a client that is in no hurry.
-    func receiveLittle() {
-        var size: Int32 = 4096
-        setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-    }
-
     func send(_ text: String) throws { try send(Array(text.utf8)) }
 
     func send(_ bytes: [UInt8]) throws {
@@ -48,9 +42,6 @@ final class RawClient: Sendable {
             rest = rest.dropFirst(count)
         }
     }
-
-    /// Says that nothing more will be sent, and goes on reading.
-    func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
     /// The next bytes; empty at the end of the connection.
     func receive(_ countMax: Int = 64 << 10) throws -> [UInt8] {

@@ -25,11 +25,11 @@ struct TestServer {
             group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1", port: 0,
             limits: limits, logger: logger,
             onListening: { listening.yield($0.port ?? 0) }
-        ) { loop in
+        ) { executor in
             standardRoutes(
-                loop: loop, service: EchoService(), bodyBytesMax: bodyBytesMax,
+                loop: executor.eventLoop, service: EchoService(), bodyBytesMax: bodyBytesMax,
                 hasExplorer: hasExplorer, schemaText: schemaText, readiness: readiness)
-                + routes(loop)
+                + routes(executor.eventLoop)
         }
         let group = ServiceGroup(
             configuration: .init(services: [.init(service: server)], logger: logger))
