@@ -90,6 +90,11 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
+        .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
+        .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
+        .testTarget(
+            name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
+            exclude: ["Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
 )

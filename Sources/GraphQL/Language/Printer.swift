@@ -1,3 +1,19 @@
+/// The canonical text of a document: what `parse` reads back as the same tree, comments aside.
+///
+/// Layout is that of graphql-js: two spaces a level, an empty line between definitions.
+public func print(_ document: Document) -> String {
+    document.definitions.map { print($0) }.joined(separator: "\n\n")
+}
+
+/// The canonical text of one definition.
+public func print(_ definition: Definition) -> String {
+    switch definition {
+    case .operation(let operation): operation.printed
+    case .fragment(let fragment): fragment.printed
+    case .typeSystem(let definition): definition.printed
+    }
+}
+
 /// The canonical text of a type reference: `[Book!]!`.
 public func print(_ type: TypeReference) -> String {
     switch type {
@@ -19,4 +35,30 @@ public func print(_ value: ValueNode) -> String {
     case .object(let fields):
         "{\(fields.map { "\($0.name.value): \(print($0.value))" }.joined(separator: ", "))}"
     }
+}
+
+// MARK: - Layout
+
+/// What is there, with a space between.
+func words(_ parts: [String]) -> String {
+    parts.filter { !$0.isEmpty }.joined(separator: " ")
+}
+
+/// Lines between braces, or nothing where there are none.
+func block(_ lines: [String]) -> String {
+    lines.isEmpty ? "" : "{\n" + indented(lines.joined(separator: "\n")) + "\n}"
+}
+
+func indented(_ text: String) -> String {
+    var bytes = Array("  ".utf8)
+    for byte in text.utf8 {
+        bytes.append(byte)
+        if byte == UInt8(ascii: "\n") { bytes += "  ".utf8 }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+/// A description in lines of its own.
+func printedLine(_ description: StringValue?) -> String {
+    description.map { print($0) + "\n" } ?? ""
 }

@@ -7,6 +7,7 @@ protocol ValidationRule {
     mutating func enter(_ fragment: FragmentDefinition, in context: inout ValidationContext)
     mutating func enter(_ definition: TypeSystemDefinition, in context: inout ValidationContext)
     mutating func enter(_ variable: VariableDefinition, in context: inout ValidationContext)
+    /// Of an operation, a field or a fragment definition; those of inline fragments belong to what surrounds them.
     mutating func enter(_ selectionSet: SelectionSet, in context: inout ValidationContext)
     /// `context.parentType` and `context.field` are set.
     mutating func enter(_ field: Field, in context: inout ValidationContext)

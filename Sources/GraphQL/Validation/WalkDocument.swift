@@ -68,14 +68,15 @@ private func walk<Rules: ValidationRule>(
 
 /// Selects from `context.type`; leaves the context as it was.
 private func walk<Rules: ValidationRule>(
-    _ selectionSet: SelectionSet, _ rules: inout Rules, _ context: inout ValidationContext
+    _ selectionSet: SelectionSet, isInline: Bool = false, _ rules: inout Rules,
+    _ context: inout ValidationContext
 ) {
     if context.isExhausted { return }
     let outer = context.parentType
     let type = context.type
     let parentType = type.flatMap { $0.isComposite ? $0 : nil }
     context.parentType = parentType
-    rules.enter(selectionSet, in: &context)
+    if !isInline { rules.enter(selectionSet, in: &context) }
     for selection in selectionSet.selections {
         switch selection {
         case .field(let field):
@@ -95,7 +96,7 @@ private func walk<Rules: ValidationRule>(
                 rules.enter(typeNamed: condition, in: &context)
             }
             walk(fragment.directives, at: .inlineFragment, &rules, &context)
-            walk(fragment.selectionSet, &rules, &context)
+            walk(fragment.selectionSet, isInline: true, &rules, &context)
             context.type = type
         }
     }

@@ -41,8 +41,11 @@ struct OverlappingFieldsCanBeMergedRule: ValidationRule {
 
     /// Whether a response key stands twice, or a fragment may bring one in.
     private func mayOverlap(_ selections: [Selection]) -> Bool {
-        // What one fragment brings in is checked where the fragment is walked.
-        guard selections.count > 1 else { return false }
+        if selections.count == 1 {
+            // What a lone spread brings in is checked where the fragment is defined.
+            guard case .inlineFragment(let fragment) = selections[0] else { return false }
+            return mayOverlap(fragment.selectionSet.selections)
+        }
         var keys: [String] = []
         keys.reserveCapacity(selections.count)
         for selection in selections {
