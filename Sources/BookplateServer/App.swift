@@ -49,9 +49,10 @@ enum App {
         let bodyBytesMax = configuration.limits.bodyBytesMax
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
-            group: group, host: configuration.host, port: configuration.port, logger: logger,
+            group: group, executors: pools.values.map(\.executor), host: configuration.host, port: configuration.port, logger: logger,
             onListening: { logger.info("listening on \($0)") }
-        ) { [limits] loop in
+        ) { [limits] executor in
+            let loop = executor.eventLoop
             guard let pool = pools[ObjectIdentifier(loop)] else {
                 throw StartError(message: "an event loop has no connections", code: 1)
             }
