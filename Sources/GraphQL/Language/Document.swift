@@ -90,7 +90,7 @@ public struct OperationDefinition: Sendable {
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Variables
 public struct VariableDefinition: Sendable {
     public var description: StringValue?
-    /// Without the `$`.
+    /// Without the `$`, which its range does cover.
     public var name: Name
     public var type: TypeReference
     public var defaultValue: ValueNode?
@@ -238,7 +238,7 @@ public struct FragmentDefinition: Sendable {
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Values
 public struct ValueNode: Sendable {
-    public indirect enum Kind: Sendable {
+    public enum Kind: Sendable {
         /// Without the `$`.
         case variable(String)
         /// As written: `-12`.
@@ -290,8 +290,8 @@ public struct ObjectField: Sendable {
 /// A type as it is written, by name, with its lists and non-nulls.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Type-References
-public indirect enum TypeReference: Sendable {
+public enum TypeReference: Sendable {
     case named(Name)
-    case list(TypeReference, range: SourceRange)
-    case nonNull(TypeReference, range: SourceRange)
+    indirect case list(TypeReference, range: SourceRange)
+    indirect case nonNull(TypeReference, range: SourceRange)
 }

@@ -11,6 +11,10 @@ public final class Schema: Sendable {
     public let queryType: TypeDefinition
     public let mutationType: TypeDefinition?
     public let subscriptionType: TypeDefinition?
+    /// Directives of the `schema` definition, as applied in the SDL.
+    public let appliedDirectives: [Directive]
+    /// Input coercion of custom scalars by name; those without one take any value as it is.
+    public let scalars: [String: ScalarInput]
 
     private let typesByName: [String: TypeDefinition]
     private let directivesByName: [String: DirectiveDefinition]
@@ -20,15 +24,19 @@ public final class Schema: Sendable {
     /// Takes parts that have been checked: `buildSchema` is the way in.
     init(
         description: String?, types: [TypeDefinition], directives: [DirectiveDefinition],
-        queryType: TypeDefinition, mutationType: TypeDefinition?, subscriptionType: TypeDefinition?
+        queryType: TypeDefinition, mutationType: TypeDefinition?, subscriptionType: TypeDefinition?,
+        appliedDirectives: [Directive] = [], scalars: [String: ScalarInput] = [:]
     ) {
         self.description = description
+        self.scalars = scalars
         self.types = types
         self.directives = directives
         self.queryType = queryType
         self.mutationType = mutationType
         self.subscriptionType = subscriptionType
-        typesByName = Dictionary(types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.appliedDirectives = appliedDirectives
+        typesByName = Dictionary(
+            types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         directivesByName = Dictionary(
             directives.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var possible: [String: [TypeDefinition]] = [:]

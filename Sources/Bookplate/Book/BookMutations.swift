@@ -1,0 +1,218 @@
+import GraphQL
+import Postgres
+import Synchronization
+
+extension Book {
+    static let noSuchBook = "There is no such book in the library."
+    /// Entries of one `createBooks`.
+    static let creationsMax = 50
+
+    static let create = RowMutation(type) { arguments, request, book throws(BookplateError) in
+        let creation = try BookCreation(InputObject(arguments["input"]))
+        let rows = try await request.write { segment, viewer in
+            creation.append(to: &segment, for: viewer)
+            book.append([creation.id], to: &segment, for: viewer)
+        }
+        _ = try creation.outcome(rows[0])
+        return try book.only(rows[1], orElse: noSuchBook)
+    }
+
+    static let createMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
+        let inputs = arguments["inputs"]?.list ?? []
+        guard inputs.count <= creationsMax else {
+            throw .badUserInput(field: "inputs", "At most \(creationsMax) books at once.")
+        }
+        let creations = inputs.map { input in
+            Result { () throws(BookplateError) in try BookCreation(InputObject(input)) }
+        }
+        let rows = try await request.write { segment, viewer in
+            for case .success(let creation) in creations {
+                creation.append(to: &segment, for: viewer)
+            }
+        }
+        var answers = rows.makeIterator()
+        return creations.map { creation in
+            do throws(BookplateError) {
+                let creation = try creation.get()
+                guard let rows = answers.next() else { throw .internalError }
+                return PlainObject(ids: ["book": [try creation.outcome(rows)]])
+            } catch {
+                return PlainObject(objects: ["error": [error.inputError]])
+            }
+        }
+    }
+
+    static let update = RowMutation(type) { arguments, request, book throws(BookplateError) in
+        let id = try arguments.id("id", else: noSuchBook)
+        let update = try BookUpdate(InputObject(arguments["input"]))
+        let rows = try await request.write { segment, viewer in
+            update.append(to: &segment, for: viewer, book: id)
+            book.append([id], to: &segment, for: viewer)
+        }
+        return try book.only(rows[rows.count - 1], orElse: noSuchBook)
+    }
+
+    static let move = RowMutation(type) { arguments, request, book throws(BookplateError) in
+        let id = try arguments.id("id", else: noSuchBook)
+        let target = try arguments.id("to", else: Shelf.noSuchShelf)
+        let origin: UUID? =
+            arguments["from"]?.string == nil
+            ? nil : try arguments.id("from", else: Shelf.noSuchShelf)
+        let rows = try await request.write { segment, viewer in
+            var parameters = Parameters.of(viewer.userID, id, target)
+            parameters.append(uuid: origin)
+            segment.append(place, .of(viewer.userID, id, target))
+            segment.append(takeFromOthers, parameters)
+            book.append([id], to: &segment, for: viewer)
+        }
+        return try book.only(rows[2], orElse: noSuchBook)
+    }
+
+    /// Answers the id also when there is no such book, so that it can be sent again.
+    static let delete = LeafMutation { arguments, request throws(BookplateError) in
+        let id = try arguments.id("id", else: noSuchBook)
+        _ = try await request.write { segment, viewer in
+            segment.append(deleteBook, .of(viewer.userID, id))
+        }
+        return .string(id.description)
+    }
+
+    // MARK: - Statements
+
+    /// The foreign key refuses a shelf that is not there; a book that is not there gives no row.
+    private static let place: Statement = """
+        INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at) \
+        SELECT $1, $3, id, added_at FROM books WHERE user_id = $1 AND id = $2 \
+        ON CONFLICT DO NOTHING
+        """
+
+    private static let takeFromOthers: Statement = """
+        DELETE FROM shelf_books WHERE user_id = $1 AND book_id = $2 AND shelf_id <> $3 \
+        AND ($4 IS NULL OR shelf_id = $4)
+        """
+
+    private static let deleteBook: Statement = "DELETE FROM books WHERE user_id = $1 AND id = $2"
+}
+
+extension BookplateError {
+    /// The error as `InputError` of a bulk mutation.
+    var inputError: PlainObject {
+        var leaves: [String: Value] = ["code": .string(code), "message": .string(message)]
+        if let field { leaves["field"] = .string(field) }
+        return PlainObject(leaves: leaves)
+    }
+}
+
+/// What changes of a book: absent stays, null clears.
+struct BookUpdate {
+    private var assignments: [String] = []
+    private var bind: [(inout Parameters) -> Void] = []
+    private var shelfIDs: [UUID]?
+
+    /// - Throws: `.badUserInput` naming the field.
+    init(_ input: InputObject) throws(BookplateError) {
+        if input.isGiven("title") {
+            let title = try TextInput.line(
+                input.text("title") ?? "", field: "title",
+                charactersMax: BookCreation.titleCharactersMax)
+            set("title = $?") { $0.append(text: title) }
+        }
+        try setText(
+            "author", of: input, charactersMax: BookCreation.authorCharactersMax)
+        try setText(
+            "category", of: input, charactersMax: BookCreation.labelCharactersMax)
+        try setText("genre", of: input, charactersMax: BookCreation.labelCharactersMax)
+        if input.isGiven("isbn") {
+            let isbn = try ISBN.optional(input.text("isbn"))
+            set("isbn13 = $?") { $0.append(text: isbn?.description) }
+            if let isbn {
+                // The catalogue's card follows the ISBN.
+                set("edition_id = (SELECT e.id FROM editions e WHERE e.isbn13 = $?)") {
+                    $0.append(text: isbn.description)
+                }
+            }
+        }
+        if input.isGiven("status") {
+            guard let status = input.text("status") else {
+                throw .badUserInput(field: "status", "A book always has a status.")
+            }
+            set("status = $?::reading_status") { $0.append(text: status, as: .inferred) }
+            // Saying the same again changes no date.
+            switch status {
+            case "READING":
+                set("started_at = CASE WHEN status = 'READING' THEN started_at ELSE now() END")
+            case "READ":
+                set("finished_at = CASE WHEN status = 'READ' THEN finished_at ELSE now() END")
+            default: break
+            }
+        }
+        if input.isGiven("currentPage") {
+            let page = input["currentPage"] == .null ? nil : try input.index("currentPage")
+            set("current_page = $?") { $0.append(int32: page) }
+        }
+        if input.isGiven("shelfIds") {
+            shelfIDs =
+                try input.ids("shelfIds", max: BookCreation.shelvesMax, else: Shelf.noSuchShelf)
+                ?? []
+        }
+    }
+
+    private mutating func setText(
+        _ name: String, of input: InputObject, charactersMax: Int
+    ) throws(BookplateError) {
+        guard input.isGiven(name) else { return }
+        let text = try TextInput.optional(
+            input.text(name), field: name, charactersMax: charactersMax)
+        set("\(name) = $?") { $0.append(text: text) }
+    }
+
+    /// Adds an assignment; `$?` becomes the number of the parameter that `bind` appends.
+    private mutating func set(_ assignment: String, _ bind: ((inout Parameters) -> Void)? = nil) {
+        guard let bind else {
+            assignments.append(assignment)
+            return
+        }
+        self.bind.append(bind)
+        // The caller is $1, the book $2.
+        let parts = assignment.split(separator: "$?", omittingEmptySubsequences: false)
+        assignments.append(parts.joined(separator: "$\(2 + self.bind.count)"))
+    }
+
+    func append(to segment: inout Segment, for viewer: Viewer, book id: UUID) {
+        if !assignments.isEmpty {
+            var parameters = Parameters.of(viewer.userID, id)
+            for bind in bind { bind(&parameters) }
+            segment.append(Self.statement(assignments), parameters)
+        }
+        if let shelfIDs {
+            var parameters = Parameters.of(viewer.userID, id)
+            parameters.append(uuids: shelfIDs)
+            segment.append(Self.placeOnShelves, parameters)
+            segment.append(Self.takeFromShelves, parameters)
+        }
+    }
+
+    /// Statements by their assignments, of which there are as many as sets of input fields.
+    private static let statements = Mutex<[[String]: Statement]>([:])
+
+    private static func statement(_ assignments: [String]) -> Statement {
+        statements.withLock { statements in
+            if let statement = statements[assignments] { return statement }
+            let statement = Statement(
+                "UPDATE books SET \(assignments.joined(separator: ", ")), updated_at = now() "
+                    + "WHERE user_id = $1 AND id = $2")
+            statements[assignments] = statement
+            return statement
+        }
+    }
+
+    private static let placeOnShelves: Statement = """
+        INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at) \
+        SELECT $1, w.id, b.id, b.added_at FROM books b, unnest($3::uuid[]) AS w (id) \
+        WHERE b.user_id = $1 AND b.id = $2 ON CONFLICT DO NOTHING
+        """
+
+    private static let takeFromShelves: Statement = """
+        DELETE FROM shelf_books WHERE user_id = $1 AND book_id = $2 AND shelf_id <> ALL($3::uuid[])
+        """
+}

@@ -1,0 +1,122 @@
+/// An International Standard Book Number, check digit verified, as 13 digits.
+///
+/// Reads what is typed or scanned: hyphens and spaces of every kind, a label in front, ISBN-10 with
+/// either case of X, digits of other scripts, a scanner's price add-on behind.
+package struct ISBN: Hashable, Sendable, CustomStringConvertible {
+    /// The 13 digits, ASCII.
+    package let description: String
+
+    /// - Returns: nil unless the text holds one valid ISBN; see `ISBN.Problem` for why not.
+    package init?(_ text: some StringProtocol) {
+        guard case .success(let isbn) = ISBN.read(text) else { return nil }
+        self = isbn
+    }
+
+    private init(verified digits: String) { description = digits }
+
+    /// Why a text is no ISBN, as a sentence for the person who typed or scanned it.
+    package enum Problem: Error, Equatable, Sendable {
+        case length
+        case checkDigit
+        /// An EAN of something else: music, a magazine, a pen.
+        case notABook
+        case placeholder
+
+        package var message: String {
+            switch self {
+            case .length: "An ISBN has 10 or 13 digits. Check the number and try again."
+            case .checkDigit: "The ISBN's last digit does not fit the others. Check for a typing error."
+            case .notABook: "This barcode is not a book's: those start with 978 or 979."
+            case .placeholder: "This number is a placeholder and no book's ISBN."
+            }
+        }
+    }
+
+    /// Reads an ISBN, or says what is wrong with it.
+    package static func read(_ text: some StringProtocol) -> Result<ISBN, Problem> {
+        guard text.utf8.count <= 200 else { return .failure(.length) }
+        let digits = significantDigits(text)
+        switch digits.count {
+        case 13, 15, 18:
+            // Two or five more digits are the add-on beside the barcode: issue number or price.
+            return read13(Array(digits.prefix(13)))
+        case 10:
+            return read10(digits)
+        default:
+            return .failure(.length)
+        }
+    }
+
+    /// The same number in ten digits; nil for the prefix 979, which has none.
+    package var isbn10: String? {
+        guard description.hasPrefix("978") else { return nil }
+        let body = description.dropFirst(3).dropLast().utf8.map { Int($0) - 48 }
+        let sum = zip(body, stride(from: 10, through: 2, by: -1)).reduce(0) { $0 + $1.0 * $1.1 }
+        let check = (11 - sum % 11) % 11
+        return description.dropFirst(3).dropLast() + (check == 10 ? "X" : "\(check)")
+    }
+
+    /// Digits and X as ASCII, without what is written around them.
+    private static func significantDigits(_ text: some StringProtocol) -> [UInt8] {
+        var text = Substring(text)
+        // "ISBN-13: 978…": the label's digits are not the number's.
+        if let colon = text.lastIndex(where: { $0 == ":" || $0 == "：" }) {
+            text = text[text.index(after: colon)...]
+        } else if let label = text.range(ofLabel: ["ISBN-13", "ISBN-10", "ISBN13", "ISBN10"]) {
+            text = text[label.upperBound...]
+        }
+        var digits: [UInt8] = []
+        for scalar in text.unicodeScalars {
+            if let value = scalar.properties.numericType == .decimal
+                ? scalar.properties.numericValue : nil
+            {
+                digits.append(48 + UInt8(value))
+            } else if scalar == "x" || scalar == "X" || scalar == "Ｘ" || scalar == "ｘ" {
+                digits.append(UInt8(ascii: "X"))
+            }
+        }
+        return digits
+    }
+
+    private static func read13(_ digits: [UInt8]) -> Result<ISBN, Problem> {
+        guard !digits.contains(UInt8(ascii: "X")) else { return .failure(.checkDigit) }
+        guard checkDigit13(digits.prefix(12)) == digits[12] else { return .failure(.checkDigit) }
+        let text = String(decoding: digits, as: UTF8.self)
+        // 979-0 is printed music.
+        guard text.hasPrefix("978") || (text.hasPrefix("979") && !text.hasPrefix("9790")) else {
+            return .failure(.notABook)
+        }
+        guard Set(digits.dropFirst(3).dropLast()).count > 1 else { return .failure(.placeholder) }
+        return .success(ISBN(verified: text))
+    }
+
+    private static func read10(_ digits: [UInt8]) -> Result<ISBN, Problem> {
+        guard !digits.dropLast().contains(UInt8(ascii: "X")) else { return .failure(.checkDigit) }
+        let values = digits.map { $0 == UInt8(ascii: "X") ? 10 : Int($0) - 48 }
+        let sum = zip(values, stride(from: 10, through: 1, by: -1)).reduce(0) { $0 + $1.0 * $1.1 }
+        guard sum % 11 == 0 else { return .failure(.checkDigit) }
+        guard Set(digits.dropLast()).count > 1 else { return .failure(.placeholder) }
+        let body = Array("978".utf8) + digits.dropLast()
+        return .success(
+            ISBN(verified: String(decoding: body + [checkDigit13(body[...])], as: UTF8.self)))
+    }
+
+    private static func checkDigit13(_ body: ArraySlice<UInt8>) -> UInt8 {
+        let sum = body.enumerated().reduce(0) { sum, digit in
+            sum + (Int(digit.element) - 48) * (digit.offset.isMultiple(of: 2) ? 1 : 3)
+        }
+        return 48 + UInt8((10 - sum % 10) % 10)
+    }
+}
+
+extension Substring {
+    /// The first of the labels, in any case, as a range.
+    fileprivate func range(ofLabel labels: [String]) -> Range<Index>? {
+        for label in labels {
+            guard let start = indices.first(where: { self[$0...].uppercased().hasPrefix(label) })
+            else { continue }
+            return start..<index(start, offsetBy: label.count)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,34 @@
+import GraphQL
+import Postgres
+
+/// A book of the shared catalogue, as the feed shows it.
+enum FeedCard {
+    static let id = Column("e.id", .uuid)
+    private static let isbn13 = Column("e.isbn13", .text)
+    static let title = Column("e.title", .text)
+    static let author = Column("e.authors[1]", .text)
+
+    static let type: RowType = RowType(
+        name: "FeedCard", table: "editions e", scope: "true", id: id,
+        fields: [
+            "id": .column(id),
+            "title": .column(title),
+            "author": .column(author),
+            "authors": .column(Column("e.authors", .texts)),
+            "genre": .column(Column("e.genres[1]", .text)),
+            "genres": .column(Column("e.genres", .texts)),
+            "averageRating": .column(Column("e.average_rating", .float)),
+            "ratingsCount": .column(Column("e.ratings_count", .integer)),
+            "pageCount": .column(Column("e.page_count", .integer)),
+            "publisher": .column(Column("e.publisher", .text)),
+            "publishedDate": .column(Column("e.published_date", .text)),
+            "isbn13": .column(isbn13),
+            "isbn10": .computed([isbn13], Book.writeISBN10),
+            "hook": .column(Column("e.hook", .text)),
+            "description": .column(Column("e.description", .text)),
+            "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
+            "inLibrary": .relation(Book.ofEdition),
+        ])
+
+    static let noSuchCard = "There is no such book in the catalogue."
+}

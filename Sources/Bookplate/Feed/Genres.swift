@@ -1,0 +1,81 @@
+import GraphQL
+import Postgres
+import Synchronization
+
+/// The catalogue's genres, those with the most readers first. They change with imports only, so
+/// they are kept for a minute.
+package final class Genres: Sendable {
+    private struct Table {
+        var ids: [Int16]
+        var idsByName: [String: Int16]
+        var expiresAt: ContinuousClock.Instant
+    }
+
+    private let table = Mutex<Table?>(nil)
+    private static let lifetime = Duration.seconds(60)
+    private static let select: Statement = "SELECT id, name FROM genres ORDER BY readers DESC, id"
+
+    package init() {}
+
+    /// Ids of the named genres, or of all, books of none last.
+    ///
+    /// - Throws: `.badUserInput` for a genre that the catalogue does not have.
+    func ids(
+        named names: [String]?, field: String = "genres", for request: RequestContext
+    ) async throws(BookplateError) -> [Int16] {
+        let table = try await current(for: request)
+        guard let names else { return table.ids + [0] }
+        guard names.count <= 100 else {
+            throw .badUserInput(field: field, "At most 100 genres at once.")
+        }
+        var wanted: Set<Int16> = []
+        for name in names {
+            guard let id = table.idsByName[name] else {
+                throw .badUserInput(
+                    field: field, "There is no genre “\(name.prefix(100))”. See Query.genres.")
+            }
+            wanted.insert(id)
+        }
+        return table.ids.filter(wanted.contains)
+    }
+
+    private func current(for request: RequestContext) async throws(BookplateError) -> Table {
+        let now = ContinuousClock.now
+        if let table = table.withLock({ $0 }), now < table.expiresAt { return table }
+        let rows = try await request.read { segment, _ in segment.append(Self.select) }[0]
+        var fresh = Table(ids: [], idsByName: [:], expiresAt: now + Self.lifetime)
+        for row in 0..<rows.count {
+            guard let id = rows.int32(row, 0).flatMap({ Int16(exactly: $0) }),
+                let name = rows.text(row, 1)
+            else { continue }
+            fresh.ids.append(id)
+            fresh.idsByName[name] = id
+        }
+        table.withLock { [fresh] in $0 = fresh }
+        return fresh
+    }
+}
+
+/// `Query.genres`.
+struct GenreNames: FieldLoader {
+    private static let select: Statement =
+        "SELECT name FROM genres WHERE readers > 0 ORDER BY readers DESC, id"
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad { Prepared() }
+
+    private struct Prepared: RequestLoad {
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
+        ) throws(BookplateError) -> Load {
+            _ = try request.caller()
+            let answer = request.ask(GenreNames.select, Parameters())
+            return .afterFlush {
+                request.children(of: parents) { () throws(BookplateError) in
+                    let rows = try answer.rows()
+                    let names = (0..<rows.count).map { Value.string(rows.text($0, 0) ?? "") }
+                    return .each(of: LeafBatch([.list(names)]))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import GraphQL
+import Postgres
+
+/// `FeedCard.purchaseLinks`: where to buy a book, with the affiliate tags of the caller's tenant.
+struct PurchaseLinks: RowLoader {
+    let isbn13: Column
+    let title: Column
+    let author: Column
+
+    var parentColumns: [Column] { [isbn13, title, author] }
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        Prepared(columns: self, selection: field.selections[0])
+    }
+
+    /// Both tags may be null.
+    private static let tags: Statement = "SELECT amazon_tag, bookshop_id FROM tenants WHERE id = $1"
+
+    private struct Prepared: RequestLoad {
+        let columns: PurchaseLinks
+        let selection: PlannedSelection
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
+        ) throws(BookplateError) -> Load {
+            guard let parents = parents as? RowBatch else { throw .internalError }
+            let answer = request.ask(PurchaseLinks.tags, .of(try request.caller().tenantID))
+            return .afterFlush {
+                request.children(of: parents) { () throws(BookplateError) in
+                    let rows = try answer.rows()
+                    let store = Stores(amazonTag: rows.text(0, 0), bookshopID: rows.text(0, 1))
+                    func text(_ column: Column, _ object: Int) -> String? {
+                        parents.cell(column, of: object).map { String(decoding: $0, as: UTF8.self) }
+                    }
+                    var slots: [Slot] = []
+                    var links: [PlainObject] = []
+                    for object in 0..<parents.count {
+                        let found = store.links(
+                            isbn: text(columns.isbn13, object).flatMap { ISBN($0) },
+                            title: text(columns.title, object) ?? "",
+                            author: text(columns.author, object))
+                        slots.append(
+                            .list(
+                                start: Int32(parents.count + links.count),
+                                count: Int32(found.count)))
+                        links += found.map { link in
+                            PlainObject(
+                                leaves: ["store": .string(link.store), "url": .string(link.url)])
+                        }
+                    }
+                    slots += links.indices.map { .object(group: 0, index: Int32($0)) }
+                    return Children(
+                        slots: slots, groups: [.init(PlainBatch(links, selection))])
+                }
+            }
+        }
+    }
+}
+
+/// The shops, as one tenant links to them.
+struct Stores {
+    let amazonTag: String?
+    let bookshopID: String?
+
+    /// Amazon knows printed books by ISBN-10, Bookshop.org by ISBN-13; without one, both are searched.
+    func links(isbn: ISBN?, title: String, author: String?) -> [(store: String, url: String)] {
+        let words = [title, author].compactMap { $0 }.joined(separator: " ")
+        var amazon: String
+        if let isbn10 = isbn?.isbn10 {
+            amazon = "https://www.amazon.com/dp/\(isbn10)"
+            if let amazonTag { amazon += "?tag=\(amazonTag)" }
+        } else {
+            amazon = "https://www.amazon.com/s?k=\(percentEncode(isbn?.description ?? words))"
+            amazon += "&i=stripbooks"
+            if let amazonTag { amazon += "&tag=\(amazonTag)" }
+        }
+        let bookshop =
+            switch (isbn, bookshopID) {
+            case (let isbn?, let id?): "https://bookshop.org/a/\(id)/\(isbn)"
+            case (let isbn?, nil): "https://bookshop.org/book/\(isbn)"
+            case (nil, _): "https://bookshop.org/search?keywords=\(percentEncode(words))"
+            }
+        return [("AMAZON", amazon), ("BOOKSHOP", bookshop)]
+    }
+
+    /// Everything but the unreserved characters of RFC 3986 as `%XX`.
+    private func percentEncode(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var encoded: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"):
+                encoded.append(byte)
+            default:
+                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+}

@@ -1,0 +1,63 @@
+import GraphQL
+
+/// What a client may be told went wrong. Codes are stable and never used again for something else.
+enum BookplateError: Error, Equatable {
+    case unauthenticated
+    case forbidden(String)
+    case notFound(String)
+    case badUserInput(field: String, String)
+    /// Somebody was first; `id` names what is there already.
+    case conflict(String, id: String? = nil)
+    case rateLimited(retryAfterSeconds: Int)
+    case upstreamUnavailable(String)
+    /// Our fault, or the database's: details are in the log under the request's id.
+    case internalError
+
+    var code: String {
+        switch self {
+        case .unauthenticated: "UNAUTHENTICATED"
+        case .forbidden: "FORBIDDEN"
+        case .notFound: "NOT_FOUND"
+        case .badUserInput: "BAD_USER_INPUT"
+        case .conflict: "CONFLICT"
+        case .rateLimited: "RATE_LIMITED"
+        case .upstreamUnavailable: "UPSTREAM_UNAVAILABLE"
+        case .internalError: "INTERNAL_SERVER_ERROR"
+        }
+    }
+
+    /// A sentence for a person, saying what to do.
+    var message: String {
+        switch self {
+        case .unauthenticated: "Sign in and try again."
+        case .forbidden(let message), .notFound(let message), .badUserInput(_, let message),
+            .conflict(let message, _), .upstreamUnavailable(let message):
+            message
+        case .rateLimited(let seconds): "Too many requests. Try again in \(seconds) s."
+        case .internalError:
+            "Something went wrong on our side. Try again, and tell us the request id if it stays."
+        }
+    }
+
+    /// The input field that is wrong.
+    var field: String? {
+        if case .badUserInput(let field, _) = self { field } else { nil }
+    }
+
+    func fieldError(requestID: String) -> FieldError {
+        var extensions = [Value.Member("code", .string(code))]
+        switch self {
+        case .badUserInput(let field, _):
+            extensions.append(.init("field", .string(field)))
+        case .conflict(_, let id?):
+            extensions.append(.init("id", .string(id)))
+        case .rateLimited(let seconds):
+            extensions.append(.init("retryAfter", .int(seconds)))
+        case .internalError:
+            extensions.append(.init("requestId", .string(requestID)))
+        case .unauthenticated, .forbidden, .notFound, .conflict, .upstreamUnavailable:
+            break
+        }
+        return FieldError(message, extensions: extensions)
+    }
+}

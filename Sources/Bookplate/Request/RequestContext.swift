@@ -1,0 +1,190 @@
+import GraphQL
+import Postgres
+
+/// Who calls, as the access token says. That the session is still alive is asked in the database,
+/// with the request's first statement.
+package struct Viewer: Sendable, Equatable {
+    package let userID: UUID
+    package let tenantID: UUID
+    package let sessionID: UUID
+
+    package init(userID: UUID, tenantID: UUID, sessionID: UUID) {
+        self.userID = userID
+        self.tenantID = tenantID
+        self.sessionID = sessionID
+    }
+}
+
+/// One request: its caller, and what the loads of the current level have asked the database for.
+///
+/// Statements reach user-owned tables only through here, so each segment opens with
+/// `begin_request`: the type is the permission. Belongs to one event loop.
+package final class RequestContext: ExecutionContext {
+    let services: Services
+    let requestID: String
+    /// Changes once: when the request signs in.
+    var viewer: Viewer?
+    /// Statements and round trips of this request.
+    package let statistics = Statistics()
+
+    private let database: ConnectionPool
+    private var level: Level
+    private var segment: Segment
+
+    package init(
+        viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String
+    ) {
+        self.viewer = viewer
+        self.database = database
+        self.services = services
+        self.requestID = requestID
+        level = Level()
+        segment = Segment(isReadOnly: true)
+    }
+
+    /// The caller.
+    ///
+    /// - Throws: `.unauthenticated` where there is none.
+    func caller() throws(BookplateError) -> Viewer {
+        guard let viewer else { throw .unauthenticated }
+        return viewer
+    }
+
+    // MARK: - Queries
+
+    /// What a level's statements answered; filled by the flush.
+    fileprivate final class Level {
+        var result: Result<[Rows], BookplateError>?
+    }
+
+    /// One statement's answer, to be read after the flush.
+    struct Answer {
+        fileprivate let level: Level
+        fileprivate let index: Int
+
+        func rows() throws(BookplateError) -> Rows {
+            guard let rows = try level.result?.get(), index < rows.count else {
+                throw .internalError
+            }
+            return rows[index]
+        }
+    }
+
+    package var needsFlush: Bool { segment.count > 0 }
+
+    /// Adds a statement to the level's round trip. It cannot write.
+    func ask(_ statement: Statement, _ parameters: Parameters) -> Answer {
+        if segment.count == 0, let viewer {
+            segment = openSegment(for: viewer, isReadOnly: true)
+        }
+        segment.append(statement, parameters)
+        return Answer(level: level, index: segment.count - 1)
+    }
+
+    package func flush() async {
+        let (segment, level) = (segment, level)
+        self.segment = Segment(isReadOnly: true)
+        self.level = Level()
+        do throws(BookplateError) {
+            level.result = .success(try await run(segment))
+        } catch {
+            level.result = .failure(error)
+        }
+    }
+
+    /// Runs statements that cannot write in a round trip of their own.
+    func read(
+        _ fill: (inout Segment, Viewer) throws(BookplateError) -> Void
+    ) async throws(BookplateError) -> [Rows] {
+        try await run(isReadOnly: true, fill)
+    }
+
+    // MARK: - Mutations
+
+    /// Runs statements in one transaction and one round trip, as the caller.
+    ///
+    /// - Returns: the rows of each statement that `fill` appended.
+    func write(
+        _ fill: (inout Segment, Viewer) throws(BookplateError) -> Void
+    ) async throws(BookplateError) -> [Rows] {
+        try await run(isReadOnly: false, fill)
+    }
+
+    /// Runs statements that need no caller: sign-in, before there is one.
+    func anonymous(
+        _ fill: (inout Segment) -> Void
+    ) async throws(BookplateError) -> [Rows] {
+        var segment = Segment(statistics: statistics)
+        fill(&segment)
+        return try await run(segment)
+    }
+
+    // MARK: - Segments
+
+    private func run(
+        isReadOnly: Bool, _ fill: (inout Segment, Viewer) throws(BookplateError) -> Void
+    ) async throws(BookplateError) -> [Rows] {
+        let viewer = try caller()
+        var segment = openSegment(for: viewer, isReadOnly: isReadOnly)
+        try fill(&segment, viewer)
+        return Array(try await run(segment).dropFirst())
+    }
+
+    private static let begin: Statement = "SELECT begin_request($1, $2, $3, $4)"
+
+    private func openSegment(for viewer: Viewer, isReadOnly: Bool) -> Segment {
+        var segment = Segment(isReadOnly: isReadOnly, statistics: statistics)
+        var parameters = Parameters()
+        parameters.append(uuid: viewer.userID)
+        parameters.append(uuid: viewer.tenantID)
+        parameters.append(uuid: viewer.sessionID)
+        parameters.append(bool: isReadOnly)
+        segment.append(Self.begin, parameters)
+        return segment
+    }
+
+    private func run(_ segment: Segment) async throws(BookplateError) -> [Rows] {
+        do throws(PostgresError) {
+            return try await database.run(segment)
+        } catch {
+            throw services.describe(error, requestID)
+        }
+    }
+
+    // MARK: - Answers
+
+    /// The children that `make` makes, or its error for every parent.
+    func children(
+        of parents: any ObjectBatch, _ make: () throws(BookplateError) -> Children
+    ) -> Children {
+        do throws(BookplateError) {
+            return try make()
+        } catch {
+            return .failed(parents.count, error.fieldError(requestID: requestID))
+        }
+    }
+}
+
+/// A prepared load of this product: the context is its own, and its errors are the catalogue's.
+protocol RequestLoad: PreparedLoad {
+    func start(
+        for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
+    ) throws(BookplateError) -> Load
+}
+
+extension RequestLoad {
+    func start(
+        for parents: any ObjectBatch, arguments: ArgumentValues, in context: any ExecutionContext
+    ) -> Load {
+        guard let request = context as? RequestContext else {
+            // The server executes its schema with no other context.
+            preconditionFailure("Bookplate's schema is executed in a RequestContext")
+        }
+        do throws(BookplateError) {
+            return try start(for: parents, arguments: arguments, in: request)
+        } catch {
+            return .ready(
+                .failed(parents.count, error.fieldError(requestID: request.requestID)))
+        }
+    }
+}

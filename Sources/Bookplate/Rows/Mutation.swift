@@ -1,0 +1,96 @@
+import GraphQL
+import Postgres
+
+/// A mutation that answers with a row, read back in its own transaction.
+struct RowMutation: FieldLoader {
+    typealias Perform =
+        @Sendable (ArgumentValues, RequestContext, RowsByID) async throws(BookplateError) -> Children
+
+    let type: RowType
+    /// The column whose value the mutation knows, to read the row back by.
+    let key: Column
+    let perform: Perform
+
+    init(_ type: RowType, by key: Column? = nil, _ perform: @escaping Perform) {
+        self.type = type
+        self.key = key ?? type.id
+        self.perform = perform
+    }
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        let rows = RowsByID(type, field.selections[0], key: key)
+        return PreparedCall { [perform] arguments, request throws(BookplateError) in
+            try await perform(arguments, request, rows)
+        }
+    }
+}
+
+/// A mutation that answers with plain objects: one, or a list.
+struct PlainMutation: FieldLoader {
+    let shape: RowRelation.Shape
+    let perform:
+        @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> [PlainObject]
+
+    init(
+        _ shape: RowRelation.Shape,
+        _ perform: @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+            -> [PlainObject]
+    ) {
+        self.shape = shape
+        self.perform = perform
+    }
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        let selection = field.selections[0]
+        return PreparedCall { [shape, perform] arguments, request throws(BookplateError) in
+            let objects = try await perform(arguments, request)
+            let items = objects.indices.map { Slot.object(group: 0, index: Int32($0)) }
+            let slots: [Slot] =
+                shape == .one
+                ? Array(items.prefix(1)) : [.list(start: 1, count: Int32(items.count))] + items
+            return Children(slots: slots, groups: [.init(PlainBatch(objects, selection))])
+        }
+    }
+}
+
+/// A mutation that answers with a leaf.
+struct LeafMutation: FieldLoader {
+    let perform: @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Value
+
+    init(
+        _ perform: @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+            -> Value
+    ) {
+        self.perform = perform
+    }
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        PreparedCall { [perform] arguments, request throws(BookplateError) in
+            .each(of: LeafBatch([try await perform(arguments, request)]))
+        }
+    }
+}
+
+/// Runs by itself, with the root as its one parent.
+struct PreparedCall: RequestLoad {
+    let perform: @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Children
+
+    init(
+        _ perform: @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+            -> Children
+    ) {
+        self.perform = perform
+    }
+
+    func start(
+        for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
+    ) -> Load {
+        .call {
+            do throws(BookplateError) {
+                return try await perform(arguments, request)
+            } catch {
+                return .failed(parents.count, error.fieldError(requestID: request.requestID))
+            }
+        }
+    }
+}

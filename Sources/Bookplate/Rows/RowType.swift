@@ -1,0 +1,137 @@
+import GraphQL
+import Postgres
+
+/// A type of the schema whose objects are rows of one table.
+struct RowType: Sendable {
+    /// The type's name in the schema.
+    let name: String
+    /// The table with its alias, the same in every statement: `books b`.
+    let table: String
+    /// Which rows the caller may see, `$1` being the caller: `b.user_id = $1`.
+    let scope: String
+    let id: Column
+    let fields: [String: RowField]
+}
+
+/// Where a field of a row comes from.
+enum RowField: Sendable {
+    case column(Column)
+    /// Made of several columns when it is written.
+    case computed([Column], @Sendable (RowCells, inout ResponseWriter) -> LeafResult)
+    case relation(any RowLoader)
+}
+
+/// A loader that starts from columns of its parents.
+protocol RowLoader: FieldLoader {
+    var parentColumns: [Column] { get }
+}
+
+/// The cells of a computed field, by position in its list of columns.
+struct RowCells {
+    fileprivate let rows: Rows
+    fileprivate let row: Int
+    fileprivate let indices: [Int]
+
+    /// nil for null.
+    subscript(position: Int) -> UnsafeRawBufferPointer? { rows.bytes(row, indices[position]) }
+
+    func text(_ position: Int) -> String? { rows.text(row, indices[position]) }
+}
+
+/// The columns that a statement selects, each once.
+struct ColumnSet {
+    private(set) var columns: [Column] = []
+
+    /// The column's place in the statement; it is added where it is new.
+    mutating func index(of column: Column) -> Int {
+        if let index = columns.firstIndex(of: column) { return index }
+        columns.append(column)
+        return columns.count - 1
+    }
+
+    /// The select list; never empty, since a row may be asked for nothing but its type's name.
+    var sql: String {
+        columns.isEmpty ? "NULL" : columns.map(\.sql).joined(separator: ", ")
+    }
+}
+
+/// How the fields of a selection are read from the rows of its statement. Made once per plan.
+final class RowLayout: Sendable {
+    private enum Leaf: Sendable {
+        case cell(index: Int, format: CellFormat)
+        case computed([Int], @Sendable (RowCells, inout ResponseWriter) -> LeafResult)
+        case none
+    }
+
+    /// By position in the selection.
+    private let leaves: [Leaf]
+    private let relationColumns: [(column: Column, index: Int)]
+
+    /// Reads the selection's fields from `type`'s table; `columns` collects what that needs.
+    init(_ selection: PlannedSelection, of type: RowType, columns: inout ColumnSet) {
+        var leaves: [Leaf] = []
+        var relationColumns: [(column: Column, index: Int)] = []
+        for field in selection.fields {
+            switch type.fields[field.selected.name] {
+            case .column(let column):
+                leaves.append(.cell(index: columns.index(of: column), format: column.format))
+            case .computed(let needed, let write):
+                leaves.append(.computed(needed.map { columns.index(of: $0) }, write))
+            case .relation(let loader):
+                for column in loader.parentColumns {
+                    relationColumns.append((column, columns.index(of: column)))
+                }
+                leaves.append(.none)
+            case nil:
+                leaves.append(.none)
+            }
+        }
+        self.leaves = leaves
+        self.relationColumns = relationColumns
+    }
+
+    /// Where a column that a relation needs stands.
+    func index(of column: Column) -> Int? {
+        relationColumns.first { $0.column == column }?.index
+    }
+
+    @inline(__always)
+    func write(field: Int, row: Int, of rows: Rows, to writer: inout ResponseWriter) -> LeafResult {
+        switch leaves[field] {
+        case .cell(let index, let format):
+            guard let cell = rows.bytes(row, index) else { return .null }
+            return writer.write(cell: cell, as: format)
+        case .computed(let indices, let write):
+            return write(RowCells(rows: rows, row: row, indices: indices), &writer)
+        case .none:
+            return .null
+        }
+    }
+}
+
+/// Rows of a result, as objects of one type.
+final class RowBatch: ObjectBatch {
+    let rows: Rows
+    let layout: RowLayout
+    /// Which rows are the objects; nil for all.
+    private let selected: [Int32]?
+
+    init(_ rows: Rows, _ layout: RowLayout, selecting selected: [Int32]? = nil) {
+        self.rows = rows
+        self.layout = layout
+        self.selected = selected
+    }
+
+    var count: Int { selected?.count ?? rows.count }
+
+    func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
+        layout.write(field: field, row: row(of: object), of: rows, to: &writer)
+    }
+
+    func row(of object: Int) -> Int { selected.map { Int($0[object]) } ?? object }
+
+    /// The cell of a column that a relation asked for.
+    func cell(_ column: Column, of object: Int) -> UnsafeRawBufferPointer? {
+        layout.index(of: column).flatMap { rows.bytes(row(of: object), $0) }
+    }
+}

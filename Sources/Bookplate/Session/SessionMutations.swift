@@ -1,0 +1,182 @@
+import GraphQL
+import Identity
+import Postgres
+
+/// Sign-in, refresh, sign-out: `Session` of the schema.
+enum Sessions {
+    static let accessTokenSeconds: Int64 = 15 * 60
+    static let refreshTokenDays = 90
+    /// How long a used refresh token still gives the pair it gave, for an answer that was lost.
+    static let graceSeconds = 60
+    static let displayNameCharactersMax = 100
+
+    static let fields: [String: FieldResolver] = [
+        "accessToken": .property, "expiresAt": .property, "refreshToken": .property,
+        "isNewUser": .property, "user": .load(User.me),
+    ]
+
+    static let signInWithApple = PlainMutation(.one) {
+        arguments, request throws(BookplateError) in
+        let input = InputObject(arguments["input"])
+        let displayName = try TextInput.optional(
+            input.text("displayName"), field: "displayName",
+            charactersMax: displayNameCharactersMax)
+        let tenants = try await request.services.tenants.all(for: request)
+        let (tenant, claims) = try await request.services.identities.verify(
+            input.text("identityToken") ?? "", nonce: input.text("nonce"), among: tenants,
+            requestID: request.requestID)
+        return [
+            try await signIn(
+                tenantID: tenant.id, subject: claims.subject, email: claims.email,
+                displayName: displayName, request)
+        ]
+    }
+
+    /// Finds or makes the user of an identity, and opens a session, in one round trip.
+    static func signIn(
+        tenantID: UUID, subject: String, email: String?, displayName: String?,
+        _ request: RequestContext
+    ) async throws(BookplateError) -> PlainObject {
+        let newUserID = UUID.version7()
+        let sessionID = UUID.version7()
+        let secret = RefreshTicket.newSecret()
+        let rows = try await request.anonymous { segment in
+            var parameters = Parameters.of(newUserID, tenantID)
+            parameters.append(text: subject)
+            segment.append(presentIdentity, parameters)
+            parameters.append(text: email)
+            parameters.append(text: displayName)
+            segment.append(makeUser, parameters)
+            segment.append(becomeUser)
+            var profile = Parameters()
+            profile.append(text: email)
+            profile.append(text: displayName)
+            segment.append(updateProfile, profile)
+            var session = Parameters.of(sessionID)
+            session.append(bytea: RefreshTicket.hash(secret))
+            segment.append(openSession, session)
+        }
+        guard let userID = rows[2].uuid(0, 0) else { throw .internalError }
+        let ticket = RefreshTicket(
+            tenantID: tenantID, userID: userID, sessionID: sessionID, secret: secret)
+        return session(ticket, isNewUser: userID == newUserID, request)
+    }
+
+    static let refresh = PlainMutation(.one) { arguments, request throws(BookplateError) in
+        guard let ticket = arguments["refreshToken"]?.string.flatMap({ RefreshTicket($0) }) else {
+            throw .unauthenticated
+        }
+        let keys = request.services.sessionKeys
+        let successor = ticket.successor(keys: keys)
+        let rows = try await request.anonymous { segment in
+            segment.append(presentTicket, .of(ticket.userID, ticket.tenantID))
+            var parameters = Parameters.of(ticket.userID, ticket.sessionID)
+            segment.append(readState, parameters)
+            parameters.append(bytea: ticket.hash)
+            parameters.append(bytea: successor.hash)
+            segment.append(rotate, parameters)
+        }
+        let state = rows[1]
+        guard let current = state.bytes(0, 0).map({ Array($0) }) else { throw .unauthenticated }
+        if current == ticket.hash { return [session(successor, isNewUser: false, request)] }
+        let generation = Int(state.int32(0, 1) ?? 0)
+        guard ticket.isAncestor(of: current, generations: generation, keys: keys) else {
+            throw .unauthenticated
+        }
+        if current == successor.hash, state.bool(0, 2) == true {
+            return [session(successor, isNewUser: false, request)]
+        }
+        // It was good once and has been used: somebody else has it, or its successor. Nobody can tell
+        // who is who, so the session ends for both.
+        _ = try await request.anonymous { segment in
+            segment.append(presentTicket, .of(ticket.userID, ticket.tenantID))
+            segment.append(revokeSession, .of(ticket.userID, ticket.sessionID))
+        }
+        throw .unauthenticated
+    }
+
+    static let signOut = LeafMutation { arguments, request throws(BookplateError) in
+        _ = try await request.write { segment, viewer in
+            var parameters = Parameters.of(viewer.userID, viewer.sessionID)
+            parameters.append(bool: arguments["everywhere"]?.boolean ?? false)
+            segment.append(revoke, parameters)
+        }
+        return .boolean(true)
+    }
+
+    /// The answer to a sign-in: tokens, and the caller from here on.
+    private static func session(
+        _ ticket: RefreshTicket, isNewUser: Bool, _ request: RequestContext
+    ) -> PlainObject {
+        let viewer = Viewer(
+            userID: ticket.userID, tenantID: ticket.tenantID, sessionID: ticket.sessionID)
+        request.viewer = viewer
+        let (token, expiresAt) = request.services.accessToken(for: viewer)
+        return PlainObject(leaves: [
+            "accessToken": .string(token),
+            "expiresAt": .string(Instant(microseconds: expiresAt * 1_000_000).text),
+            "refreshToken": .string(ticket.text),
+            "isNewUser": .boolean(isNewUser),
+        ])
+    }
+
+    // MARK: - Statements
+
+    /// Shows the identity's own row to the policies, and lets a new one be made.
+    private static let presentIdentity: Statement = """
+        SELECT set_config('app.user_id', $1::text, true), \
+        set_config('app.tenant_id', $2::text, true), set_config('app.subject', $3, true)
+        """
+
+    private static let makeUser: Statement = """
+        INSERT INTO users (id, tenant_id, apple_sub, email, display_name) \
+        VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant_id, apple_sub) DO NOTHING
+        """
+
+    private static let becomeUser: Statement = """
+        SELECT id, set_config('app.user_id', id::text, true) FROM users \
+        WHERE tenant_id = (SELECT app_tenant_id()) AND apple_sub = (SELECT app_subject())
+        """
+
+    /// Apple says name and address once; what is known already is not overwritten by nothing.
+    private static let updateProfile: Statement = """
+        UPDATE users SET email = coalesce($1, email), display_name = coalesce(display_name, $2) \
+        WHERE id = app_user_id() AND (email IS DISTINCT FROM coalesce($1, email) \
+        OR display_name IS DISTINCT FROM coalesce(display_name, $2))
+        """
+
+    private static let openSession = Statement(
+        """
+        INSERT INTO sessions (user_id, id, refresh_hash, expires_at) \
+        VALUES (app_user_id(), $1, $2, now() + interval '\(refreshTokenDays) days')
+        """)
+
+    private static let presentTicket: Statement = """
+        SELECT set_config('app.user_id', $1::text, true), \
+        set_config('app.tenant_id', $2::text, true)
+        """
+
+    /// The current hash, its generation, and whether its predecessor's answer may have been lost.
+    private static let readState = Statement(
+        """
+        SELECT refresh_hash, generation, rotated_at > now() - interval '\(graceSeconds) s' \
+        FROM sessions WHERE user_id = $1 AND id = $2 AND revoked_at IS NULL AND expires_at > now() \
+        FOR UPDATE
+        """)
+
+    private static let rotate = Statement(
+        """
+        UPDATE sessions SET refresh_hash = $4, generation = generation + 1, rotated_at = now(), \
+        expires_at = now() + interval '\(refreshTokenDays) days' \
+        WHERE user_id = $1 AND id = $2 AND refresh_hash = $3 \
+        AND revoked_at IS NULL AND expires_at > now()
+        """)
+
+    private static let revokeSession: Statement =
+        "UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id = $2"
+
+    private static let revoke: Statement = """
+        UPDATE sessions SET revoked_at = now() \
+        WHERE user_id = $1 AND (id = $2 OR $3) AND revoked_at IS NULL
+        """
+}

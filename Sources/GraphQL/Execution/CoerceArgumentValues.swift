@@ -1,0 +1,73 @@
+/// The coerced arguments of a field or directive, in the order of their definitions.
+///
+/// An argument that was not given and has no default is absent, which differs from null.
+public struct ArgumentValues: Sendable, Equatable {
+    public private(set) var members: [Value.Member] = []
+
+    public init() {}
+
+    /// Nil where the argument is absent.
+    public subscript(name: String) -> Value? { members.first { $0.name == name }?.value }
+
+    fileprivate mutating func append(_ name: String, _ value: Value) {
+        members.append(.init(name, value))
+    }
+
+    fileprivate mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
+}
+
+/// Coerces the arguments given to a field or directive to their definitions' types.
+///
+/// Without variables among them (`mentionsVariables`) the result holds for every request.
+///
+/// - Throws: the first error, at the argument's value; without a place where the argument is missing.
+///
+/// Spec: https://spec.graphql.org/September2025/#CoerceArgumentValues()
+public func coerceArgumentValues(
+    _ definitions: [InputValueDefinition], given: [Argument], variables: VariableValues,
+    schema: Schema, source: Source
+) throws(GraphQLError) -> ArgumentValues {
+    var coerced = ArgumentValues()
+    coerced.reserveCapacity(definitions.count)
+    for definition in definitions {
+        let name = definition.name
+        guard let literal = given.first(where: { $0.name.value == name })?.value else {
+            if let value = schema.defaultValue(of: definition) {
+                coerced.append(name, value)
+            } else if case .nonNull = definition.type {
+                throw badInput(
+                    "Argument \"\(name)\" of required type \"\(print(definition.type))\" "
+                        + "was not provided.", locations: [])
+            }
+            continue
+        }
+        func error(_ message: String) -> GraphQLError {
+            badInput(
+                "Argument \"\(name)\" \(message)",
+                locations: [source.location(at: literal.range.start)])
+        }
+        var isNull = if case .null = literal.kind { true } else { false }
+        if case .variable(let variable) = literal.kind {
+            guard let value = variables[variable] else {
+                if let value = schema.defaultValue(of: definition) {
+                    coerced.append(name, value)
+                } else if case .nonNull = definition.type {
+                    throw error(
+                        "of required type \"\(print(definition.type))\" was provided the variable "
+                            + "\"$\(variable)\" which was not provided a runtime value.")
+                }
+                continue
+            }
+            isNull = value.isNull
+        }
+        if isNull, case .nonNull = definition.type {
+            throw error("of non-null type \"\(print(definition.type))\" must not be null.")
+        }
+        guard
+            let value = coerceLiteral(
+                literal, as: definition.type, variables: variables, schema: schema)
+        else { throw error("has invalid value \(print(literal)).") }
+        coerced.append(name, value)
+    }
+    return coerced
+}

@@ -1,0 +1,104 @@
+/// A value as it reads in an error message: JSON with spaces, cut where it grows long.
+///
+/// The form is graphql-js's: ten items of a list, two levels. Beyond `inspectedBytesMax` an ellipsis
+/// stands for the rest, so that an error never echoes a whole request.
+func inspect(_ value: Value) -> String {
+    var text = ""
+    append(value, to: &text, depth: 0)
+    return shortened(text)
+}
+
+/// A text of the request, fit to stand in an error message: cut where it is long.
+func shortened(_ text: String) -> String {
+    guard text.utf8.count > inspectedBytesMax else { return text }
+    var cut = ""
+    for scalar in text.unicodeScalars {
+        guard cut.utf8.count < inspectedBytesMax else { break }
+        cut.unicodeScalars.append(scalar)
+    }
+    return cut + "…"
+}
+
+private let inspectedBytesMax = 1_000
+private let inspectedItemsMax = 10
+private let inspectedDepthMax = 2
+
+private func append(_ value: Value, to text: inout String, depth: Int) {
+    // What comes after is cut anyway.
+    guard text.utf8.count <= inspectedBytesMax else { return }
+    switch value {
+    case .null: text += "null"
+    case .boolean(let value): text += value ? "true" : "false"
+    case .int(let number): text += String(number)
+    case .float(let number): text += inspect(number)
+    case .string(let string): appendQuoted(string, to: &text)
+    case .list(let items):
+        if items.isEmpty { return text += "[]" }
+        if depth >= inspectedDepthMax { return text += "[Array]" }
+        text += "["
+        for (index, item) in items.prefix(inspectedItemsMax).enumerated() {
+            if index > 0 { text += ", " }
+            append(item, to: &text, depth: depth + 1)
+        }
+        switch items.count - inspectedItemsMax {
+        case ...0: break
+        case 1: text += ", ... 1 more item"
+        case let more: text += ", ... \(more) more items"
+        }
+        text += "]"
+    case .object(let members):
+        if members.isEmpty { return text += "{}" }
+        if depth >= inspectedDepthMax { return text += "[Object]" }
+        text += "{ "
+        for (index, member) in members.enumerated() {
+            guard text.utf8.count <= inspectedBytesMax else { return }
+            if index > 0 { text += ", " }
+            text += member.name + ": "
+            append(member.value, to: &text, depth: depth + 1)
+        }
+        text += " }"
+    }
+}
+
+/// A number as JavaScript writes it: without a fraction where there is none, `1e-7`, `1e+21`, `Infinity`.
+private func inspect(_ number: Double) -> String {
+    if number.isNaN { return "NaN" }
+    if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
+    if let integer = Int(exactly: number) { return String(integer) }
+    let text = String(describing: number)
+    let parts = text.split(separator: "e", maxSplits: 1)
+    guard parts.count == 2, let exponent = Int(parts[1]) else { return text }
+    let mantissa = parts[0].hasSuffix(".0") ? parts[0].dropLast(2) : parts[0]
+    return "\(mantissa)e\(exponent < 0 ? "-" : "+")\(exponent.magnitude)"
+}
+
+private func appendQuoted(_ string: String, to text: inout String) {
+    text += "\""
+    for scalar in string.unicodeScalars {
+        guard text.utf8.count <= inspectedBytesMax else { return }
+        switch scalar {
+        case "\"": text += "\\\""
+        case "\\": text += "\\\\"
+        case "\n": text += "\\n"
+        case "\r": text += "\\r"
+        case "\t": text += "\\t"
+        case "\u{8}": text += "\\b"
+        case "\u{C}": text += "\\f"
+        case "\u{0}"..<" ":
+            let digits = String(scalar.value, radix: 16)
+            text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        default: text.unicodeScalars.append(scalar)
+        }
+    }
+    text += "\""
+}
+
+/// A path inside a value as it reads in an error message: `.books[0].title`.
+func describe(_ path: [GraphQLError.PathElement]) -> String {
+    path.map { element in
+        switch element {
+        case .key(let name): ".\(name)"
+        case .index(let index): "[\(index)]"
+        }
+    }.joined()
+}

@@ -1,0 +1,92 @@
+/// Why a value is none of a scalar's; the message is a sentence about the value.
+public struct CoercionError: Error, Sendable, Equatable {
+    public var message: String
+
+    public init(_ message: String) { self.message = message }
+}
+
+/// Input coercion of a custom scalar: takes the value as it was given and returns it as resolvers get it.
+///
+/// It is never asked about null. Literals come as the JSON they look like, an enum value as a string.
+public typealias ScalarInput = @Sendable (Value) throws(CoercionError) -> Value
+
+/// Input coercion of the five built-in scalars.
+///
+/// `Int` values leave as `.int`, `Float` values as finite `.float`, `String` and `ID` as `.string`.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Scalars.Built-in-Scalars
+enum BuiltInScalar: String {
+    case int = "Int"
+    case float = "Float"
+    case string = "String"
+    case boolean = "Boolean"
+    case id = "ID"
+
+    init?(named name: String) {
+        switch name {
+        case "Int": self = .int
+        case "Float": self = .float
+        case "String": self = .string
+        case "Boolean": self = .boolean
+        case "ID": self = .id
+        default: return nil
+        }
+    }
+
+    /// A value of the request's variables.
+    func coerce(_ value: Value) throws(CoercionError) -> Value {
+        switch (self, value) {
+        case (.int, .int(let number)):
+            guard let number = Int32(exactly: number) else { throw notInt32(inspect(value)) }
+            return .int(Int(number))
+        case (.int, .float(let number)) where number.isFinite && number.rounded() == number:
+            guard let number = Int32(exactly: number) else { throw notInt32(inspect(value)) }
+            return .int(Int(number))
+        case (.float, .int(let number)): return .float(Double(number))
+        case (.float, .float(let number)) where number.isFinite: return value
+        case (.string, .string), (.boolean, .boolean), (.id, .string): return value
+        case (.id, .int(let number)): return .string(String(number))
+        case (.id, .float(let number)):
+            // Above 2^63 digits were lost on the way, so it is no identifier any more.
+            guard let number = Int(exactly: number) else { throw notID(inspect(value)) }
+            return .string(String(number))
+        default: throw self == .id ? notID(inspect(value)) : mismatch(inspect(value))
+        }
+    }
+
+    /// A literal that is no variable.
+    func coerce(_ literal: ValueNode) throws(CoercionError) -> Value {
+        switch (self, literal.kind) {
+        case (.int, .int(let digits)):
+            guard let number = Int32(digits) else { throw notInt32(digits) }
+            return .int(Int(number))
+        case (.float, .int(let digits)), (.float, .float(let digits)):
+            guard let number = Double(digits), number.isFinite else { throw mismatch(digits) }
+            return .float(number)
+        case (.string, .string(let text)), (.id, .string(let text)): return .string(text.value)
+        case (.id, .int(let digits)): return .string(digits)
+        case (.boolean, .boolean(let value)): return .boolean(value)
+        default: throw mismatch(print(literal))
+        }
+    }
+
+    private func notInt32(_ found: String) -> CoercionError {
+        CoercionError("Int cannot represent non 32-bit signed integer value: \(found)")
+    }
+
+    private func notID(_ found: String) -> CoercionError {
+        CoercionError("ID cannot represent value: \(found)")
+    }
+
+    private func mismatch(_ found: String) -> CoercionError {
+        let wanted =
+            switch self {
+            case .int: "non-integer value"
+            case .float: "non numeric value"
+            case .string: "a non string value"
+            case .boolean: "a non boolean value"
+            case .id: "a non-string and non-integer value"
+            }
+        return CoercionError("\(rawValue) cannot represent \(wanted): \(found)")
+    }
+}

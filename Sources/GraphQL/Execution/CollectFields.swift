@@ -1,0 +1,166 @@
+/// The fields that a selection set asks of an object type: grouped by response key, in order of
+/// first appearance, fragments expanded, `@skip` and `@include` decided.
+///
+/// Spec: https://spec.graphql.org/September2025/#CollectFields()
+struct FieldCollector {
+    let schema: Schema
+    let fragments: [String: FragmentDefinition]
+    /// Values of the variables that `@skip` and `@include` name.
+    let conditions: [String: Bool]
+
+    /// One response key and the fields that were merged into it.
+    struct Group {
+        var responseKey: String
+        var fields: [Field]
+    }
+
+    func collect(_ selectionSets: [SelectionSet], for type: TypeDefinition) -> [Group] {
+        var groups: [Group] = []
+        var positions: [String: Int] = [:]
+        var visitedFragments: Set<String> = []
+        for selectionSet in selectionSets {
+            collect(
+                selectionSet, for: type, into: &groups, positions: &positions,
+                visitedFragments: &visitedFragments)
+        }
+        return groups
+    }
+
+    private func collect(
+        _ selectionSet: SelectionSet, for type: TypeDefinition, into groups: inout [Group],
+        positions: inout [String: Int], visitedFragments: inout Set<String>
+    ) {
+        for selection in selectionSet.selections {
+            switch selection {
+            case .field(let field):
+                guard isIncluded(field.directives) else { continue }
+                let key = field.responseKey
+                if let position = positions[key] {
+                    groups[position].fields.append(field)
+                } else {
+                    positions[key] = groups.count
+                    groups.append(Group(responseKey: key, fields: [field]))
+                }
+            case .fragmentSpread(let spread):
+                guard isIncluded(spread.directives),
+                    visitedFragments.insert(spread.name.value).inserted,
+                    let fragment = fragments[spread.name.value],
+                    applies(fragment.typeCondition.value, to: type)
+                else { continue }
+                collect(
+                    fragment.selectionSet, for: type, into: &groups, positions: &positions,
+                    visitedFragments: &visitedFragments)
+            case .inlineFragment(let fragment):
+                guard isIncluded(fragment.directives) else { continue }
+                if let condition = fragment.typeCondition?.value, !applies(condition, to: type) {
+                    continue
+                }
+                collect(
+                    fragment.selectionSet, for: type, into: &groups, positions: &positions,
+                    visitedFragments: &visitedFragments)
+            }
+        }
+    }
+
+    /// Spec: https://spec.graphql.org/September2025/#DoesFragmentTypeApply()
+    private func applies(_ condition: String, to type: TypeDefinition) -> Bool {
+        if condition == type.name { return true }
+        guard let conditionType = schema.type(named: condition), conditionType.isAbstract else {
+            return false
+        }
+        return schema.possibleTypes(of: conditionType).contains { $0 === type }
+    }
+
+    private func isIncluded(_ directives: [Directive]) -> Bool {
+        for directive in directives {
+            switch directive.name.value {
+            case "skip" where condition(of: directive) == true: return false
+            case "include" where condition(of: directive) == false: return false
+            default: continue
+            }
+        }
+        return true
+    }
+
+    private func condition(of directive: Directive) -> Bool? {
+        guard let value = directive.arguments.first(where: { $0.name.value == "if" })?.value else {
+            return nil
+        }
+        switch value.kind {
+        case .boolean(let value): return value
+        case .variable(let name): return conditions[name]
+        default: return nil
+        }
+    }
+}
+
+extension Document {
+    var fragments: [String: FragmentDefinition] {
+        var fragments: [String: FragmentDefinition] = [:]
+        for case .fragment(let fragment) in definitions { fragments[fragment.name.value] = fragment }
+        return fragments
+    }
+
+    /// The operation that a request means.
+    ///
+    /// Spec: https://spec.graphql.org/September2025/#GetOperation()
+    public func operation(named name: String?) throws(GraphQLError) -> OperationDefinition {
+        var found: OperationDefinition?
+        for case .operation(let operation) in definitions {
+            if let name {
+                if operation.name?.value == name { return operation }
+            } else if found == nil {
+                found = operation
+            } else {
+                throw GraphQLError(
+                    "Must provide operation name if query contains multiple operations.")
+            }
+        }
+        guard let found else {
+            throw GraphQLError(
+                name.map { "Unknown operation named \"\($0)\"." } ?? "Must provide an operation.")
+        }
+        return found
+    }
+
+    /// Names of the variables that decide what is selected, each once, in order of appearance.
+    ///
+    /// A plan holds for one combination of their values.
+    func conditionVariables() -> [String] {
+        var names: [String] = []
+        func visit(_ directives: [Directive]) {
+            for directive in directives
+            where directive.name.value == "skip" || directive.name.value == "include" {
+                for argument in directive.arguments {
+                    if case .variable(let name) = argument.value.kind, !names.contains(name) {
+                        names.append(name)
+                    }
+                }
+            }
+        }
+        // An explicit stack: nesting is the client's to choose.
+        var rest: [SelectionSet] = []
+        for definition in definitions {
+            switch definition {
+            case .operation(let operation): rest.append(operation.selectionSet)
+            case .fragment(let fragment): rest.append(fragment.selectionSet)
+            case .typeSystem: continue
+            }
+        }
+        while let selectionSet = rest.popLast() {
+            for selection in selectionSet.selections {
+                switch selection {
+                case .field(let field):
+                    visit(field.directives)
+                    if let selectionSet = field.selectionSet { rest.append(selectionSet) }
+                case .fragmentSpread(let spread):
+                    visit(spread.directives)
+                case .inlineFragment(let fragment):
+                    visit(fragment.directives)
+                    rest.append(fragment.selectionSet)
+                }
+            }
+        }
+        return names
+    }
+}

@@ -1,0 +1,131 @@
+/// Parsed, validated and planned documents, the least recently used forgotten first.
+///
+/// One cache belongs to one thread of execution, so it needs no lock. Documents that were refused
+/// are kept too: asking again costs no more than asking for a good one.
+public final class DocumentCache {
+    private let schema: Schema
+    private let resolvers: any ResolverSource
+    private let limits: RequestLimits
+    private var entries: [[UInt8]: Entry] = [:]
+    private var sourceBytes = 0
+    private var clock: UInt64 = 0
+
+    private final class Entry {
+        let document: Result<CachedDocument, RequestErrors>
+        var lastUsed: UInt64
+
+        init(_ document: Result<CachedDocument, RequestErrors>, lastUsed: UInt64) {
+            self.document = document
+            self.lastUsed = lastUsed
+        }
+    }
+
+    public init(schema: Schema, resolvers: any ResolverSource, limits: RequestLimits) {
+        self.schema = schema
+        self.resolvers = resolvers
+        self.limits = limits
+    }
+
+    /// The document with this text; a text seen before is neither parsed nor validated again.
+    public func document(_ text: [UInt8]) throws(RequestErrors) -> CachedDocument {
+        clock += 1
+        if let entry = entries[text] {
+            entry.lastUsed = clock
+            return try entry.document.get()
+        }
+        let document = Result { () throws(RequestErrors) in
+            try CachedDocument(text, schema: schema, resolvers: resolvers, limits: limits)
+        }
+        makeRoom(for: text.count)
+        entries[text] = Entry(document, lastUsed: clock)
+        sourceBytes += text.count
+        return try document.get()
+    }
+
+    /// Forgets the older half when full: rare, so that a hit stays one look-up.
+    private func makeRoom(for bytes: Int) {
+        guard
+            entries.count >= limits.cachedDocumentsMax
+                || sourceBytes + bytes > limits.cachedSourceBytesMax
+        else { return }
+        let median = entries.values.map(\.lastUsed).sorted()[entries.count / 2]
+        entries = entries.filter { $0.value.lastUsed > median }
+        sourceBytes = entries.keys.reduce(0) { $0 + $1.count }
+    }
+}
+
+/// A valid document and its plans.
+public final class CachedDocument {
+    public let document: Document
+    private let schema: Schema
+    private let resolvers: any ResolverSource
+    private let limits: RequestLimits
+    private let conditionVariables: [String]
+    private var plans: [PlanKey: OperationPlan] = [:]
+
+    private struct PlanKey: Hashable {
+        let operationName: String?
+        let conditions: [Bool]
+    }
+
+    init(
+        _ text: [UInt8], schema: Schema, resolvers: any ResolverSource, limits: RequestLimits
+    ) throws(RequestErrors) {
+        let document: Document
+        do throws(GraphQLError) {
+            document = try parse(Source(text), limits: limits.parsing)
+        } catch {
+            throw RequestErrors([error])
+        }
+        let errors = validate(document, against: schema, options: limits.validation)
+        guard errors.isEmpty else { throw RequestErrors(errors) }
+        self.document = document
+        self.schema = schema
+        self.resolvers = resolvers
+        self.limits = limits
+        conditionVariables = document.conditionVariables()
+    }
+
+    /// Chooses the operation, coerces the variables and finds the plan that holds for them.
+    ///
+    /// Spec: https://spec.graphql.org/September2025/#ExecuteRequest()
+    public func plan(
+        operationName: String?, variables given: Value
+    ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues) {
+        let operation: OperationDefinition
+        do throws(GraphQLError) {
+            operation = try document.operation(named: operationName)
+        } catch {
+            throw RequestErrors([error.withCode("BAD_USER_INPUT")])
+        }
+        let variables = try coerceVariableValues(
+            operation.variables, given: given, schema: schema, source: document.source,
+            errorsMax: limits.errorsMax)
+        var conditions: [String: Bool] = [:]
+        for name in conditionVariables { conditions[name] = variables[name]?.boolean }
+        let key = PlanKey(
+            operationName: operation.name?.value,
+            conditions: conditionVariables.map { conditions[$0] ?? false })
+        if let plan = plans[key] { return (plan, variables) }
+        do throws(GraphQLError) {
+            let plan = try planOperation(
+                operation, of: document, schema: schema, resolvers: resolvers,
+                conditions: conditions, fieldsMax: limits.plannedFieldsMax)
+            // A client that tries all combinations gets its answers, but no room.
+            if plans.count >= limits.plansPerDocumentMax { plans.removeAll() }
+            plans[key] = plan
+            return (plan, variables)
+        } catch {
+            throw RequestErrors([error])
+        }
+    }
+}
+
+extension GraphQLError {
+    func withCode(_ code: String) -> GraphQLError {
+        guard self.code == nil else { return self }
+        var error = self
+        error.extensions.insert(.init("code", .string(code)), at: 0)
+        return error
+    }
+}

@@ -1,0 +1,165 @@
+/// Executes a plan breadth first: all objects of a level together, one flush of the context a level.
+///
+/// There is no task per field and no recursion over data: the loads of a level are started, the
+/// context is flushed once, the loads answer, and their objects are the next level. Then the
+/// response is written from the objects in one pass.
+///
+/// - Parameters:
+///   - root: what the fields of the root type are asked of.
+///   - errorsMax: further execution errors are dropped; the values stay null.
+/// - Returns: the response's `data` and `errors`.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Executing-Operations
+public func execute(
+    _ plan: OperationPlan, variables: VariableValues, root: any ObjectBatch = RootBatch(),
+    context: any ExecutionContext, errorsMax: Int = 100
+) async -> ExecutionResult {
+    let execution = Execution(plan: plan, variables: variables, context: context)
+    let frame = Frame(plan.root, root)
+    switch plan.kind {
+    case .query, .subscription:
+        await execution.run(plan.root.loaded.map { (frame, $0) })
+    case .mutation:
+        // One after the other, each with everything below it.
+        //
+        // Spec: https://spec.graphql.org/September2025/#ExecuteSelectionSetSerially()
+        for field in plan.root.loaded { await execution.run([(frame, field)]) }
+    }
+    var completion = ResponseCompletion(plan: plan, errorsMax: errorsMax)
+    return completion.complete(frame)
+}
+
+/// The bytes of a response, with what a caller wants to know of it.
+public struct ExecutionResult: Sendable {
+    /// The whole response as JSON: `{"errors": …, "data": …}`.
+    public let body: [UInt8]
+    public let errors: [GraphQLError]
+
+    public init(body: [UInt8], errors: [GraphQLError]) {
+        self.body = body
+        self.errors = errors
+    }
+}
+
+/// The one object that the root fields are asked of.
+public final class RootBatch: ObjectBatch {
+    public let count = 1
+    public init() {}
+
+    /// Root fields are loaded; a leaf without a loader has no value.
+    public func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
+        .null
+    }
+}
+
+/// The objects at one place of the plan, and what their loaded fields became.
+final class Frame {
+    let selection: PlannedSelection
+    let batch: any ObjectBatch
+    /// By position in the selection; nil for leaves that the batch writes itself.
+    var loaded: [LoadedField?]
+
+    init(_ selection: PlannedSelection, _ batch: any ObjectBatch) {
+        self.selection = selection
+        self.batch = batch
+        loaded = Array(repeating: nil, count: selection.fields.count)
+    }
+}
+
+/// A loaded field's slots, and a frame for each group they point into.
+struct LoadedField {
+    let slots: [Slot]
+    let errors: [FieldError]
+    let groups: [Group]
+
+    enum Group {
+        case objects(Frame)
+        case leaves(any ObjectBatch)
+    }
+}
+
+private struct Execution {
+    let plan: OperationPlan
+    let variables: VariableValues
+    let context: any ExecutionContext
+
+    /// Loads the given fields and everything below them.
+    func run(_ fields: [(frame: Frame, field: Int)]) async {
+        // A queue: statements go out in the order of the fields.
+        var ready = fields
+        var waiting: [(frame: Frame, field: Int, finish: () -> Children)] = []
+        while true {
+            var next = 0
+            while next < ready.count {
+                let (frame, field) = ready[next]
+                next += 1
+                switch start(field, of: frame) {
+                case .ready(let children):
+                    attach(children, to: frame, field, &ready)
+                case .afterFlush(let finish):
+                    waiting.append((frame, field, finish))
+                case .call(let call):
+                    attach(await call(), to: frame, field, &ready)
+                }
+            }
+            if waiting.isEmpty { return }
+            ready.removeAll(keepingCapacity: true)
+            if context.needsFlush { await context.flush() }
+            for (frame, field, finish) in waiting { attach(finish(), to: frame, field, &ready) }
+            waiting.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private func start(_ position: Int, of frame: Frame) -> Load {
+        let field = frame.selection.fields[position]
+        let arguments: ArgumentValues
+        switch field.selected.arguments {
+        case .constant(let values):
+            arguments = values
+        case .variable(let given):
+            do throws(GraphQLError) {
+                arguments = try coerceArgumentValues(
+                    field.selected.definition.arguments, given: given, variables: variables,
+                    schema: plan.schema, source: plan.source)
+            } catch {
+                return .ready(.failed(frame.batch.count, FieldError(error)))
+            }
+        case .invalid(let error):
+            return .ready(.failed(frame.batch.count, FieldError(error)))
+        }
+        guard let load = field.load else { return .ready(.null(frame.batch.count)) }
+        return load.start(for: frame.batch, arguments: arguments, in: context)
+    }
+
+    private func attach(
+        _ children: Children, to frame: Frame, _ position: Int,
+        _ ready: inout [(frame: Frame, field: Int)]
+    ) {
+        let selections = frame.selection.fields[position].selected.selections
+        var groups: [LoadedField.Group] = []
+        groups.reserveCapacity(children.groups.count)
+        for group in children.groups {
+            if selections.isEmpty {
+                groups.append(.leaves(group.batch))
+                continue
+            }
+            let child = Frame(selections[group.selection], group.batch)
+            groups.append(.objects(child))
+            if group.batch.count > 0 {
+                for field in child.selection.loaded { ready.append((child, field)) }
+            }
+        }
+        frame.loaded[position] = LoadedField(
+            slots: children.slots, errors: children.errors, groups: groups)
+    }
+}
+
+extension FieldError {
+    /// An argument that could not be coerced; its place is the field's.
+    convenience init(_ error: GraphQLError) {
+        self.init(
+            error.message,
+            extensions: error.extensions.isEmpty
+                ? [.init("code", .string("BAD_USER_INPUT"))] : error.extensions)
+    }
+}

@@ -1,0 +1,117 @@
+/// An operation made ready: which fields are asked of which type, in which order, and how each is resolved.
+///
+/// A tree of fields, not of values. Made once for a document, an operation and the values of the
+/// variables that `@skip` and `@include` depend on; then shared by all requests.
+public final class OperationPlan: Sendable {
+    public let kind: OperationKind
+    public let name: String?
+    /// To coerce the request's variables by.
+    public let variables: [VariableDefinition]
+    public let root: PlannedSelection
+    public let schema: Schema
+    public let source: Source
+
+    init(
+        operation: OperationDefinition, root: PlannedSelection, schema: Schema, source: Source
+    ) {
+        kind = operation.kind
+        name = operation.name?.value
+        variables = operation.variables
+        self.root = root
+        self.schema = schema
+        self.source = source
+    }
+}
+
+/// The fields asked of one object type at one place, in response order.
+public final class PlannedSelection: Sendable {
+    public let type: TypeDefinition
+    public let fields: [PlannedField]
+    /// Positions of the fields that are loaded, so that a level touches only those.
+    let loaded: [Int]
+
+    init(type: TypeDefinition, fields: [PlannedField]) {
+        self.type = type
+        self.fields = fields
+        loaded = fields.indices.filter { fields[$0].load != nil }
+    }
+}
+
+/// A field as the operation asks for it: what a loader sees when it prepares.
+public struct SelectedField: Sendable {
+    public let definition: FieldDefinition
+    /// The object type the field is asked of.
+    public let parentType: TypeDefinition
+    public let responseKey: String
+    /// What is asked of the objects behind it: one selection for each possible type; none for leaves.
+    public let selections: [PlannedSelection]
+    /// Where the field stands; several places when selections were merged.
+    let locations: [SourceRange]
+    let arguments: PlannedArguments
+    public let resolver: FieldResolver?
+
+    public var name: String { definition.name }
+
+    /// The arguments, where they are the same for every request; nil where variables decide.
+    public var constantArguments: ArgumentValues? {
+        if case .constant(let values) = arguments { values } else { nil }
+    }
+}
+
+/// A field with its loader prepared and its key written out.
+public final class PlannedField: Sendable {
+    public let selected: SelectedField
+    let load: (any PreparedLoad)?
+    let isTypename: Bool
+    /// `{"key":` for the first field of a selection, `,"key":` for the others.
+    let keyBytes: [UInt8]
+    let completion: Completion
+
+    init(_ selected: SelectedField, isFirst: Bool) {
+        self.selected = selected
+        isTypename = selected.definition === IntrospectionTypes.typenameField
+        if case .load(let loader) = selected.resolver {
+            load = loader.prepare(selected)
+        } else {
+            load = nil
+        }
+        keyBytes = Array("\(isFirst ? "{" : ",")\"\(selected.responseKey)\":".utf8)
+        completion = Completion(selected.definition.type)
+    }
+}
+
+/// Arguments that are known, are to be coerced with the request's variables, or cannot be right.
+enum PlannedArguments: Sendable {
+    case constant(ArgumentValues)
+    case variable([Argument])
+    case invalid(GraphQLError)
+}
+
+/// The lists and non-nulls around a field's named type, outermost first.
+struct Completion: Sendable {
+    /// Bit n: the value at list depth n may not be null.
+    let nonNull: UInt64
+    let listDepth: Int
+
+    init(_ type: TypeReference) {
+        var nonNull: UInt64 = 0
+        var depth = 0
+        var rest = type
+        while true {
+            switch rest {
+            case .nonNull(let inner, _):
+                nonNull |= 1 << UInt64(min(depth, 63))
+                rest = inner
+            case .list(let item, _):
+                depth += 1
+                rest = item
+            case .named:
+                self.nonNull = nonNull
+                listDepth = depth
+                return
+            }
+        }
+    }
+
+    func isNonNull(at depth: Int) -> Bool { nonNull & (1 << UInt64(min(depth, 63))) != 0 }
+}

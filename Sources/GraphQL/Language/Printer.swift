@@ -1,0 +1,64 @@
+/// The canonical text of a document: what `parse` reads back as the same tree, comments aside.
+///
+/// Layout is that of graphql-js: two spaces a level, an empty line between definitions.
+public func print(_ document: Document) -> String {
+    document.definitions.map { print($0) }.joined(separator: "\n\n")
+}
+
+/// The canonical text of one definition.
+public func print(_ definition: Definition) -> String {
+    switch definition {
+    case .operation(let operation): operation.printed
+    case .fragment(let fragment): fragment.printed
+    case .typeSystem(let definition): definition.printed
+    }
+}
+
+/// The canonical text of a type reference: `[Book!]!`.
+public func print(_ type: TypeReference) -> String {
+    switch type {
+    case .named(let name): name.value
+    case .list(let inner, _): "[\(print(inner))]"
+    case .nonNull(let inner, _): "\(print(inner))!"
+    }
+}
+
+/// The canonical text of a value: `{tags: ["a", "b"], rating: 4.5}`.
+public func print(_ value: ValueNode) -> String {
+    switch value.kind {
+    case .variable(let name): "$\(name)"
+    case .int(let text), .float(let text), .enumeration(let text): text
+    case .string(let string): print(string)
+    case .boolean(let value): value ? "true" : "false"
+    case .null: "null"
+    case .list(let items): "[\(items.map { print($0) }.joined(separator: ", "))]"
+    case .object(let fields):
+        "{\(fields.map { "\($0.name.value): \(print($0.value))" }.joined(separator: ", "))}"
+    }
+}
+
+// MARK: - Layout
+
+/// What is there, with a space between.
+func words(_ parts: [String]) -> String {
+    parts.filter { !$0.isEmpty }.joined(separator: " ")
+}
+
+/// Lines between braces, or nothing where there are none.
+func block(_ lines: [String]) -> String {
+    lines.isEmpty ? "" : "{\n" + indented(lines.joined(separator: "\n")) + "\n}"
+}
+
+func indented(_ text: String) -> String {
+    var bytes = Array("  ".utf8)
+    for byte in text.utf8 {
+        bytes.append(byte)
+        if byte == UInt8(ascii: "\n") { bytes += "  ".utf8 }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+/// A description in lines of its own.
+func printedLine(_ description: StringValue?) -> String {
+    description.map { print($0) + "\n" } ?? ""
+}

@@ -1,0 +1,62 @@
+extension Source {
+    /// An error of the document's text, worded as graphql-js does.
+    func syntaxError(at offset: Int, _ message: String) -> GraphQLError {
+        GraphQLError(
+            "Syntax Error: " + message, locations: [location(at: Int32(clamping: offset))],
+            extensions: [.init("code", .string("GRAPHQL_PARSE_FAILED"))])
+    }
+
+    /// The document exceeds one of its `ParseLimits`, named in `extensions.limit`.
+    func limitExceeded(
+        at offset: Int, _ message: String, limit: String, max: Int
+    ) -> GraphQLError {
+        GraphQLError(
+            "Syntax Error: " + message + " Parsing aborted.",
+            locations: [location(at: Int32(clamping: offset))],
+            extensions: [
+                .init("code", .string("OPERATION_TOO_COMPLEX")),
+                .init("limit", .string(limit)),
+                .init("max", .int(max)),
+            ])
+    }
+
+    /// Refuses a text that is too long, or that is no UTF-8.
+    func check(_ limits: ParseLimits) throws(GraphQLError) {
+        guard bytes.count <= limits.sourceBytesMax else {
+            throw limitExceeded(
+                at: 0, "Document is longer than \(limits.sourceBytesMax) bytes.",
+                limit: "sourceBytesMax", max: limits.sourceBytesMax)
+        }
+        do throws(UTF8.ValidationError) {
+            _ = try UTF8Span(validating: bytes.span)
+        } catch {
+            throw syntaxError(at: error.byteOffsets.lowerBound, "Document is not valid UTF-8.")
+        }
+    }
+
+    /// The scalar at a byte offset for an error: `"a"`, `U+00E9`, or `<EOF>`.
+    func describeCharacter(at offset: Int) -> String {
+        guard offset < bytes.count else { return TokenKind.endOfFile.description }
+        let scalar = scalar(at: offset)
+        switch scalar.value {
+        case 0x22: return "'\"'"
+        case 0x20...0x7E: return "\"\(Character(scalar))\""
+        default:
+            let digits = String(scalar.value, radix: 16, uppercase: true)
+            return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        }
+    }
+
+    /// The text from a byte offset on, at most `scalarsMax` Unicode scalars of it.
+    func excerpt(at offset: Int, scalarsMax: Int) -> String {
+        var end = offset
+        for _ in 0..<scalarsMax where end < bytes.count { end += UTF8.width(scalar(at: end)) }
+        return String(decoding: bytes[offset..<end], as: UTF8.self)
+    }
+
+    private func scalar(at offset: Int) -> Unicode.Scalar {
+        // Four bytes hold any scalar; the text was validated, so the first decodes.
+        let few = bytes[offset..<min(offset + 4, bytes.count)]
+        return String(decoding: few, as: UTF8.self).unicodeScalars.first ?? "\u{FFFD}"
+    }
+}

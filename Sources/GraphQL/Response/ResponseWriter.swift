@@ -1,0 +1,192 @@
+/// The response's bytes as they grow: one buffer, no tree, no strings in between.
+///
+/// Sources of data write their leaves straight into it. Everything written is JSON; a region that
+/// turns out to be null is taken back with `rewind`.
+public struct ResponseWriter: ~Copyable {
+    private var storage: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    /// Bytes written so far.
+    public private(set) var count = 0
+
+    public init(capacity: Int = 4096) {
+        self.capacity = capacity
+        storage = .allocate(capacity: capacity)
+    }
+
+    deinit { storage.deallocate() }
+
+    /// What has been written; valid until the next write.
+    public func withBytes<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+        body(UnsafeBufferPointer(start: storage, count: count))
+    }
+
+    public var bytes: [UInt8] { withBytes { Array($0) } }
+
+    /// Forgets what was written after the first `count` bytes.
+    public mutating func rewind(to count: Int) {
+        precondition(count <= self.count, "a writer can only go back")
+        self.count = count
+    }
+
+    /// Makes room for `extra` bytes and hands it out; `body` returns how many it used.
+    @inline(__always)
+    public mutating func reserve(_ extra: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) {
+        if count + extra > capacity { grow(by: extra) }
+        count += body(storage + count)
+    }
+
+    @inline(never)
+    private mutating func grow(by extra: Int) {
+        capacity = max(capacity * 2, count + extra)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        larger.update(from: storage, count: count)
+        storage.deallocate()
+        storage = larger
+    }
+
+    // MARK: - Raw bytes
+
+    @inline(__always)
+    public mutating func append(_ byte: UInt8) {
+        if count == capacity { grow(by: 1) }
+        storage[count] = byte
+        count += 1
+    }
+
+    /// Appends bytes that are JSON already.
+    public mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
+        reserve(bytes.count) {
+            $0.update(from: start, count: bytes.count)
+            return bytes.count
+        }
+    }
+
+    @inline(__always)
+    public mutating func append(_ bytes: [UInt8]) {
+        bytes.withUnsafeBufferPointer { append($0) }
+    }
+
+    public mutating func append(_ text: StaticString) {
+        append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    // MARK: - JSON values
+
+    public mutating func writeNull() { append("null") }
+
+    public mutating func write(_ value: Bool) {
+        if value { append("true") } else { append("false") }
+    }
+
+    public mutating func write(_ value: Int) {
+        // 20 characters hold every Int64.
+        reserve(20) { out in
+            var magnitude = value.magnitude
+            var digits = 1
+            var rest = magnitude
+            while rest >= 10 {
+                rest /= 10
+                digits += 1
+            }
+            let length = value < 0 ? digits + 1 : digits
+            if value < 0 { out[0] = UInt8(ascii: "-") }
+            var index = length - 1
+            repeat {
+                out[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude % 10)
+                magnitude /= 10
+                index -= 1
+            } while magnitude > 0
+            return length
+        }
+    }
+
+    /// Writes a finite number in its shortest form; JSON has no others.
+    ///
+    /// - Returns: false, with nothing written, for NaN and infinities.
+    @discardableResult
+    public mutating func write(_ value: Double) -> Bool {
+        guard value.isFinite else { return false }
+        if let whole = Int(exactly: value), whole.magnitude < 1 << 53 {
+            write(whole)
+            return true
+        }
+        var text = value.description
+        text.withUTF8 { append($0) }
+        return true
+    }
+
+    public mutating func write(_ text: String) {
+        var text = text
+        text.withUTF8 { write(utf8: $0) }
+    }
+
+    /// Writes a string of valid UTF-8: quoted, with what JSON wants escaped.
+    public mutating func write(utf8 text: UnsafeBufferPointer<UInt8>) {
+        // Two quotes and, at worst, six bytes for one.
+        if count + text.count + 2 > capacity { grow(by: text.count + 2) }
+        storage[count] = UInt8(ascii: "\"")
+        count += 1
+        var start = 0
+        var index = 0
+        let end = text.count
+        while index < end {
+            let byte = text[index]
+            if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+                index += 1
+                continue
+            }
+            append(UnsafeBufferPointer(rebasing: text[start..<index]))
+            writeEscape(byte)
+            index += 1
+            start = index
+        }
+        append(start == 0 ? text : UnsafeBufferPointer(rebasing: text[start..<end]))
+        append(UInt8(ascii: "\""))
+    }
+
+    private mutating func writeEscape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): append("\\\"")
+        case UInt8(ascii: "\\"): append("\\\\")
+        case 0x0A: append("\\n")
+        case 0x0D: append("\\r")
+        case 0x09: append("\\t")
+        default:
+            append("\\u00")
+            append(hexDigit(byte >> 4))
+            append(hexDigit(byte & 15))
+        }
+    }
+
+    public mutating func write(_ value: Value) {
+        switch value {
+        case .null: writeNull()
+        case .boolean(let value): write(value)
+        case .int(let value): write(value)
+        case .float(let value): if !write(value) { writeNull() }
+        case .string(let value): write(value)
+        case .list(let items):
+            append(UInt8(ascii: "["))
+            for (index, item) in items.enumerated() {
+                if index > 0 { append(UInt8(ascii: ",")) }
+                write(item)
+            }
+            append(UInt8(ascii: "]"))
+        case .object(let members):
+            append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { append(UInt8(ascii: ",")) }
+                write(member.name)
+                append(UInt8(ascii: ":"))
+                write(member.value)
+            }
+            append(UInt8(ascii: "}"))
+        }
+    }
+}
+
+@inline(__always)
+private func hexDigit(_ nibble: UInt8) -> UInt8 {
+    nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") - 10 + nibble
+}

@@ -1,0 +1,76 @@
+/// Directives in the document are known, allowed where they stand, there once unless repeatable, and have the arguments
+/// they need, with values of the right type.
+///
+/// These are the rules for operations: they read the same nodes.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Validation.Directives
+func checkAppliedDirectives(_ parts: SchemaParts, _ context: inout ValidationContext) {
+    var rules = DirectiveRules()
+    walk(parts.schemas.flatMap(\.directives), at: .schema, &rules, &context)
+    for directive in parts.directives {
+        walk(directive.arguments, at: .argumentDefinition, &rules, &context)
+    }
+    for type in parts.types {
+        // An extension may stand before the definition.
+        let directives = type.directives.sorted { $0.range.start < $1.range.start }
+        walk(directives, at: type.definition.directiveLocation, &rules, &context)
+        for field in type.fields {
+            walk(field.directives, at: .fieldDefinition, &rules, &context)
+            walk(field.arguments, at: .argumentDefinition, &rules, &context)
+        }
+        for value in type.values { walk(value.directives, at: .enumValue, &rules, &context) }
+        walk(type.inputFields, at: .inputFieldDefinition, &rules, &context)
+    }
+}
+
+private func walk(
+    _ inputValues: [InputValueDefinitionNode], at location: DirectiveLocation,
+    _ rules: inout DirectiveRules, _ context: inout ValidationContext
+) {
+    for inputValue in inputValues {
+        if let value = inputValue.defaultValue { rules.checkFieldNames(of: value, in: &context) }
+        walk(inputValue.directives, at: location, &rules, &context)
+    }
+}
+
+private struct DirectiveRules: ValidationRule {
+    private let knownDirectives = KnownDirectivesRule()
+    private let uniqueDirectivesPerLocation = UniqueDirectivesPerLocationRule()
+    private let knownArgumentNames = KnownArgumentNamesRule()
+    private let uniqueArgumentNames = UniqueArgumentNamesRule()
+    private let uniqueInputFieldNames = UniqueInputFieldNamesRule()
+    private let valuesOfCorrectType = ValuesOfCorrectTypeRule()
+    private let providedRequiredArguments = ProvidedRequiredArgumentsRule()
+
+    func enter(
+        _ directives: [Directive], at location: DirectiveLocation,
+        in context: inout ValidationContext
+    ) {
+        uniqueDirectivesPerLocation.enter(directives, at: location, in: &context)
+    }
+
+    func enter(
+        _ directive: Directive, at location: DirectiveLocation, in context: inout ValidationContext
+    ) {
+        knownDirectives.enter(directive, at: location, in: &context)
+        uniqueArgumentNames.enter(directive, at: location, in: &context)
+    }
+
+    func enter(_ argument: Argument, in context: inout ValidationContext) {
+        knownArgumentNames.enter(argument, in: &context)
+    }
+
+    func enter(_ value: ValueNode, in context: inout ValidationContext) {
+        uniqueInputFieldNames.enter(value, in: &context)
+        valuesOfCorrectType.enter(value, in: &context)
+    }
+
+    func leave(_ directive: Directive, in context: inout ValidationContext) {
+        providedRequiredArguments.leave(directive, in: &context)
+    }
+
+    /// A default value is no argument: its type is checked with the types.
+    func checkFieldNames(of value: ValueNode, in context: inout ValidationContext) {
+        uniqueInputFieldNames.enter(value, in: &context)
+    }
+}

@@ -1,0 +1,181 @@
+/// A depth-first search for cycles among named things, with a stack of its own: a chain may be as long as the document.
+///
+/// Every node is entered once. A cycle is told when the search meets a node of the path it is on.
+private struct CycleSearch<Edge> {
+    /// What leads on from a node, and where to.
+    let edges: (String) -> [(edge: Edge, target: String)]
+    private var visited: Set<String> = []
+
+    init(edges: @escaping (String) -> [(edge: Edge, target: String)]) { self.edges = edges }
+
+    /// Calls `report` with the edges of every cycle that is found from `root`, and the node it starts and ends at.
+    mutating func search(from root: String, report: (_ start: String, _ cycle: [Edge]) -> Void) {
+        guard visited.insert(root).inserted else { return }
+        var steps = [(node: root, edges: edges(root)[...])]
+        var path: [Edge] = []
+        var pathIndices = [root: 0]
+        while var step = steps.popLast() {
+            guard let (edge, target) = step.edges.popFirst() else {
+                pathIndices[step.node] = nil
+                _ = path.popLast()
+                continue
+            }
+            steps.append(step)
+            if let start = pathIndices[target] {
+                report(target, path[start...] + [edge])
+            } else if visited.insert(target).inserted {
+                path.append(edge)
+                pathIndices[target] = path.count
+                steps.append((target, edges(target)[...]))
+            }
+        }
+    }
+}
+
+/// No input object needs itself to be given: neither through non-null fields nor, for a OneOf, through every field.
+///
+/// Spec: https://spec.graphql.org/September2025/#InputObjectHasUnbreakableCycle()
+func checkInputObjectCycles(_ parts: SchemaParts, _ context: inout ValidationContext) {
+    let inputObjects = parts.types.filter {
+        if case .inputObject = $0.definition.body { true } else { false }
+    }
+    let needs = Dictionary(
+        inputObjects.map { ($0.name.value, neededFields(of: $0, parts)) },
+        uniquingKeysWith: { first, _ in first })
+    let endless = endlessTypes(inputObjects, needs)
+    var search = CycleSearch<InputValueDefinitionNode> { name in
+        (needs[name] ?? []).filter { endless.contains($0.target) }
+    }
+    for type in inputObjects where endless.contains(type.name.value) {
+        search.search(from: type.name.value) { start, cycle in
+            let path = cycle.map(\.name.value).joined(separator: ".")
+            context.report(
+                "Cannot reference Input Object \"\(start)\" within itself through a series of non-null "
+                    + "fields: \"\(path)\".", at: cycle.map(\.range))
+        }
+    }
+}
+
+/// Fields that must be given an input object of their own.
+private func neededFields(
+    of type: TypeParts, _ parts: SchemaParts
+) -> [(edge: InputValueDefinitionNode, target: String)] {
+    type.inputFields.compactMap { field in
+        guard type.isOneOf || field.type.isNonNull, case .named(let name) = field.type.nullable,
+            case .inputObject? = parts[name.value]?.definition.body
+        else { return nil }
+        return (field, name.value)
+    }
+}
+
+/// The input objects no finite value exists for: what remains when all that can end has been taken away.
+private func endlessTypes(
+    _ types: [TypeParts], _ needs: [String: [(edge: InputValueDefinitionNode, target: String)]]
+) -> Set<String> {
+    var endless = Set(types.map(\.name.value))
+    var hasChanged = true
+    while hasChanged {
+        hasChanged = false
+        for type in types where endless.contains(type.name.value) {
+            let needed = needs[type.name.value] ?? []
+            let canEnd =
+                type.isOneOf
+                ? needed.count < type.inputFields.count
+                    || needed.contains { !endless.contains($0.target) }
+                : needed.allSatisfy { !endless.contains($0.target) }
+            if canEnd {
+                endless.remove(type.name.value)
+                hasChanged = true
+            }
+        }
+    }
+    return endless
+}
+
+/// No default value of an input field needs itself: where a default leaves a field out, that field's default is used.
+///
+/// Spec: https://spec.graphql.org/September2025/#InputFieldDefaultValueHasCycle()
+func checkDefaultValueCycles(_ parts: SchemaParts, _ context: inout ValidationContext) {
+    var fields: [String: (field: InputValueDefinitionNode, path: String)] = [:]
+    var paths: [String] = []
+    for type in parts.types {
+        for field in type.inputFields where field.defaultValue != nil {
+            let path = "\(type.name.value).\(field.name.value)"
+            fields[path] = (field, path)
+            paths.append(path)
+        }
+    }
+    var search = CycleSearch<(field: InputValueDefinitionNode, path: String)> { path in
+        guard let (field, _) = fields[path], let value = field.defaultValue else { return [] }
+        return defaultsUsed(by: value, of: field.type.namedType, parts).compactMap { used in
+            fields[used].map { ($0, used) }
+        }
+    }
+    for path in paths {
+        search.search(from: path) { start, cycle in
+            let via = cycle.dropLast().map(\.path)
+            context.report(
+                "Invalid circular reference. The default value of Input Object field \(start) references "
+                    + "itself"
+                    + (via.isEmpty
+                        ? "." : " via the default values of: \(via.joined(separator: ", "))."),
+                at: cycle.compactMap(\.field.defaultValue?.range))
+        }
+    }
+}
+
+/// Paths (`Type.field`) of the input fields whose defaults a literal makes use of.
+private func defaultsUsed(
+    by value: ValueNode, of typeName: String, _ parts: SchemaParts
+) -> [String] {
+    switch value.kind {
+    case .list(let items):
+        return items.flatMap { defaultsUsed(by: $0, of: typeName, parts) }
+    case .object(let given):
+        return (parts[typeName]?.inputFields ?? []).flatMap { field in
+            if let given = given.first(where: { $0.name == field.name }) {
+                defaultsUsed(by: given.value, of: field.type.namedType, parts)
+            } else {
+                ["\(typeName).\(field.name.value)"]
+            }
+        }
+    case .variable, .int, .float, .string, .boolean, .null, .enumeration:
+        return []
+    }
+}
+
+/// No directive is used in its own definition, not even through others or through the types of its arguments.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Type-System.Directives.Type-Validation
+func checkDirectiveCycles(_ parts: SchemaParts, _ context: inout ValidationContext) {
+    let directives = Dictionary(
+        parts.directives.map { ("@" + $0.name.value, $0) }, uniquingKeysWith: { first, _ in first })
+    // Nodes are types by name and directives by `@name`.
+    var search = CycleSearch<SourceRange> { name in
+        if let directive = directives[name] { return references(of: directive.arguments) }
+        guard let type = parts[name] else { return [] }
+        return references(to: type.directives)
+            + type.values.flatMap { references(to: $0.directives) }
+            + references(of: type.inputFields)
+    }
+    for directive in parts.directives {
+        search.search(from: "@" + directive.name.value) { start, cycle in
+            guard start.hasPrefix("@") else { return }
+            context.report(
+                "Directive \"\(start)\" must not reference itself, directly or indirectly.",
+                at: cycle)
+        }
+    }
+}
+
+private func references(
+    of inputValues: [InputValueDefinitionNode]
+) -> [(edge: SourceRange, target: String)] {
+    inputValues.flatMap {
+        references(to: $0.directives) + [(edge: $0.type.range, target: $0.type.namedType)]
+    }
+}
+
+private func references(to directives: [Directive]) -> [(edge: SourceRange, target: String)] {
+    directives.map { ($0.range, "@" + $0.name.value) }
+}

@@ -1,0 +1,124 @@
+/// Names that begin with two underscores belong to introspection.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Names.Reserved-Names
+func checkIsUnreserved(
+    _ name: Name, at range: SourceRange, _ context: inout ValidationContext
+) {
+    // A definition of an introspection type is left out: the schema has it.
+    guard name.value.hasPrefix("__"), !IntrospectionTypes.names.contains(name.value) else { return }
+    context.report(
+        "Name \"\(name.value)\" must not begin with \"__\", which is reserved by GraphQL introspection.",
+        at: range)
+}
+
+/// Spec: https://spec.graphql.org/September2025/#sec-Type-System.Directives.Type-Validation
+func checkDirectiveDefinitions(_ parts: SchemaParts, _ context: inout ValidationContext) {
+    for directive in parts.directives {
+        checkIsUnreserved(directive.name, at: directive.range, &context)
+        for argument in directive.arguments {
+            checkInputValue(argument, "@\(directive.name.value)(\(argument.name.value):)", &context)
+        }
+    }
+    checkDirectiveCycles(parts, &context)
+}
+
+/// Spec: https://spec.graphql.org/September2025/#sec-Objects.Type-Validation
+func checkFields(of type: TypeParts, _ context: inout ValidationContext) {
+    let fields = type.fields
+    if fields.isEmpty {
+        context.report(
+            "Type \(type.name.value) must define one or more fields.", at: type.ranges)
+    }
+    for field in fields {
+        let path = "\(type.name.value).\(field.name.value)"
+        checkIsUnreserved(field.name, at: field.range, &context)
+        if context.schema.type(named: field.type.namedType)?.isOutput == false {
+            context.report(
+                "The type of \(path) must be Output Type but got: \(print(field.type)).",
+                at: field.type.range)
+        }
+        for argument in field.arguments {
+            checkInputValue(argument, "\(path)(\(argument.name.value):)", &context)
+        }
+    }
+}
+
+/// Spec: https://spec.graphql.org/September2025/#sec-Unions.Type-Validation
+func checkMembers(of type: TypeParts, _ context: inout ValidationContext) {
+    let members = type.members
+    if members.isEmpty {
+        context.report(
+            "Union type \(type.name.value) must define one or more member types.", at: type.ranges)
+    }
+    var included: Set<String> = []
+    for member in members {
+        let ranges = members.filter { $0 == member }.map(\.range)
+        guard included.insert(member.value).inserted else {
+            context.report(
+                "Union type \(type.name.value) can only include type \(member.value) once.",
+                at: ranges)
+            continue
+        }
+        if case .object? = context.schema.type(named: member.value)?.kind { continue }
+        context.report(
+            "Union type \(type.name.value) can only include Object types, it cannot include "
+                + "\(member.value).", at: ranges)
+    }
+}
+
+/// Spec: https://spec.graphql.org/September2025/#sec-Enums.Type-Validation
+func checkValues(of type: TypeParts, _ context: inout ValidationContext) {
+    let values = type.values
+    if values.isEmpty {
+        context.report(
+            "Enum type \(type.name.value) must define one or more values.", at: type.ranges)
+    }
+    for value in values { checkIsUnreserved(value.name, at: value.range, &context) }
+}
+
+/// Spec: https://spec.graphql.org/September2025/#sec-Input-Objects.Type-Validation
+func checkInputFields(of type: TypeParts, _ context: inout ValidationContext) {
+    let fields = type.inputFields
+    if fields.isEmpty {
+        context.report(
+            "Input Object type \(type.name.value) must define one or more fields.", at: type.ranges)
+    }
+    for field in fields {
+        let path = "\(type.name.value).\(field.name.value)"
+        checkInputValue(field, path, isField: true, &context)
+        guard type.isOneOf else { continue }
+        if field.type.isNonNull {
+            context.report("OneOf input field \(path) must be nullable.", at: field.type.range)
+        }
+        if field.defaultValue != nil {
+            context.report(
+                "OneOf input field \(path) cannot have a default value.", at: field.range)
+        }
+    }
+}
+
+/// An argument or input field: of an input type, not deprecated where it is required, with a default of its type.
+private func checkInputValue(
+    _ node: InputValueDefinitionNode, _ path: String, isField: Bool = false,
+    _ context: inout ValidationContext
+) {
+    checkIsUnreserved(node.name, at: node.range, &context)
+    guard context.schema.type(named: node.type.namedType)?.isInput == true else {
+        context.report(
+            "The type of \(path) must be Input Type but got: \(print(node.type)).",
+            at: node.type.range)
+        return
+    }
+    if node.isRequired, let deprecation = node.directives.deprecation {
+        context.report(
+            "Required \(isField ? "input field" : "argument") \(path) cannot be deprecated.",
+            at: deprecation.range, node.type.range)
+    }
+    if let value = node.defaultValue {
+        context.inputType = node.type
+        context.messagePrefix = "\(path) has invalid default value: "
+        ValuesOfCorrectTypeRule().enter(value, in: &context)
+        context.messagePrefix = ""
+        context.inputType = nil
+    }
+}

@@ -1,0 +1,163 @@
+/// Tells of selection sets that their fields can be merged, without telling type conditions apart.
+///
+/// Fields of one response key are compared with the first of them only, and their selections are merged and checked
+/// as one, level by level: every field is visited once a level, however often it is repeated. "No" means that a
+/// closer look is needed: fields on types that exclude one another may differ after all.
+struct FieldMerging {
+    private var visitsLeft: Int
+    /// Merged selection sets that were checked, as the sorted offsets of their parts.
+    private var checked: Set<[Int32]> = []
+
+    init(visitsMax: Int) { visitsLeft = visitsMax }
+
+    /// A selection set and the type it selects from.
+    private struct Part {
+        let selectionSet: SelectionSet
+        let parentType: TypeDefinition?
+    }
+
+    /// Fields of one response key.
+    private struct Group {
+        let name: String
+        let arguments: [Argument]
+        let type: TypeReference?
+        var parts: [Part]
+    }
+
+    /// Nil when the budget is used up.
+    mutating func isMergeable(
+        _ selectionSet: SelectionSet, of parentType: TypeDefinition?, in context: ValidationContext
+    ) -> Bool? {
+        var pending = [[Part(selectionSet: selectionSet, parentType: parentType)]]
+        while let parts = pending.popLast() {
+            guard let groups = groups(of: parts, in: context) else {
+                checked = []
+                return visitsLeft < 0 ? nil : false
+            }
+            for group in groups where group.parts.count > 1 {
+                let key = Set(group.parts.map(\.selectionSet.range.start)).sorted()
+                if checked.insert(key).inserted { pending.append(group.parts) }
+            }
+        }
+        return true
+    }
+
+    /// The fields of all parts by response key; nil where two differ or the budget ends.
+    private mutating func groups(of parts: [Part], in context: ValidationContext) -> [Group]? {
+        var groups: [Group] = []
+        var indices: [String: Int] = [:]
+        var spread: Set<String> = []
+        var stack = parts
+        while let part = stack.popLast() {
+            visitsLeft -= part.selectionSet.selections.count
+            guard visitsLeft >= 0 else { return nil }
+            for selection in part.selectionSet.selections {
+                switch selection {
+                case .field(let field):
+                    guard add(field, of: part.parentType, to: &groups, &indices, in: context) else {
+                        return nil
+                    }
+                case .inlineFragment(let fragment):
+                    stack.append(
+                        Part(
+                            selectionSet: fragment.selectionSet,
+                            parentType: fragment.typeCondition.map {
+                                context.schema.type(named: $0.value)
+                            } ?? part.parentType))
+                case .fragmentSpread(let fragmentSpread):
+                    let name = fragmentSpread.name.value
+                    guard spread.insert(name).inserted, let fragment = context.fragments[name]
+                    else { continue }
+                    stack.append(
+                        Part(
+                            selectionSet: fragment.selectionSet,
+                            parentType: context.schema.type(named: fragment.typeCondition.value)))
+                }
+            }
+        }
+        return groups
+    }
+
+    /// False where the field differs from the first one of its response key.
+    private func add(
+        _ field: Field, of parentType: TypeDefinition?, to groups: inout [Group],
+        _ indices: inout [String: Int], in context: ValidationContext
+    ) -> Bool {
+        let schema = context.schema
+        let type = parentType.flatMap { schema.field(named: field.name.value, of: $0)?.type }
+        let part = field.selectionSet.map {
+            Part(
+                selectionSet: $0, parentType: type.flatMap { schema.type(named: $0.namedType) })
+        }
+        guard let index = indices[field.responseKey] else {
+            indices[field.responseKey] = groups.count
+            groups.append(
+                Group(
+                    name: field.name.value, arguments: field.arguments, type: type,
+                    parts: part.map { [$0] } ?? []))
+            return true
+        }
+        guard groups[index].name == field.name.value,
+            haveSameArguments(groups[index].arguments, field.arguments),
+            !schema.haveConflictingShapes(groups[index].type, type)
+        else { return false }
+        if let part { groups[index].parts.append(part) }
+        return true
+    }
+}
+
+extension Schema {
+    /// Whether no value could be of both types: lists and non-nulls differ, or two leaves do. The fields of composite
+    /// types are compared by themselves.
+    ///
+    /// Spec: https://spec.graphql.org/September2025/#SameResponseShape()
+    func haveConflictingShapes(_ left: TypeReference?, _ right: TypeReference?) -> Bool {
+        guard let left, let right else { return false }
+        switch (left, right) {
+        case (.list(let left, _), .list(let right, _)),
+            (.nonNull(let left, _), .nonNull(let right, _)):
+            return haveConflictingShapes(left, right)
+        case (.list, _), (_, .list), (.nonNull, _), (_, .nonNull):
+            return true
+        case (.named(let left), .named(let right)):
+            if left.value == right.value { return false }
+            return type(named: left.value)?.isLeaf == true
+                || type(named: right.value)?.isLeaf == true
+        }
+    }
+}
+
+/// Whether two fields have the same arguments, in whatever order.
+func haveSameArguments(_ left: [Argument], _ right: [Argument]) -> Bool {
+    guard left.count == right.count else { return false }
+    if left.isEmpty { return true }
+    let left = left.sorted { $0.name.value < $1.name.value }
+    let right = right.sorted { $0.name.value < $1.name.value }
+    return zip(left, right).allSatisfy { $0.name == $1.name && isSameValue($0.value, $1.value) }
+}
+
+/// Whether two literals are written alike, the order of object fields aside.
+private func isSameValue(_ left: ValueNode, _ right: ValueNode) -> Bool {
+    switch (left.kind, right.kind) {
+    case (.variable(let left), .variable(let right)), (.int(let left), .int(let right)),
+        (.float(let left), .float(let right)), (.enumeration(let left), .enumeration(let right)):
+        return left == right
+    case (.string(let left), .string(let right)):
+        return left.value == right.value && left.isBlock == right.isBlock
+    case (.boolean(let left), .boolean(let right)):
+        return left == right
+    case (.null, .null):
+        return true
+    case (.list(let left), .list(let right)):
+        return left.count == right.count && zip(left, right).allSatisfy(isSameValue)
+    case (.object(let left), .object(let right)):
+        guard left.count == right.count else { return false }
+        let left = left.sorted { $0.name.value < $1.name.value }
+        let right = right.sorted { $0.name.value < $1.name.value }
+        return zip(left, right).allSatisfy {
+            $0.name == $1.name && isSameValue($0.value, $1.value)
+        }
+    default:
+        return false
+    }
+}

@@ -1,0 +1,21 @@
+/// A directive that is not repeatable stands once at one place.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Directives-Are-Unique-per-Location
+struct UniqueDirectivesPerLocationRule: ValidationRule {
+    func enter(
+        _ directives: [Directive], at location: DirectiveLocation,
+        in context: inout ValidationContext
+    ) {
+        guard directives.count > 1 else { return }
+        for group in groupsOfSame(directives.map { Name($0.name.value, range: $0.range) }) {
+            guard let definition = context.schema.directive(named: group[0].value),
+                !definition.isRepeatable
+            else { continue }
+            for directive in group.dropFirst() {
+                context.report(
+                    "The directive \"@\(directive.value)\" can only be used once at this location.",
+                    at: group[0].range, directive.range)
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+/// Variables of one operation have different names.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Variable-Uniqueness
+struct UniqueVariableNamesRule: ValidationRule {
+    func enter(_ operation: OperationDefinition, in context: inout ValidationContext) {
+        for group in groupsOfSame(operation.variables.map(\.name)) {
+            context.report(
+                "There can be only one variable named \"$\(group[0].value)\".",
+                at: group.map { variable in
+                    // The name without its `$`.
+                    let start = variable.range.end - Int32(clamping: variable.value.utf8.count)
+                    return SourceRange(start: start, end: variable.range.end)
+                })
+        }
+    }
+}

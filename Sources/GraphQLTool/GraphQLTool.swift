@@ -1,0 +1,87 @@
+import GraphQL
+import Glibc
+
+/// `graphql-tool`: the GraphQL engine as a filter, for editors, scripts and conformance checks.
+@main
+struct GraphQLTool {
+    static let usage = """
+        usage: graphql-tool batch                        one JSON request a line in, one answer a line out
+               graphql-tool parse FILE                   the document as JSON
+               graphql-tool print FILE                   the document in canonical form
+               graphql-tool validate --schema SDL FILE   the errors of the document, one a line
+        A FILE or SDL of - is standard input.
+
+        """
+
+    static func main() {
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        guard !arguments.isEmpty else { fail(usage, status: .usage) }
+        let command = arguments.removeFirst()
+        switch (command, arguments.count) {
+        case ("batch", 0):
+            var batch = Batch()
+            batch.run()
+        case ("parse", 1):
+            printAnswer(of: "parse", [.init("source", .string(read(arguments[0])))], member: "ast")
+        case ("print", 1):
+            printAnswer(of: "print", [.init("source", .string(read(arguments[0])))], member: "text")
+        case ("validate", 3) where arguments[0] == "--schema":
+            let schema = Value.Member("schema", .string(read(arguments[1])))
+            let source = Value.Member("source", .string(read(arguments[2])))
+            printAnswer(of: "validate", [schema, source], member: nil)
+        case ("--help", _), ("help", _), ("-h", _):
+            write(usage, to: .standardOutput)
+        default:
+            fail(usage, status: .usage)
+        }
+    }
+
+    /// Exit statuses, as in sysexits.h.
+    enum Status: Int32 {
+        case hasErrors = 2
+        case usage = 64
+        case noInput = 66
+    }
+
+    /// Answers one request: the member asked for to standard output, or the errors, which end the program.
+    private static func printAnswer(of op: String, _ members: [Value.Member], member: String?) {
+        var batch = Batch()
+        let answer = batch.answer(.object([.init("op", .string(op))] + members))
+        let errors = answer["errors"]?.list ?? []
+        guard errors.isEmpty else {
+            fail(errors.map { line(for: $0) }.joined(), status: .hasErrors)
+        }
+        guard let value = member.flatMap({ answer[$0] }) else { return }
+        write(value.string ?? value.json, to: .standardOutput)
+        if value.string?.hasSuffix("\n") != true { write("\n", to: .standardOutput) }
+    }
+
+    /// `3:7: message`
+    private static func line(for error: Value) -> String {
+        let location = error["locations"]?.list?.first
+        let place = location.flatMap { location -> String? in
+            guard let line = location["line"]?.int, let column = location["column"]?.int else {
+                return nil
+            }
+            return "\(line):\(column): "
+        }
+        return (place ?? "") + (error["message"]?.string ?? "") + "\n"
+    }
+
+    private static func read(_ path: String) -> String {
+        guard let bytes = readFile(path) else {
+            fail(
+                "graphql-tool: cannot read \(path): \(String(cString: strerror(errno)))\n",
+                status: .noInput)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            fail("graphql-tool: \(path) is not valid UTF-8.\n", status: .noInput)
+        }
+        return text
+    }
+
+    private static func fail(_ message: String, status: Status) -> Never {
+        write(message, to: .standardError)
+        exit(status.rawValue)
+    }
+}

@@ -1,0 +1,151 @@
+/// The texts that are measured.
+enum Documents {
+    static let all: [(name: String, text: String)] = [
+        ("introspection", introspection), ("300 fields", fields(300)),
+        ("100 kB", operations(bytes: 100_000)),
+    ]
+
+    /// Everything about a schema, as clients and tools ask for it.
+    static let introspection = """
+        query IntrospectionQuery {
+          __schema {
+            description
+            queryType { name kind }
+            mutationType { name kind }
+            subscriptionType { name kind }
+            types {
+              ...FullType
+            }
+            directives {
+              name
+              description
+              isRepeatable
+              locations
+              args(includeDeprecated: true) {
+                ...InputValue
+              }
+            }
+          }
+        }
+
+        fragment FullType on __Type {
+          kind
+          name
+          description
+          specifiedByURL
+          isOneOf
+          fields(includeDeprecated: true) {
+            name
+            description
+            args(includeDeprecated: true) {
+              ...InputValue
+            }
+            type {
+              ...TypeRef
+            }
+            isDeprecated
+            deprecationReason
+          }
+          inputFields(includeDeprecated: true) {
+            ...InputValue
+          }
+          interfaces {
+            ...TypeRef
+          }
+          enumValues(includeDeprecated: true) {
+            name
+            description
+            isDeprecated
+            deprecationReason
+          }
+          possibleTypes {
+            ...TypeRef
+          }
+        }
+
+        fragment InputValue on __InputValue {
+          name
+          description
+          type { ...TypeRef }
+          defaultValue
+          isDeprecated
+          deprecationReason
+        }
+
+        fragment TypeRef on __Type {
+          kind
+          name
+          ofType {
+            kind
+            name
+            ofType {
+              kind
+              name
+              ofType {
+                kind
+                name
+                ofType {
+                  kind
+                  name
+                  ofType {
+                    kind
+                    name
+                  }
+                }
+              }
+            }
+          }
+        }
+        """
+
+    /// One operation with that many fields, a third of them with arguments.
+    static func fields(_ count: Int) -> String {
+        var text = "query Many($id: ID!, $first: Int = 20) {\n  viewer {\n"
+        for index in 0..<count {
+            switch index % 3 {
+            case 0:
+                text += "    book\(index): book(id: $id, first: $first, where: {tag: \"x\"})\n"
+            case 1: text += "    title\(index)\n"
+            default: text += "    updatedAtOfShelf\(index)\n"
+            }
+        }
+        return text + "  }\n}\n"
+    }
+
+    /// Operations and fragments as an application would write them, until there are `bytes` of them.
+    static func operations(bytes: Int) -> String {
+        var text = ""
+        var index = 0
+        while text.utf8.count < bytes {
+            text += """
+                query Library\(index)($id: ID!, $first: Int = 10) {
+                  library(id: $id) @include(if: true) {
+                    id
+                    name
+                    books(first: $first, filter: {status: READING, tags: ["a", "b"], rating: 4.5}) {
+                      edges {
+                        cursor
+                        node {
+                          ...BookParts\(index)
+                          shelves(first: 5) { totalCount nodes { id name } }
+                        }
+                      }
+                      pageInfo { hasNextPage endCursor }
+                    }
+                  }
+                }
+
+                fragment BookParts\(index) on Book {
+                  id
+                  title
+                  authors { id displayName: name }
+                  cover(size: SMALL) { url width height }
+                }
+
+
+                """
+            index += 1
+        }
+        return text
+    }
+}

@@ -1,0 +1,168 @@
+import Testing
+
+@testable import GraphQL
+
+private let sdl = """
+    input Point { x: Int!  y: Int = 7  inner: Point  tags: [String] }
+    input Choice @oneOf { a: Int  b: String }
+    enum Mode { FAST SLOW }
+    scalar Any
+    scalar Even
+    type Arguments {
+      int(v: Int): Int  intDefault(v: Int = 4): Int  intRequired(v: Int!): Int
+      intRequiredDefault(v: Int! = 4): Int
+      float(v: Float): Int  string(v: String): Int  boolean(v: Boolean): Int  id(v: ID): Int
+      mode(v: Mode): Int  list(v: [Int]): Int  lists(v: [[Int]]): Int  strict(v: [Int!]): Int
+      point(v: Point): Int  points(v: [Point]): Int  choice(v: Choice): Int
+      any(v: Any): Int  even(v: Even): Int  several(a: Int = 1, b: Int, v: Int, c: Int): Int
+    }
+    """
+
+@Suite struct CoerceArgumentValuesTests {
+    let schema: Schema
+
+    init() throws {
+        schema = try inputSchema(
+            sdl,
+            scalars: [
+                "Even": { value throws(CoercionError) in
+                    guard let number = value.int, number.isMultiple(of: 2) else {
+                        throw CoercionError("Even cannot represent odd value")
+                    }
+                    return value
+                }
+            ])
+    }
+
+    /// The arguments of a field such as `int(v: 5)`, with variables `$a = 1`, `$n = null`, `$l = [1]` given.
+    private func coerce(_ field: String) throws -> ArgumentValues {
+        let given = "query ($a: Int, $n: Int, $l: [Int], $p: Point) { a }"
+        guard case .operation(let operation) = try parse(Source(given)).definitions[0] else {
+            throw RequestErrors([])
+        }
+        let variables = try coerceVariableValues(
+            operation.variables,
+            given: try json(#"{"a": 1, "n": null, "l": [1], "p": {"x": 2}}"#), schema: schema,
+            source: Source(given), errorsMax: 50)
+        let source = Source("{ \(field) }")
+        guard case .operation(let query) = try parse(source).definitions[0],
+            case .field(let node) = query.selectionSet.selections[0],
+            let definition = schema.type(named: "Arguments")?.field(named: node.name.value)
+        else { throw RequestErrors([]) }
+        return try coerceArgumentValues(
+            definition.arguments, given: node.arguments, variables: variables, schema: schema,
+            source: source)
+    }
+
+    @Test(arguments: [
+        ("int(v: -0)", "0"), ("int(v: 2147483647)", "2147483647"), ("int(v: null)", "null"),
+        ("int(v: $a)", "1"), ("int(v: $n)", "null"),
+        ("intDefault", "4"), ("intDefault(v: $absent)", "4"), ("intDefault(v: null)", "null"),
+        ("intDefault(v: $n)", "null"), ("intRequiredDefault", "4"),
+        ("intRequiredDefault(v: $absent)", "4"),
+        ("float(v: 1)", "1.0"), ("float(v: 1.5e2)", "150.0"),
+        ("string(v: \"a\")", "\"a\""), ("string(v: \"\"\"\n  a\n  b\"\"\")", "\"a\\nb\""),
+        ("boolean(v: true)", "true"), ("id(v: 12)", "\"12\""), ("id(v: \"x\")", "\"x\""),
+        ("id(v: 123456789012345678901234567890)", "\"123456789012345678901234567890\""),
+        ("mode(v: SLOW)", "\"SLOW\""),
+        ("list(v: 5)", "[5]"), ("list(v: [5, null])", "[5,null]"), ("list(v: $l)", "[1]"),
+        ("list(v: [$a, $absent, $n])", "[1,null,null]"), ("list(v: [])", "[]"),
+        ("lists(v: 5)", "[[5]]"), ("lists(v: [1, [2]])", "[[1],[2]]"),
+        ("lists(v: [$l, null])", "[[1],null]"),
+        ("point(v: {x: 1})", #"{"x":1,"y":7}"#),
+        ("point(v: {y: 2, x: 1})", #"{"x":1,"y":2}"#),
+        ("point(v: {x: $a, y: $absent, inner: $absent})", #"{"x":1,"y":7}"#),
+        ("point(v: {x: 1, y: $n})", #"{"x":1,"y":null}"#),
+        ("point(v: $p)", #"{"x":2,"y":7}"#),
+        (
+            "point(v: {x: 1, inner: {x: 2, tags: \"t\"}})",
+            #"{"x":1,"y":7,"inner":{"x":2,"y":7,"tags":["t"]}}"#
+        ),
+        ("points(v: {x: 1})", #"[{"x":1,"y":7}]"#),
+        ("choice(v: {a: 1})", #"{"a":1}"#), ("choice(v: {a: $a})", #"{"a":1}"#),
+        (
+            "any(v: {a: [1, 2.5, E, \"s\", null, true, $a], b: $absent})",
+            #"{"a":[1,2.5,"E","s",null,true,1]}"#
+        ),
+        ("even(v: 4)", "4"),
+    ])
+    func coercesLiteralsAndVariables(field: String, expected: String) throws {
+        #expect(try coerce(field)["v"] == (try json(expected)))
+    }
+
+    @Test(arguments: ["int", "int(v: $absent)", "point(v: $absent)"])
+    func whatIsNotGivenIsAbsent(field: String) throws {
+        #expect(try coerce(field)["v"] == nil)
+    }
+
+    @Test func argumentsComeInTheOrderOfTheirDefinitions() throws {
+        let values = try coerce("several(c: 3, v: 2)")
+        #expect(values.members == [.init("a", .int(1)), .init("v", .int(2)), .init("c", .int(3))])
+        #expect(values["b"] == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("intRequired", "Argument \"v\" of required type \"Int!\" was not provided.", nil),
+            (
+                "intRequired(v: null)",
+                "Argument \"v\" of non-null type \"Int!\" must not be null.", 18
+            ),
+            (
+                "intRequired(v: $n)", "Argument \"v\" of non-null type \"Int!\" must not be null.",
+                18
+            ),
+            (
+                "intRequiredDefault(v: $n)",
+                "Argument \"v\" of non-null type \"Int!\" must not be null.", 25
+            ),
+            (
+                "intRequired(v: $absent)",
+                "Argument \"v\" of required type \"Int!\" was provided the variable \"$absent\" which was not provided a runtime value.",
+                18
+            ),
+            ("int(v: 2147483648)", "Argument \"v\" has invalid value 2147483648.", 10),
+            ("int(v: 1.0)", "Argument \"v\" has invalid value 1.0.", 10),
+            ("int(v: \"1\")", "Argument \"v\" has invalid value \"1\".", 10),
+            ("int(v: [1])", "Argument \"v\" has invalid value [1].", 10),
+            ("float(v: 1e400)", "Argument \"v\" has invalid value 1e400.", 12),
+            ("float(v: \"1\")", "Argument \"v\" has invalid value \"1\".", 12),
+            ("string(v: 1)", "Argument \"v\" has invalid value 1.", 13),
+            ("string(v: E)", "Argument \"v\" has invalid value E.", 13),
+            ("boolean(v: 1)", "Argument \"v\" has invalid value 1.", 14),
+            ("id(v: 1.5)", "Argument \"v\" has invalid value 1.5.", 9),
+            ("id(v: true)", "Argument \"v\" has invalid value true.", 9),
+            ("mode(v: \"SLOW\")", "Argument \"v\" has invalid value \"SLOW\".", 11),
+            ("mode(v: QUICK)", "Argument \"v\" has invalid value QUICK.", 11),
+            ("strict(v: [1, null])", "Argument \"v\" has invalid value [1, null].", 13),
+            ("strict(v: [$absent])", "Argument \"v\" has invalid value [$absent].", 13),
+            ("strict(v: [$n])", "Argument \"v\" has invalid value [$n].", 13),
+            ("point(v: 5)", "Argument \"v\" has invalid value 5.", 12),
+            ("point(v: {y: 1})", "Argument \"v\" has invalid value {y: 1}.", 12),
+            ("point(v: {x: $absent})", "Argument \"v\" has invalid value {x: $absent}.", 12),
+            ("point(v: {x: 1, z: 2})", "Argument \"v\" has invalid value {x: 1, z: 2}.", 12),
+            ("choice(v: {})", "Argument \"v\" has invalid value {}.", 13),
+            ("choice(v: {a: null})", "Argument \"v\" has invalid value {a: null}.", 13),
+            (
+                "choice(v: {a: 1, b: $absent})",
+                "Argument \"v\" has invalid value {a: 1, b: $absent}.", 13
+            ),
+            ("choice(v: {a: $absent})", "Argument \"v\" has invalid value {a: $absent}.", 13),
+            ("even(v: 3)", "Argument \"v\" has invalid value 3.", 11),
+        ] as [(String, String, Int?)])
+    func refusesOtherValues(field: String, message: String, column: Int?) throws {
+        let error = #expect(throws: GraphQLError.self) { try coerce(field) }
+        #expect(error?.message == message)
+        #expect(
+            error?.locations == column.map { [GraphQL.SourceLocation(line: 1, column: $0)] } ?? [])
+        #expect(error?.code == "BAD_USER_INPUT")
+    }
+
+    @Test(arguments: [
+        ("5", false), ("$a", true), ("[1, [$a]]", true), ("{a: [{b: $a}]}", true),
+        ("{a: [{b: a}]}", false), ("\"$a\"", false),
+    ])
+    func literalsSayWhetherTheyMentionVariables(literal: String, expected: Bool) throws {
+        #expect(try parseValue(Source(literal)).mentionsVariables == expected)
+    }
+}

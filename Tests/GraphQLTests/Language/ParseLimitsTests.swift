@@ -1,0 +1,104 @@
+import GraphQL
+import Glibc
+import Testing
+
+@Suite struct ParseLimitsTests {
+    static let nestings: [(open: String, close: String, before: String)] = [
+        ("{a", "}", ""), ("[", "]", "{a(b:"), ("{c:", "}", "{a(b:"),
+        ("[{c:", "}]", "{a(b:"), ("[", "]", "query($a:"), ("...{", "}", "{"),
+        ("[", "]", "type A{a:"), ("[", "]", "type A{a(b:C="), ("[", "]", "type A@b(c:"),
+    ]
+
+    @Test(arguments: nestings)
+    func deepNestingIsAnOrdinaryError(open: String, close: String, before: String) {
+        let source = Source(before + String(repeating: open, count: 1_500_000))
+        // A debug build takes about 4 kB a level.
+        for (limits, stackKilobytes) in [
+            (ParseLimits(sourceBytesMax: .max), 512), (.trusted, 2_048),
+        ] {
+            let error = errorOnSmallStack(source, limits, stackKilobytes: stackKilobytes)
+            #expect(error?.code == "OPERATION_TOO_COMPLEX")
+            #expect(
+                error?.message
+                    == "Syntax Error: Document is nested deeper than \(limits.nestingMax) levels. Parsing aborted."
+            )
+            #expect(error?.extensions.last == .init("max", .int(limits.nestingMax)))
+        }
+    }
+
+    @Test func nestingUpToTheLimitIsTaken() throws {
+        func document(_ depth: Int) -> Source {
+            Source(String(repeating: "{a", count: depth) + String(repeating: "}", count: depth))
+        }
+        _ = try parse(document(64))
+        _ = try parse(document(200), limits: .trusted)
+        #expect(throws: GraphQLError.self) { try parse(document(65)) }
+        #expect(throws: GraphQLError.self) { try parse(document(201), limits: .trusted) }
+    }
+
+    @Test func siblingsDoNotAddUp() throws {
+        let fields = String(repeating: "a(b: [[1]]) { c } ", count: 200)
+        _ = try parse(Source("{ \(fields) }"))
+    }
+
+    @Test func tokensAreCounted() throws {
+        let limits = ParseLimits(tokensMax: 5)
+        _ = try parse(Source("{ a b c } # d e f"), limits: limits)
+        do throws(GraphQLError) {
+            _ = try parse(Source("{ a b c d }"), limits: limits)
+            Issue.record("six tokens were taken")
+        } catch {
+            #expect(
+                error.message
+                    == "Syntax Error: Document contains more than 5 tokens. Parsing aborted.")
+            #expect(error.locations == [GraphQL.SourceLocation(line: 1, column: 11)])
+            #expect(error.extensions[1] == .init("limit", .string("tokensMax")))
+        }
+    }
+
+    @Test func bytesAreCounted() throws {
+        let limits = ParseLimits(sourceBytesMax: 8)
+        _ = try parse(Source("{ é }".replacing("é", with: "abcd")), limits: limits)
+        do throws(GraphQLError) {
+            _ = try parse(Source("{ abcde }"), limits: limits)
+            Issue.record("nine bytes were taken")
+        } catch {
+            #expect(error.code == "OPERATION_TOO_COMPLEX")
+            #expect(error.extensions[1] == .init("limit", .string("sourceBytesMax")))
+        }
+    }
+}
+
+/// The error of parsing on a thread with a stack of that size.
+func errorOnSmallStack(
+    _ source: Source, _ limits: ParseLimits, stackKilobytes: Int
+) -> GraphQLError? {
+    final class Job {
+        let source: Source
+        let limits: ParseLimits
+        var error: GraphQLError?
+        init(_ source: Source, _ limits: ParseLimits) {
+            self.source = source
+            self.limits = limits
+        }
+        func run() {
+            do throws(GraphQLError) { _ = try parse(source, limits: limits) } catch {
+                self.error = error
+            }
+        }
+    }
+    let job = Job(source, limits)
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setstacksize(&attributes, stackKilobytes * 1_024)
+    var thread = pthread_t()
+    let created = pthread_create(
+        &thread, &attributes,
+        { pointer in
+            if let pointer { Unmanaged<Job>.fromOpaque(pointer).takeUnretainedValue().run() }
+            return nil
+        }, Unmanaged.passUnretained(job).toOpaque())
+    precondition(created == 0)
+    pthread_join(thread, nil)
+    return job.error
+}
