@@ -70,6 +70,12 @@ let package = Package(
                 .embedInCode("Explorer/Page/explorer.html"),
                 .embedInCode("Explorer/Page/explorer.css"),
                 .embedInCode("Explorer/Page/explorer.js"),
+                .embedInCode("Explorer/Page/docs.js"),
+                .embedInCode("Explorer/Page/dom.js"),
+                .embedInCode("Explorer/Page/editor.js"),
+                .embedInCode("Explorer/Page/highlight.js"),
+                .embedInCode("Explorer/Page/request.js"),
+                .embedInCode("Explorer/Page/store.js"),
             ]),
         .executableTarget(
             name: "BookplateServer",

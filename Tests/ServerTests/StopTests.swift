@@ -1,4 +1,6 @@
+import Logging
 import NIOCore
+import NIOPosix
 import Testing
 
 @testable import Server
@@ -77,6 +79,19 @@ import Testing
             }
         }
         #expect(duration < .seconds(5))
+    }
+
+    @Test func saysWhereItCannotListen() async throws {
+        try await TestServer.run { server in
+            let second = HTTPServer(
+                group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1",
+                port: server.port, logger: Logger(label: "test")
+            ) { _ in [] }
+            let error = await #expect(throws: ListenError.self) { try await second.run() }
+            #expect(
+                error?.description
+                    == "cannot listen on 127.0.0.1 port \(server.port): Address already in use")
+        }
     }
 
     private func headers(id: String) -> String {

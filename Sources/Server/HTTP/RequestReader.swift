@@ -42,8 +42,11 @@ struct RequestReader {
         request = HTTPRequest(
             method: head.method, path: path, query: query, headers: headers,
             body: ByteBuffer(), id: headers.requestID.flatMap(RequestID.wellFormed) ?? newID())
-        // The parser reads nothing after a request that asks for another protocol, so the answer is the last.
-        isKeepAlive = head.isKeepAlive && !headers.hasUpgrade && head.method != .CONNECT
+        // The parser reads nothing after a request that asks for another protocol, so the answer is the last;
+        // HTTP/1.0 has its own way of keeping connections, which nobody needs any more.
+        isKeepAlive =
+            head.isKeepAlive && head.version == .http1_1 && !headers.hasUpgrade
+            && head.method != .CONNECT
         target = Self.target(of: request, version: head.version, in: routes)
         if case .route(let route) = target {
             bodyBytesMax = route.bodyBytesMax
