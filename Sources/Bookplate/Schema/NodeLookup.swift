@@ -37,7 +37,7 @@ struct NodeLookup: FieldLoader {
             let known = ids.compactMap { $0 }
             var answers: [RequestContext.Answer] = []
             for (_, rows) in rows { answers.append(try rows.ask(known, in: request)) }
-            return .afterFlush {
+            return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     var found: [UUID: Slot] = [:]
                     var groups: [Children.Group] = []
