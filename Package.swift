@@ -51,7 +51,9 @@ let package = Package(
             dependencies: [
                 "GraphQL", "Postgres", "Identity", "HTTPFetch",
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            // A link to the file at the top: the schema that is read is the schema that is served.
+            resources: [.embedInCode("Schema/schema.graphql")]),
         .target(name: "Config"),
         .target(
             name: "Server",
@@ -77,7 +79,11 @@ let package = Package(
             ]),
         .executableTarget(
             name: "BookplateServer",
-            dependencies: ["Bookplate", "Config", "Server"]),
+            dependencies: [
+                "Bookplate", "Config", "Server",
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
         .executableTarget(
             name: "Admin",
             dependencies: [

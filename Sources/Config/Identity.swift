@@ -11,6 +11,11 @@ extension Configuration {
         /// What asks Apple for refresh tokens and revokes them; nil where no key is set.
         package var appleKey: AppleKey?
 
+        /// In development the server and the admin CLI share keys that the first of them makes.
+        package var sessionKeysFileOrDefault: String {
+            sessionKeysFile ?? ".bookplate/session-keys"
+        }
+
         /// The key that an app's team has with Apple.
         package struct AppleKey: Sendable, Equatable {
             package var file: String

@@ -60,34 +60,21 @@ struct SyntaxTree {
     }
 
     private func tree(_ variable: VariableDefinition) -> Value {
-        let start = dollar(before: variable)
-        let range = SourceRange(start: start, end: variable.name.range.end)
         return node(
             "VariableDefinition", variable.range,
             [
                 description(variable.description),
-                .init("variable", node("Variable", range, [name(variable.name)])),
+                .init("variable", tree(variable: variable.name.value, variable.name.range)),
                 type(variable.type), variable.defaultValue.map { .init("defaultValue", tree($0)) },
                 directives(variable.directives),
             ])
     }
 
-    /// Where the `$` of a variable definition stands: behind the description, if there is one, and what is ignored.
-    private func dollar(before variable: VariableDefinition) -> Int32 {
-        guard let description = variable.description else { return variable.range.start }
-        let bytes = document.source.bytes
-        var index = Int(description.range.end)
-        var isInComment = false
-        while index < Int(variable.name.range.start) {
-            switch bytes[index] {
-            case UInt8(ascii: "#"): isInComment = true
-            case UInt8(ascii: "\n"), UInt8(ascii: "\r"): isInComment = false
-            case UInt8(ascii: "$") where !isInComment: return Int32(index)
-            default: break
-            }
-            index += 1
-        }
-        return variable.name.range.start
+    /// The name ends where the variable ends; between it and the `$` there may be blanks.
+    private func tree(variable text: String, _ range: SourceRange) -> Value {
+        let start = range.end - Int32(clamping: text.utf8.count)
+        let variable = Name(text, range: SourceRange(start: start, end: range.end))
+        return node("Variable", range, [name(variable)])
     }
 
     private func tree(_ selectionSet: SelectionSet) -> Value {
@@ -170,10 +157,7 @@ struct SyntaxTree {
     func tree(_ value: ValueNode) -> Value {
         switch value.kind {
         case .variable(let text):
-            // The name ends where the variable ends.
-            let start = value.range.end - Int32(clamping: text.utf8.count)
-            let variable = Name(text, range: SourceRange(start: start, end: value.range.end))
-            return node("Variable", value.range, [name(variable)])
+            return tree(variable: text, value.range)
         case .int(let text): return leaf("IntValue", .string(text), value.range)
         case .float(let text): return leaf("FloatValue", .string(text), value.range)
         case .enumeration(let text): return leaf("EnumValue", .string(text), value.range)

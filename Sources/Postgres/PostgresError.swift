@@ -43,10 +43,26 @@ package enum PostgresError: Error, Equatable, Sendable {
     }
 }
 
+extension PostgresError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .server(let error): error.description
+        case .connectFailed(let reason): "cannot connect to the database: \(reason)"
+        case .connectionLost(let reason): "the connection to the database was lost: \(reason)"
+        case .timeout: "the database did not answer in time"
+        case .cancelled: "cancelled"
+        case .poolExhausted: "too many requests wait for the database"
+        case .closed: "the database connections have been closed"
+        case .tooLarge(let what): "too much for one round trip: \(what)"
+        case .unexpectedResult(let what): "an unexpected result: \(what)"
+        }
+    }
+}
+
 /// An error as the server tells it.
 ///
 /// Fields: https://www.postgresql.org/docs/15/protocol-error-fields.html
-package struct ServerError: Error, Equatable, Sendable {
+package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible {
     package var sqlState: SQLState
     package var message: String
     package var detail: String?
@@ -56,6 +72,14 @@ package struct ServerError: Error, Equatable, Sendable {
     package var constraint: String?
     /// Where in the segment the statement stands; nil when it was not one of them, as at COMMIT.
     package var statementIndex: Int?
+
+    package var description: String {
+        var text = "\(message) (\(sqlState))"
+        for (name, value) in [("detail", detail), ("hint", hint)] {
+            if let value { text += "; \(name): \(value)" }
+        }
+        return text
+    }
 }
 
 /// A five-character error code.

@@ -34,7 +34,7 @@ private let openssl = "/usr/bin/openssl"
             policy: FetchPolicy(
                 userAgent: "test", allowed: try FetchAllowList(parsing: "localhost")))
         var found: FetchError?
-        for _ in 0..<50 {
+        for _ in 0..<400 {
             do throws(FetchError) {
                 _ = try await fetcher.fetch(FetchRequest(url: "https://localhost:\(port)/"))
                 found = nil

@@ -61,7 +61,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
             await #expect(throws: TokenError.self) {
                 try await verifier.verify(bomb, nonce: nil, now: TokenForge.now)
             }
-            #expect(ContinuousClock.now - start < .milliseconds(200))
+            #expect(ContinuousClock.now - start < .seconds(2))
         }
     }
 

@@ -241,7 +241,8 @@ private let hashOfRaw = lowercaseHex(sha256("raw".utf8))
 
 @Suite struct NonceTests {
     @Test(arguments: [
-        ("raw" as String?, hashOfRaw as String?, nil as TokenError?), ("raw", hashOfRaw.uppercased(), .nonceMismatch),
+        ("raw" as String?, hashOfRaw as String?, nil as TokenError?),
+        ("raw", hashOfRaw.uppercased(), .nonceMismatch),
         ("raw", "raw", .nonceMismatch), ("other", hashOfRaw, .nonceMismatch),
         (hashOfRaw, hashOfRaw, .nonceMismatch), ("", hashOfRaw, .nonceMismatch),
         ("raw", String(hashOfRaw.dropLast()), .nonceMismatch), (nil, hashOfRaw, .nonceUnexpected),

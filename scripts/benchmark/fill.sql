@@ -82,9 +82,9 @@ insert into swipes (user_id, edition_id, action, swiped_at, recorded_at)
   from generate_series(1, 2000) u cross join lateral (
     select r.id, r.rank, now() - pg_temp.pick('swiped-' || u || '-' || r.rank, 5000000) * interval '1 second' as at
     from (
-      select distinct case when g <= 250 then 1 + pg_temp.pick('top-' || u || '-' || g, 400)
+      select distinct case when g <= 200 then 1 + pg_temp.pick('top-' || u || '-' || g, 400)
         else 401 + pg_temp.pick('rest-' || u || '-' || g, 9600) end as rank
-      from generate_series(1, 300) g) chosen join ranked r using (rank)) swiped;
+      from generate_series(1, 250) g) chosen join ranked r using (rank)) swiped;
 
 -- The lists of ids that pgbench sends where the server sends those it has just read.
 create table bench_lists (u int primary key, shelves uuid[] not null, books uuid[] not null, books_read uuid[] not null);

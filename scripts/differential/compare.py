@@ -5,14 +5,16 @@ import collections
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 
-from graphql import GraphQLError, build_ast_schema, build_schema, parse, validate, validate_schema
+from graphql import GraphQLError, build_ast_schema, build_schema, parse, print_ast, validate, validate_schema
 from graphql.language import ast as nodes
 from graphql.validation.validate import validate_sdl
 
 from documents import SCHEMA, Documents, damaged
+from lexical import Lexical
 from schemas import Schemas
 
 
@@ -34,7 +36,9 @@ class Tool:
 
 def words(message):
     """Messages of both in one form: graphql-core quotes as Python does."""
-    return message.replace("'", '"').replace('None', 'null')
+    message = message.replace("'", '"').replace('None', 'null')
+    return re.sub(r'may not be used on ([a-z ]+)\.',
+                  lambda match: 'may not be used on %s.' % match[1].upper().replace(' ', '_'), message)
 
 
 def location(source, offset):
@@ -62,6 +66,11 @@ def tool_errors(errors):
         (words(e['message']), tuple((l['line'], l['column']) for l in e['locations'])) for e in errors)
 
 
+def without(errors, pattern):
+    """The errors whose messages do not match."""
+    return collections.Counter({key: n for key, n in errors.items() if not re.search(pattern, key[0])})
+
+
 class Parse:
     def __init__(self, tool):
         self.tool = tool
@@ -85,6 +94,27 @@ class Parse:
         return None if expected == answer['ast'] else first_difference(expected, answer['ast'])
 
 
+class Lex(Parse):
+    def document(self, seed):
+        return Lexical(seed).document()
+
+
+class Print:
+    def __init__(self, tool):
+        self.tool = tool
+
+    def document(self, seed):
+        return [Documents, Schemas, Lexical][seed % 3](seed).document()
+
+    def differences(self, source):
+        try:
+            expected = print_ast(parse(source))
+        except GraphQLError:
+            return None
+        found = self.tool.ask(op='print', source=source).get('text')
+        return None if expected == found else (expected, found)
+
+
 def offsets(source):
     """UTF-16 offsets of code points."""
     table, total = [], 0
@@ -103,7 +133,8 @@ def tree(node, table):
     kind = ''.join(part.capitalize() for part in node.kind.split('_'))
     result = {'kind': kind, 'loc': {'start': table[node.loc.start], 'end': table[node.loc.end]}}
     for key in node.keys:
-        if key == 'loc':
+        if key == 'loc' or (node.kind, key) == ('directive_definition', 'directives'):
+            # Directives on directive definitions are no part of September 2025.
             continue
         value = getattr(node, key, None)
         if value is None:
@@ -138,8 +169,18 @@ class Validate:
     def differences(self, source):
         answer = self.tool.ask(op='validate', schema=SCHEMA, source=source)
         assert 'phase' not in answer, answer
-        expected = core_errors(source, validate(self.schema, parse(source)))
+        try:
+            expected = core_errors(source, validate(self.schema, parse(source)))
+        except GraphQLError:
+            # graphql-core evaluates @skip and @include of subscriptions, even of the wrong type.
+            return None
         found = tool_errors(answer['errors'])
+        if any('cannot condition on non composite type' in message for message, _ in found):
+            # graphql-core compares a fragment with itself where its type is unknown and it spreads itself.
+            expected, found = (without(counted, 'Fields "__typename" conflict') for counted in (expected, found))
+        if any('must not use `@skip`' in message for message, _ in found):
+            # New in September 2025; graphql-core 3.2 evaluates the directives instead.
+            expected, found = (without(counted, 'Subscription') for counted in (expected, found))
         return None if expected == found else (expected - found, found - expected)
 
 
@@ -154,10 +195,19 @@ class Schema:
         answer = self.tool.ask(op='validate', schema=source, source='{ __typename }')
         document = parse(source)
         errors = validate_sdl(document)
-        if not errors:
-            errors = validate_schema(build_ast_schema(document, assume_valid_sdl=True))
-        expected = core_errors(source, errors)
         found = tool_errors(answer['errors'] if answer.get('phase') == 'schema' else [])
+        if not errors:
+            try:
+                errors = validate_schema(build_ast_schema(document, assume_valid_sdl=True))
+            except (TypeError, GraphQLError):
+                # Types of the wrong kind where graphql-core cannot even hold them.
+                return None if found else ('an error', 'none')
+        expected = core_errors(source, errors)
+        # Of September 2025, and not in graphql-core 3.2.
+        if any('can only be defined once' in message for message, _ in found):
+            # Which of two definitions with one name counts is open.
+            found = without(found, 'cannot represent')
+        found = without(found, 'must not be deprecated.$|must not reference itself, directly|provided a finite value')
         return None if expected == found else (expected - found, found - expected)
 
 
@@ -166,12 +216,12 @@ def main():
     parser.add_argument('--count', type=int, default=2000)
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--show', type=int, default=5, help='differences to show of each kind')
-    parser.add_argument('kinds', nargs='*', default=['parse', 'validate', 'schema'])
+    parser.add_argument('kinds', nargs='*', default=['lex', 'parse', 'print', 'validate', 'schema'])
     options = parser.parse_args()
     tool = Tool()
     total = 0
     for name in options.kinds:
-        kind = {'parse': Parse, 'validate': Validate, 'schema': Schema}[name](tool)
+        kind = {'lex': Lex, 'parse': Parse, 'print': Print, 'validate': Validate, 'schema': Schema}[name](tool)
         differing = 0
         for seed in range(options.seed, options.seed + options.count):
             source = kind.document(seed)

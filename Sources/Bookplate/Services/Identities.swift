@@ -3,6 +3,7 @@ import Logging
 
 /// Verifies identity tokens for the tenant they were made for.
 struct Identities: Sendable {
+    let issuers: [String]
     let keySets: [String: KeySetCache]
     let logger: Logger
 
@@ -18,7 +19,8 @@ struct Identities: Sendable {
             let tenant = tenants.first(where: { tenant in
                 claimed.audiences.contains(where: tenant.audiences.contains)
             }),
-            let issuer = tenant.issuers.first(where: { $0 == claimed.issuer }),
+            let issuer = (tenant.issuers.isEmpty ? issuers : tenant.issuers)
+                .first(where: { $0 == claimed.issuer }),
             let keys = keySets[issuer]
         else {
             logger.notice(

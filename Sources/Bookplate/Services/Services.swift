@@ -10,13 +10,16 @@ package final class Services: Sendable {
     let identities: Identities
     let logger: Logger
 
-    /// - Parameter keySets: where the keys of identity tokens come from, by issuer.
+    /// - Parameters:
+    ///   - issuers: the issuers of tenants that name none of their own.
+    ///   - keySets: where the keys of identity tokens come from, by issuer.
     package init(
-        sessionKeys: SessionKeys, keySets: [String: KeySetCache], logger: Logger
+        sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
+        logger: Logger
     ) {
         self.sessionKeys = sessionKeys
         self.logger = logger
-        identities = Identities(keySets: keySets, logger: logger)
+        identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
     }
 
     /// A new access token, and when it runs out in seconds of Unix time.

@@ -73,13 +73,11 @@ extension Parser {
     private mutating func parseOperationTypeDefinition() throws(GraphQLError) -> (
         kind: OperationKind, type: Name, range: SourceRange
     ) {
-        guard isAt(.name) else { throw expected(TokenKind.name.description) }
-        guard let kind = OperationKind(rawValue: tokenText) else { throw unexpected() }
-        let start = token.start
-        try advance()
+        let keyword = try parseName()
+        guard let kind = OperationKind(rawValue: keyword.value) else { throw unexpected(keyword) }
         _ = try expect(.colon)
         let type = try parseName()
-        return (kind, type, range(from: start))
+        return (kind, type, range(from: keyword.range.start))
     }
 
     /// What stands after the name of a type, in its definition and in its extensions.
@@ -212,10 +210,9 @@ extension Parser {
 
     /// DirectiveLocation :: ExecutableDirectiveLocation | TypeSystemDirectiveLocation
     private mutating func parseDirectiveLocation() throws(GraphQLError) -> Name {
-        guard isAt(.name), DirectiveLocation(rawValue: tokenText) == nil else {
-            return try parseName()
-        }
-        throw unexpected()
+        let name = try parseName()
+        guard DirectiveLocation(rawValue: name.value) != nil else { throw unexpected(name) }
+        return name
     }
 }
 

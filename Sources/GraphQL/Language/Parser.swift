@@ -169,11 +169,16 @@ struct Parser: ~Copyable {
         error(at: token.start, "Unexpected \(tokenDescription).")
     }
 
+    /// A name that was read and turns out to be none that fits.
+    func unexpected(_ name: Name) -> GraphQLError {
+        error(at: name.range.start, "Unexpected Name \"\(name.value)\".")
+    }
+
     func error(at offset: Int32, _ message: String) -> GraphQLError {
         lexer.source.syntaxError(at: Int(offset), message)
     }
 
-    func expected(_ what: String) -> GraphQLError {
+    private func expected(_ what: String) -> GraphQLError {
         error(at: token.start, "Expected \(what), found \(tokenDescription).")
     }
 

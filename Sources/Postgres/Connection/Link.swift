@@ -15,7 +15,8 @@ final class Link: DescriptorWatcher {
     private let configuration: PostgresConfiguration
     private let executor: EventLoopTaskExecutor
     private let readiness: any Readiness
-    private unowned let owner: any LinkOwner
+    /// Held until the link is closed, for the kernel's word comes at any time.
+    private var owner: (any LinkOwner)?
     private var state = State.idle
     private var backoff = Backoff()
     /// Why the last attempt to connect failed; nil once one succeeds.
@@ -23,7 +24,7 @@ final class Link: DescriptorWatcher {
     /// Counts the connections made, so that one is not mistaken for the next.
     private(set) var generation = 0
 
-    /// - Parameter owner: hears of everything, and lives until the link is closed.
+    /// - Parameter owner: hears of everything; kept alive until the link is closed.
     init(
         _ configuration: PostgresConfiguration, on executor: EventLoopTaskExecutor,
         _ readiness: any Readiness, owner: any LinkOwner
@@ -51,7 +52,7 @@ final class Link: DescriptorWatcher {
         PQfinish(connection)
         configuration.onEvent(.connectionLost(reason: reason))
         state = .idle
-        owner.linkLost(reason)
+        owner?.linkLost(reason)
         start()
     }
 
@@ -64,6 +65,7 @@ final class Link: DescriptorWatcher {
         case .idle, .connecting, .closed: break
         }
         state = .closed
+        owner = nil
     }
 
     /// Sends what libpq has buffered, now or as soon as there is room.
@@ -80,7 +82,7 @@ final class Link: DescriptorWatcher {
     func descriptorIsReady() {
         guard case .open(let connection, let watch) = state else { return }
         guard PQconsumeInput(connection) == 1 else { return lose(errorMessage(connection)) }
-        owner.linkReceived(connection)
+        owner?.linkReceived(connection)
         // What the owner does with it may have ended this connection.
         guard case .open(connection, watch) = state else { return }
         guard PQstatus(connection) == CONNECTION_OK else { return lose(errorMessage(connection)) }
@@ -94,12 +96,12 @@ final class Link: DescriptorWatcher {
         state = .connecting
         let configuration = configuration
         let loop = executor.eventLoop
-        let link = NIOLoopBound((self, owner), eventLoop: loop)
+        let link = NIOLoopBound(self, eventLoop: loop)
         HelperThreads.connecting.submit { _ in
             let outcome = Result { () throws(PostgresError) in
                 try OpenedConnection.open(configuration).settingUp(configuration)
             }
-            loop.execute { link.value.0.connected(outcome) }
+            loop.execute { link.value.connected(outcome) }
         }
     }
 
@@ -107,8 +109,10 @@ final class Link: DescriptorWatcher {
         switch (state, outcome) {
         case (.connecting, .success(let opened)):
             open(opened.pointer)
+        case (.connecting, .failure(.connectFailed(let reason))):
+            retryLater(reason)
         case (.connecting, .failure(let error)):
-            retryLater("\(error)")
+            retryLater(error.description)
         case (_, .success(let opened)):
             PQfinish(opened.pointer)
         case (_, .failure): break
@@ -131,7 +135,7 @@ final class Link: DescriptorWatcher {
         generation += 1
         failure = nil
         configuration.onEvent(.connected(processID: PQbackendPID(connection)))
-        executor.turn { owner.linkOpened(connection) }
+        executor.turn { owner?.linkOpened(connection) }
         if case .open = state { backoff.succeeded() }
     }
 
@@ -139,10 +143,10 @@ final class Link: DescriptorWatcher {
         failure = reason
         let delay = backoff.failed(random: .random(in: 0...1))
         configuration.onEvent(.connectFailed(reason: reason, retryAfter: delay))
-        let link = NIOLoopBound((self, owner), eventLoop: executor.eventLoop)
+        let link = NIOLoopBound(self, eventLoop: executor.eventLoop)
         state = .waiting(
             executor.eventLoop.scheduleTask(in: TimeAmount(delay)) {
-                link.value.0.connect()
+                link.value.connect()
             })
     }
 }

@@ -8,9 +8,9 @@ struct ParameterScratch {
     /// As many ones as there were parameters at most: all are binary.
     private var formats: [Int32] = []
 
-    /// An address for empty values: libpq takes a null pointer for NULL.
-    nonisolated(unsafe) private static let empty = UnsafePointer<CChar>(
-        UnsafeMutablePointer<CChar>.allocate(capacity: 1))  // never written, never freed, never read
+    /// An address for empty values, as libpq takes a null pointer for NULL. Nobody reads or writes there.
+    nonisolated(unsafe) private static let empty = UnsafePointer(
+        UnsafeMutablePointer<CChar>.allocate(capacity: 1))
 
     /// Queues the execution of a prepared statement; false where libpq refuses, with the connection lost.
     mutating func execute(
