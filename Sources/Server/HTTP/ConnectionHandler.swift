@@ -120,7 +120,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .refuse(let problem): refuse(problem, reader)
         case .answer(let request, by: let route): start(request, route, Exchange(reader))
         case .answerProblem(let problem): finish(problem.response(), Exchange(reader))
-        case .answerOptions(let allow): finish(.options(allow: allow), Exchange(reader))
+        case .answerOptions(let allow):
+            finish(HTTPResponse(.noContent, headers: [("allow", allow)]), Exchange(reader))
         }
     }
 
@@ -244,18 +245,4 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func close() { context?.close(promise: nil) }
-}
-
-extension HTTPResponse {
-    /// What OPTIONS answers: the methods, and to a browser's preflight that it may go on.
-    fileprivate static func options(allow: String) -> HTTPResponse {
-        HTTPResponse(
-            .noContent,
-            headers: [
-                ("allow", allow),
-                ("access-control-allow-methods", allow),
-                ("access-control-allow-headers", "authorization, content-type, x-request-id, *"),
-                ("access-control-max-age", "7200"),
-            ])
-    }
 }

@@ -8,7 +8,7 @@ struct Exchange {
     var path: Substring
     var id: String
     var isKeepAlive: Bool
-    /// Whether a page of another origin may have sent the request.
+    /// Whether a page of another origin may have sent the request, and may read the answer.
     var isCrossOrigin: Bool
     var start = NIODeadline.now()
 
@@ -46,6 +46,13 @@ struct Exchange {
             // Every origin is welcome: who asks is told by a token that no browser adds by itself.
             headers.add(name: "access-control-allow-origin", value: "*")
             headers.add(name: "access-control-expose-headers", value: "x-request-id, retry-after")
+            if method == .OPTIONS {
+                headers.add(
+                    name: "access-control-allow-headers",
+                    value: "authorization, content-type, x-request-id, *")
+                headers.add(name: "access-control-allow-methods", value: "GET, HEAD, POST")
+                headers.add(name: "access-control-max-age", value: "7200")
+            }
         }
         for (name, value) in response.headers { headers.add(name: name, value: value) }
         if !isKeepAlive { headers.add(name: "connection", value: "close") }
