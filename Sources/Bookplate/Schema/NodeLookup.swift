@@ -50,7 +50,8 @@ struct NodeLookup: FieldLoader {
                     }
                     let slots = ids.map { id in id.flatMap { found[$0] } ?? .null }
                     return Children(
-                        slots: isList ? [.list(start: 1, count: Int32(slots.count))] + slots : slots,
+                        slots: isList
+                            ? [.list(start: 1, count: Int32(slots.count))] + slots : slots,
                         groups: groups)
                 }
             }

@@ -156,7 +156,8 @@ private struct Execution {
     ) {
         let started = Set(load.below.map(\.field))
         attach(load.finish(frame.batch), to: frame, load.field, except: started, &ready)
-        guard !load.below.isEmpty, case .objects(let child)? = frame.loaded[load.field]?.groups.first,
+        guard !load.below.isEmpty,
+            case .objects(let child)? = frame.loaded[load.field]?.groups.first,
             child.batch.count == 1
         else { return }
         for load in load.below { finish(load, in: child, &ready) }
