@@ -136,7 +136,8 @@ import Testing
     }
 
     @Test func theServersOwnTimeLimitIsAnErrorOfTheServer() async throws {
-        try await withPool(database, { $0.statementTimeout = .milliseconds(150) }) { pool async throws in
+        try await withPool(database, { $0.statementTimeout = .milliseconds(150) }) {
+            pool async throws in
             let error = await #expect(throws: PostgresError.self) {
                 _ = try await pool.rows("SELECT pg_sleep(5)")
             }

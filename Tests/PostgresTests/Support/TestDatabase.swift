@@ -46,6 +46,7 @@ func withPool(
 ) async throws {
     var configuration = PostgresConfiguration(url: database.url)
     configuration.connectionCount = 2
+    configuration.segmentTimeout = .seconds(60)  // many tests share the machine
     configure(&configuration)
     let executor = EventLoopTaskExecutor(loops.next())
     let pool = try await ConnectionPool.start(configuration, on: executor)
