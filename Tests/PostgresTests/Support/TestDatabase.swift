@@ -57,6 +57,13 @@ func withPool(
     try outcome.get()
 }
 
+/// Not in the module: a statement made anew at each use would be prepared anew at each use.
+extension Statement: ExpressibleByStringLiteral {
+    public convenience init(stringLiteral text: String) {
+        self.init(text)
+    }
+}
+
 extension ConnectionPool {
     /// The rows of one statement.
     func rows(
