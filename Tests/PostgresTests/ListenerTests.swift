@@ -1,3 +1,4 @@
+import EventLoops
 import NIOPosix
 import Synchronization
 import Testing

@@ -186,8 +186,15 @@ import Testing
         }
     }
 
-    @Test func carriesLargeParametersAndLargeResults() async throws {
-        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+    @Test(arguments: [ReadinessMethod.aio, .thread])
+    func carriesLargeParametersAndLargeResults(readiness: ReadinessMethod) async throws {
+        try await withPool(
+            database,
+            {
+                $0.connectionCount = 1
+                $0.readiness = readiness
+            }
+        ) { pool async throws in
             let text = String(repeating: "0123456789abcdef", count: 512 << 10)  // 8 MiB
             var parameters = Parameters()
             parameters.append(text: text)

@@ -29,6 +29,7 @@ import Testing
             #expect(value == 1)
             #expect(try await self.count() == 2)
             #expect(statistics.roundTripCount == 1, "BEGIN travels along")
+            #expect(statistics.statementCount == 1)
         }
     }
 

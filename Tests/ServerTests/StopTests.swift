@@ -78,7 +78,8 @@ import Testing
                 #expect(isClosed)
             }
         }
-        #expect(duration < .seconds(5))
+        // The request itself would take a minute.
+        #expect(duration < .seconds(40))
     }
 
     @Test func saysWhereItCannotListen() async throws {

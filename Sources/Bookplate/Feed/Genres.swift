@@ -69,7 +69,7 @@ struct GenreNames: FieldLoader {
         ) throws(BookplateError) -> Load {
             _ = try request.caller()
             let answer = request.ask(GenreNames.select, Parameters())
-            return .afterFlush {
+            return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let rows = try answer.rows()
                     let names = (0..<rows.count).map { Value.string(rows.text($0, 0) ?? "") }

@@ -4,7 +4,8 @@ import Postgres
 extension Review {
     static let textCharactersMax = 100_000
 
-    static let write = RowMutation(type, by: bookID) { arguments, request, review throws(BookplateError) in
+    static let write = RowMutation(type, by: bookID) {
+        arguments, request, review throws(BookplateError) in
         let book = try arguments.id("bookId", else: Book.noSuchBook)
         let input = InputObject(arguments["input"])
         guard let rating = input["rating"]?.int, (1...5).contains(rating) else {

@@ -1,3 +1,4 @@
+import EventLoops
 import NIOCore
 
 /// The connections of one event loop, shared by everything that runs on it.

@@ -3,7 +3,7 @@ import NIOCore
 import NIOExtras
 import NIOHTTP1
 import NIOPosix
-import Postgres
+import EventLoops
 import ServiceLifecycle
 import Synchronization
 

@@ -1,3 +1,4 @@
+import EventLoops
 import Glibc
 import NIOCore
 import NIOPosix
@@ -46,6 +47,7 @@ func withPool(
 ) async throws {
     var configuration = PostgresConfiguration(url: database.url)
     configuration.connectionCount = 2
+    configuration.segmentTimeout = .seconds(60)  // many tests share the machine
     configure(&configuration)
     let executor = EventLoopTaskExecutor(loops.next())
     let pool = try await ConnectionPool.start(configuration, on: executor)
@@ -54,6 +56,13 @@ func withPool(
     }.result
     await pool.close()
     try outcome.get()
+}
+
+/// Not in the module: a statement made anew at each use would be prepared anew at each use.
+extension Statement: ExpressibleByStringLiteral {
+    public convenience init(stringLiteral text: String) {
+        self.init(text)
+    }
 }
 
 extension ConnectionPool {
