@@ -18,7 +18,10 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        .target(name: "GraphQL"),
+        .target(
+            name: "GraphQL",
+            // Spans in the lexer, which outlive a call but not the source they borrow.
+            swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
         .executableTarget(name: "GraphQLTool", dependencies: ["GraphQL"]),
 
         .systemLibrary(
