@@ -4,7 +4,7 @@ import PackageDescription
 // `./run SECONDS` in this folder builds and runs both fuzzers.
 // The engine's sources come by a link, so that they are built with the fuzzer's instrumentation.
 let fuzzed: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer"])]
-let linked: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer"])]
+let linked: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
 let package = Package(
     name: "fuzz",
     targets: [

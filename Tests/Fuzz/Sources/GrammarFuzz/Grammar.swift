@@ -112,8 +112,9 @@ struct Grammar {
 
     private mutating func executable() {
         switch choose(3) {
-        case 0: selectionSet()
-        case 1:
+        // Behind a type without fields the brace would open its fields.
+        case 0 where text.isEmpty: selectionSet()
+        case 0, 1:
             maybe { $0.string() }
             write(["query", "mutation", "subscription"][choose(3)])
             maybe { $0.name() }

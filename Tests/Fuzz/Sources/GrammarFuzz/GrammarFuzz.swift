@@ -14,6 +14,8 @@ func fuzzGrammar(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let again = try? parse(Source(text), limits: .trusted) else {
         fatalError("The print does not parse: \(text)")
     }
-    precondition(print(again) == text, "The print of the print differs: \(text)")
+    if print(again) != text {
+        fatalError("The print of the print differs:\n\(text)\n---\n\(print(again))")
+    }
     return 0
 }
