@@ -5,14 +5,15 @@ struct Batch {
     /// Schemas built so far by their text: checks send the same one again and again.
     private var schemas: [String: Result<Schema, RequestErrors>] = [:]
     private static let schemasMax = 32
+    /// The tool's own input: any length, and nesting that the stack of the main thread holds.
+    private static let requestLimits = JSONLimits(bytesMax: .max, nestingMax: 200)
 
     mutating func run() {
         while let line = readLine() {
             if line.isEmpty { continue }
             let answer: Value
             do throws(JSONError) {
-                let limits = JSONLimits(bytesMax: .max, nestingMax: 200)
-                answer = self.answer(try parseJSON(Array(line.utf8), limits: limits))
+                answer = self.answer(try parseJSON(Array(line.utf8), limits: Self.requestLimits))
             } catch {
                 answer = .object([.init("id", .null), .errors([GraphQLError(error.message)])])
             }

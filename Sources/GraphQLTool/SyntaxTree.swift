@@ -60,21 +60,21 @@ struct SyntaxTree {
     }
 
     private func tree(_ variable: VariableDefinition) -> Value {
-        let name = Name(variable.name.value, range: self.name(endOf: variable.name))
         return node(
             "VariableDefinition", variable.range,
             [
                 description(variable.description),
-                .init("variable", node("Variable", variable.name.range, [self.name(name)])),
+                .init("variable", tree(variable: variable.name.value, variable.name.range)),
                 type(variable.type), variable.defaultValue.map { .init("defaultValue", tree($0)) },
                 directives(variable.directives),
             ])
     }
 
-    /// The range of a variable without its `$`: the name ends where the variable ends.
-    private func name(endOf variable: Name) -> SourceRange {
-        let start = variable.range.end - Int32(clamping: variable.value.utf8.count)
-        return SourceRange(start: start, end: variable.range.end)
+    /// The name ends where the variable ends; between it and the `$` there may be blanks.
+    private func tree(variable text: String, _ range: SourceRange) -> Value {
+        let start = range.end - Int32(clamping: text.utf8.count)
+        let variable = Name(text, range: SourceRange(start: start, end: range.end))
+        return node("Variable", range, [name(variable)])
     }
 
     private func tree(_ selectionSet: SelectionSet) -> Value {
@@ -157,8 +157,7 @@ struct SyntaxTree {
     func tree(_ value: ValueNode) -> Value {
         switch value.kind {
         case .variable(let text):
-            let variable = Name(text, range: name(endOf: Name(text, range: value.range)))
-            return node("Variable", value.range, [name(variable)])
+            return tree(variable: text, value.range)
         case .int(let text): return leaf("IntValue", .string(text), value.range)
         case .float(let text): return leaf("FloatValue", .string(text), value.range)
         case .enumeration(let text): return leaf("EnumValue", .string(text), value.range)

@@ -5,9 +5,11 @@
 ///   misused directives) come alone; the rules for types are checked once it has none of them.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Schema
-public func buildSchema(_ document: Document) throws(RequestErrors) -> Schema {
+public func buildSchema(
+    _ document: Document, scalars: [String: ScalarInput] = [:]
+) throws(RequestErrors) -> Schema {
     let parts = SchemaParts(document)
-    let schema = Schema(parts)
+    let schema = Schema(parts, scalars: scalars)
     // All errors of a schema are told: who wrote it is no stranger.
     let options = ValidationOptions(errorsMax: 1_000)
     for check in [checkDefinitions, checkTypes] {
@@ -24,7 +26,7 @@ private func checkDefinitions(_ parts: SchemaParts, _ context: inout ValidationC
     checkIsTypeSystem(context.document, &context)
     checkUniqueNames(context.document, &context)
     checkKnownTypes(parts, &context)
-    checkAppliedDirectives(parts, &context)
+    checkAppliedDirectives(context.document, &context)
 }
 
 /// The rules for what the definitions say.
@@ -53,7 +55,7 @@ private func checkTypes(_ parts: SchemaParts, _ context: inout ValidationContext
 
 extension Schema {
     /// The schema of parts that may still be wrong: what is unknown is left as it is written.
-    fileprivate convenience init(_ parts: SchemaParts) {
+    fileprivate convenience init(_ parts: SchemaParts, scalars: [String: ScalarInput]) {
         let directives = parts.directives.map(DirectiveDefinition.init)
         let ownDirectives = Set(directives.map(\.name))
         let allDirectives =
@@ -74,7 +76,7 @@ extension Schema {
                     name: "", description: nil,
                     kind: .object(FieldsType(interfaces: [], fields: []))),
             mutationType: root(.mutation), subscriptionType: root(.subscription),
-            appliedDirectives: parts.schemas.flatMap(\.directives))
+            appliedDirectives: parts.schemas.flatMap(\.directives), scalars: scalars)
     }
 
     /// Built-in scalars are part of the schema where something refers to them; introspection refers to two.

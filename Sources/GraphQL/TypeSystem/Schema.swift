@@ -25,8 +25,7 @@ public final class Schema: Sendable {
     init(
         description: String?, types: [TypeDefinition], directives: [DirectiveDefinition],
         queryType: TypeDefinition, mutationType: TypeDefinition?, subscriptionType: TypeDefinition?,
-        appliedDirectives: [Directive] = [],
-        scalars: [String: ScalarInput] = [:]
+        appliedDirectives: [Directive] = [], scalars: [String: ScalarInput] = [:]
     ) {
         self.description = description
         self.scalars = scalars

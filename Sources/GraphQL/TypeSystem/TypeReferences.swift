@@ -28,15 +28,6 @@ extension TypeReference {
         }
     }
 
-    /// As in SDL: `[Book!]!`.
-    public var text: String {
-        switch self {
-        case .named(let name): name.value
-        case .list(let inner, _): "[" + inner.text + "]"
-        case .nonNull(let inner, _): inner.text + "!"
-        }
-    }
-
     /// Whether both are the same type, wherever they are written.
     public func isSame(as other: TypeReference) -> Bool {
         switch (self, other) {

@@ -290,7 +290,7 @@ struct FieldConflicts {
             }
         }
         if let left = left.type, let right = right.type, schema.haveConflictingShapes(left, right) {
-            return "they return conflicting types \"\(left.text)\" and \"\(right.text)\""
+            return "they return conflicting types \"\(print(left))\" and \"\(print(right))\""
         }
         return nil
     }

@@ -34,7 +34,7 @@ func checkFields(of type: TypeParts, _ context: inout ValidationContext) {
         checkIsUnreserved(field.name, at: field.range, &context)
         if context.schema.type(named: field.type.namedType)?.isOutput == false {
             context.report(
-                "The type of \(path) must be Output Type but got: \(field.type.text).",
+                "The type of \(path) must be Output Type but got: \(print(field.type)).",
                 at: field.type.range)
         }
         for argument in field.arguments {
@@ -105,7 +105,7 @@ private func checkInputValue(
     checkIsUnreserved(node.name, at: node.range, &context)
     guard context.schema.type(named: node.type.namedType)?.isInput == true else {
         context.report(
-            "The type of \(path) must be Input Type but got: \(node.type.text).",
+            "The type of \(path) must be Input Type but got: \(print(node.type)).",
             at: node.type.range)
         return
     }

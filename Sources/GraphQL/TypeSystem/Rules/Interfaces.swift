@@ -62,8 +62,8 @@ private func check(
     let path = "\(type.name.value).\(field.name.value)"
     if !context.schema.isSubtype(field.type, of: interfaceField.type) {
         context.report(
-            "Interface field \(interfacePath) expects type \(interfaceField.type.text) but \(path) is "
-                + "type \(field.type.text).", at: interfaceField.type.range, field.type.range)
+            "Interface field \(interfacePath) expects type \(print(interfaceField.type)) but \(path) is "
+                + "type \(print(field.type)).", at: interfaceField.type.range, field.type.range)
     }
     for expected in interfaceField.arguments {
         let name = expected.name.value
@@ -76,7 +76,7 @@ private func check(
         if !expected.type.isSame(as: argument.type) {
             context.report(
                 "Interface field argument \(interfacePath)(\(name):) expects type "
-                    + "\(expected.type.text) but \(path)(\(name):) is type \(argument.type.text).",
+                    + "\(print(expected.type)) but \(path)(\(name):) is type \(print(argument.type)).",
                 at: expected.type.range, argument.type.range)
         }
     }

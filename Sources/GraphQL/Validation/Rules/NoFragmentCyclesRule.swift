@@ -5,11 +5,12 @@ struct NoFragmentCyclesRule: ValidationRule {
     private var isVisited: [Bool] = []
     /// Where each fragment stands on the current path.
     private var pathIndices: [Int?] = []
+    private var enteredCount = 0
 
     /// A fragment whose spreads are being followed.
     private struct Step {
         let fragment: Int
-        var nextSpread = 0
+        var spreads: ArraySlice<FragmentSpread>
     }
 
     /// Depth first with a stack of its own: a chain of fragments may be as long as the document.
@@ -19,20 +20,21 @@ struct NoFragmentCyclesRule: ValidationRule {
             isVisited = Array(repeating: false, count: fragments.all.count)
             pathIndices = Array(repeating: nil, count: fragments.all.count)
         }
+        // Of several with one name each is entered itself, and the last is meant by spreads.
+        let entered = enteredCount
+        enteredCount += 1
         guard let root = fragments.index(of: fragment.name.value), !isVisited[root] else { return }
         let references = context.references
-        var steps = [Step(fragment: root)]
+        var steps = [Step(fragment: root, spreads: references.spreads[entered][...])]
         var path: [FragmentSpread] = []
         isVisited[root] = true
         pathIndices[root] = 0
         while var step = steps.popLast() {
-            guard step.nextSpread < references.spreads[step.fragment].count else {
+            guard let spread = step.spreads.popFirst() else {
                 pathIndices[step.fragment] = nil
                 _ = path.popLast()
                 continue
             }
-            let spread = references.spreads[step.fragment][step.nextSpread]
-            step.nextSpread += 1
             steps.append(step)
             guard let next = fragments.index(of: spread.name.value) else { continue }
             if let start = pathIndices[next] {
@@ -42,7 +44,7 @@ struct NoFragmentCyclesRule: ValidationRule {
                 isVisited[next] = true
                 path.append(spread)
                 pathIndices[next] = path.count
-                steps.append(Step(fragment: next))
+                steps.append(Step(fragment: next, spreads: references.spreads[next][...]))
             }
         }
     }

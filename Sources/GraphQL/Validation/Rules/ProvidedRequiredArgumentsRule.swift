@@ -8,7 +8,7 @@ struct ProvidedRequiredArgumentsRule: ValidationRule {
         where argument.isRequired && !field.arguments.contains(argument.name) {
             context.report(
                 "Field \"\(definition.name)\" argument \"\(argument.name)\" of type "
-                    + "\"\(argument.type.text)\" is required, but it was not provided.",
+                    + "\"\(print(argument.type))\" is required, but it was not provided.",
                 at: field.range)
         }
     }
@@ -19,7 +19,7 @@ struct ProvidedRequiredArgumentsRule: ValidationRule {
         where argument.isRequired && !directive.arguments.contains(argument.name) {
             context.report(
                 "Directive \"@\(definition.name)\" argument \"\(argument.name)\" of type "
-                    + "\"\(argument.type.text)\" is required, but it was not provided.",
+                    + "\"\(print(argument.type))\" is required, but it was not provided.",
                 at: directive.range)
         }
     }

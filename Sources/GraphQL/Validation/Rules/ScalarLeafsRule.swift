@@ -9,10 +9,10 @@ struct ScalarLeafsRule: ValidationRule {
         case (true, let selectionSet?):
             context.report(
                 "Field \"\(name)\" must not have a selection since type "
-                    + "\"\(definition.type.text)\" has no subfields.", at: selectionSet.range)
+                    + "\"\(print(definition.type))\" has no subfields.", at: selectionSet.range)
         case (false, nil):
             context.report(
-                "Field \"\(name)\" of type \"\(definition.type.text)\" must have a selection of "
+                "Field \"\(name)\" of type \"\(print(definition.type))\" must have a selection of "
                     + "subfields."
                     + (context.options.hasSuggestions ? " Did you mean \"\(name) { ... }\"?" : ""),
                 at: field.range)

@@ -40,7 +40,7 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         {
             context.report(
                 "Field \"\(typeName).\(definition.name)\" of required type "
-                    + "\"\(definition.type.text)\" was not provided.", at: value.range)
+                    + "\"\(print(definition.type))\" was not provided.", at: value.range)
         }
         if type.isOneOf { checkOneOf(value, fields, typeName, in: &context) }
         for field in fields {
@@ -82,9 +82,7 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         case .enumeration(let values):
             checkEnum(value, definition.name, values, in: &context)
         case .scalar:
-            if let problem = context.schema.problem(ofLiteral: value, asScalar: definition.name) {
-                context.report(problem, at: value.range)
-            }
+            checkScalar(value, type, definition.name, in: &context)
         case .inputObject:
             reportUnexpected(value, type, in: &context)
         case .object, .interface, .union:
@@ -92,11 +90,32 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         }
     }
 
+    private func checkScalar(
+        _ value: ValueNode, _ type: TypeReference, _ name: String,
+        in context: inout ValidationContext
+    ) {
+        if let scalar = BuiltInScalar(named: name) {
+            do throws(CoercionError) {
+                _ = try scalar.coerce(value)
+            } catch {
+                context.report(error.message, at: value.range)
+            }
+        } else if let input = context.schema.scalars[name], !value.mentionsVariables {
+            do throws(CoercionError) {
+                _ = try input(value.untyped())
+            } catch {
+                context.report(
+                    "Expected value of type \"\(print(type))\", found \(print(value)); "
+                        + error.message, at: value.range)
+            }
+        }
+    }
+
     private func checkEnum(
         _ value: ValueNode, _ typeName: String, _ values: [EnumValueDefinition],
         in context: inout ValidationContext
     ) {
-        let text = value.text
+        let text = print(value)
         let problem: String
         if case .enumeration(let name) = value.kind {
             if values.contains(where: { $0.name == name }) { return }
@@ -113,6 +132,6 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         _ value: ValueNode, _ type: TypeReference, in context: inout ValidationContext
     ) {
         context.report(
-            "Expected value of type \"\(type.text)\", found \(value.text).", at: value.range)
+            "Expected value of type \"\(print(type))\", found \(print(value)).", at: value.range)
     }
 }

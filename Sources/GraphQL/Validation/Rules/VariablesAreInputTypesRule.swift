@@ -8,6 +8,6 @@ struct VariablesAreInputTypesRule: ValidationRule {
         }
         context.report(
             "Variable \"$\(variable.name.value)\" cannot be non-input type "
-                + "\"\(variable.type.text)\".", at: variable.type.range)
+                + "\"\(print(variable.type))\".", at: variable.type.range)
     }
 }

@@ -15,12 +15,12 @@ struct VariablesInAllowedPositionRule: ValidationRule {
             else { continue }
             if !isAllowed(variable, at: type, usage, in: context.schema) {
                 context.report(
-                    "Variable \"$\(usage.name)\" of type \"\(variable.type.text)\" used in position "
-                        + "expecting type \"\(type.text)\".", at: variable.range, usage.range)
+                    "Variable \"$\(usage.name)\" of type \"\(print(variable.type))\" used in position "
+                        + "expecting type \"\(print(type))\".", at: variable.range, usage.range)
             }
             if let parent = usage.oneOfParent, !variable.type.isNonNull {
                 context.report(
-                    "Variable \"$\(usage.name)\" is of type \"\(variable.type.text)\" but must be "
+                    "Variable \"$\(usage.name)\" is of type \"\(print(variable.type))\" but must be "
                         + "non-nullable to be used for OneOf Input Object \"\(parent)\".",
                     at: variable.range, usage.range)
             }
