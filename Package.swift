@@ -1,12 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Where a module may point: Server, Admin -> Bookplate -> {GraphQL, Postgres, Identity, HTTPFetch}.
+// Where a module may point: BookplateBookplateServer, Admin -> Bookplate -> {GraphQL, Postgres, Identity, HTTPFetch}.
+// Server is the HTTP side: it knows GraphQL, Config and the executor of Postgres, and nothing of the product.
 // The system libraries' Debian packages are named once, in scripts/packages.
 let package = Package(
     name: "bookplate",
     products: [
-        .executable(name: "bookplate", targets: ["Server"]),
+        .executable(name: "bookplate", targets: ["BookplateServer"]),
         .executable(name: "bookplate-admin", targets: ["Admin"]),
         .executable(name: "graphql-tool", targets: ["GraphQLTool"]),
     ],
@@ -18,18 +19,21 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        .target(name: "GraphQL"),
+        // Rounding is in libm, which modules that import the C library link by themselves.
+        .target(name: "GraphQL", linkerSettings: [.linkedLibrary("m")]),
         .executableTarget(name: "GraphQLTool", dependencies: ["GraphQL"]),
 
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(name: "CReadiness"),
+        .target(
+            name: "EventLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         .target(
             name: "Postgres",
             dependencies: [
-                "CLibPQ",
+                "CLibPQ", "CReadiness", "EventLoops",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "Logging", package: "swift-log"),
             ]),
 
         .systemLibrary(
@@ -49,26 +53,63 @@ let package = Package(
             dependencies: [
                 "GraphQL", "Postgres", "Identity", "HTTPFetch",
                 .product(name: "Logging", package: "swift-log"),
-            ]),
-        .executableTarget(
+            ],
+            // A link to the file at the top: the schema that is read is the schema that is served.
+            resources: [.embedInCode("Schema/schema.graphql")]),
+        .target(name: "Config"),
+        .target(
             name: "Server",
             dependencies: [
-                "Bookplate",
+                "Config", "EventLoops", "GraphQL",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            resources: [
+                .embedInCode("Explorer/Page/explorer.html"),
+                .embedInCode("Explorer/Page/explorer.css"),
+                .embedInCode("Explorer/Page/explorer.js"),
+                .embedInCode("Explorer/Page/docs.js"),
+                .embedInCode("Explorer/Page/dom.js"),
+                .embedInCode("Explorer/Page/editor.js"),
+                .embedInCode("Explorer/Page/highlight.js"),
+                .embedInCode("Explorer/Page/request.js"),
+                .embedInCode("Explorer/Page/store.js"),
+            ]),
+        .executableTarget(
+            name: "BookplateServer",
+            dependencies: [
+                "Bookplate", "Config", "EventLoops", "Server",
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "Bookplate",
+                "Bookplate", "Config",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
+        .testTarget(name: "PostgresTests", dependencies: ["EventLoops", "Postgres"]),
+        .testTarget(name: "ConfigTests", dependencies: ["Config"]),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "Config", "GraphQL", "Server",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+        .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
+        .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
+        .testTarget(
+            name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
+            exclude: ["Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -10,6 +10,7 @@ exception when insufficient_privilege then
 end
 $$;
 grant usage on schema public to bookplate_app;
+grant select on schema_migrations to bookplate_app;
 
 -- Who calls, as begin_request set it for this transaction only; null where nothing was set,
 -- which no row equals: the policies fail closed. Policies call it in a sub-select, so that it
@@ -26,7 +27,8 @@ create table tenants (
   id uuid primary key default gen_random_uuid(),
   slug text not null unique check (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
   name text not null check (name <> ''),
-  issuers text[] not null,
+  -- Of identity tokens; none means those that the server is configured with.
+  issuers text[] not null default '{}',
   audiences text[] not null,
   amazon_tag text check (amazon_tag ~ '^[A-Za-z0-9-]{1,64}$'),
   bookshop_id text check (bookshop_id ~ '^[0-9]{1,10}$'),

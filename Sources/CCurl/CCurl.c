@@ -32,14 +32,6 @@ CURLcode bookplate_curl_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }
 
-CURLcode bookplate_curl_get_pointer(CURL *easy, CURLINFO info, void **value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
-CURLMcode bookplate_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
-    return curl_multi_setopt(multi, option, value);
-}
-
 int bookplate_curl_next_finished(CURLM *multi, CURL **easy, CURLcode *result) {
     int left;
     CURLMsg *message;

@@ -89,7 +89,9 @@ final class Transfer {
         case CURLE_COULDNT_CONNECT: .connectionFailed
         case CURLE_COULDNT_RESOLVE_HOST: .hostNotFound
         case CURLE_OPERATION_TIMEDOUT: .timedOut
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .invalidURL
+        case CURLE_URL_MALFORMAT: .invalidURL
+        // The scheme has been checked, so this is an answer without a status line (HTTP/0.9).
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .notHTTP
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR,
             CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .interrupted

@@ -9,11 +9,12 @@ import re
 import subprocess
 import sys
 
-from graphql import GraphQLError, build_ast_schema, build_schema, parse, validate, validate_schema
+from graphql import GraphQLError, build_ast_schema, build_schema, parse, print_ast, validate, validate_schema
 from graphql.language import ast as nodes
 from graphql.validation.validate import validate_sdl
 
 from documents import SCHEMA, Documents, damaged
+from lexical import Lexical
 from schemas import Schemas
 
 
@@ -91,6 +92,27 @@ class Parse:
             return 'a document', answer['errors']
         expected = tree(document, offsets(source))
         return None if expected == answer['ast'] else first_difference(expected, answer['ast'])
+
+
+class Lex(Parse):
+    def document(self, seed):
+        return Lexical(seed).document()
+
+
+class Print:
+    def __init__(self, tool):
+        self.tool = tool
+
+    def document(self, seed):
+        return [Documents, Schemas, Lexical][seed % 3](seed).document()
+
+    def differences(self, source):
+        try:
+            expected = print_ast(parse(source))
+        except GraphQLError:
+            return None
+        found = self.tool.ask(op='print', source=source).get('text')
+        return None if expected == found else (expected, found)
 
 
 def offsets(source):
@@ -194,12 +216,12 @@ def main():
     parser.add_argument('--count', type=int, default=2000)
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--show', type=int, default=5, help='differences to show of each kind')
-    parser.add_argument('kinds', nargs='*', default=['parse', 'validate', 'schema'])
+    parser.add_argument('kinds', nargs='*', default=['lex', 'parse', 'print', 'validate', 'schema'])
     options = parser.parse_args()
     tool = Tool()
     total = 0
     for name in options.kinds:
-        kind = {'parse': Parse, 'validate': Validate, 'schema': Schema}[name](tool)
+        kind = {'lex': Lex, 'parse': Parse, 'print': Print, 'validate': Validate, 'schema': Schema}[name](tool)
         differing = 0
         for seed in range(options.seed, options.seed + options.count):
             source = kind.document(seed)

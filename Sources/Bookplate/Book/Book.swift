@@ -8,7 +8,7 @@ enum Book {
     private static let editionID = Column("b.edition_id", .uuid)
     private static let isbn13 = Column("b.isbn13", .text)
 
-    static let type = RowType(
+    static let type: RowType = RowType(
         name: "Book", table: "books b", scope: "b.user_id = $1", id: id,
         fields: [
             "id": .column(id),

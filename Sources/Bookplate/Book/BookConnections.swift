@@ -4,7 +4,7 @@ import Postgres
 /// The lists of books: a library's and a shelf's.
 extension Book {
     static let ofUser = RowConnection(
-        type: type, key: User.id, orders: BookOrder.of("b.added_at", "b.id"),
+        type, key: User.id, orders: BookOrder.of("b.added_at", "b.id"),
         source: { arguments, _ throws(BookplateError) in
             var conditions = ["b.user_id = $1"]
             var binds: [(inout Parameters) -> Void] = []
@@ -35,7 +35,7 @@ extension Book {
         })
 
     static let ofShelf = RowConnection(
-        type: type, key: Shelf.id, orders: BookOrder.of("sb.added_at", "sb.book_id"),
+        type, key: Shelf.id, orders: BookOrder.of("sb.added_at", "sb.book_id"),
         source: { _, _ in
             .init(
                 from: """

@@ -8,7 +8,7 @@ enum FeedCard {
     static let title = Column("e.title", .text)
     static let author = Column("e.authors[1]", .text)
 
-    static let type = RowType(
+    static let type: RowType = RowType(
         name: "FeedCard", table: "editions e", scope: "true", id: id,
         fields: [
             "id": .column(id),

@@ -21,18 +21,18 @@ package final class Genres: Sendable {
     ///
     /// - Throws: `.badUserInput` for a genre that the catalogue does not have.
     func ids(
-        named names: [String]?, for request: RequestContext
+        named names: [String]?, field: String = "genres", for request: RequestContext
     ) async throws(BookplateError) -> [Int16] {
         let table = try await current(for: request)
         guard let names else { return table.ids + [0] }
         guard names.count <= 100 else {
-            throw .badUserInput(field: "genres", "At most 100 genres at once.")
+            throw .badUserInput(field: field, "At most 100 genres at once.")
         }
         var wanted: Set<Int16> = []
         for name in names {
             guard let id = table.idsByName[name] else {
                 throw .badUserInput(
-                    field: "genres", "There is no genre “\(name.prefix(100))”. See Query.genres.")
+                    field: field, "There is no genre “\(name.prefix(100))”. See Query.genres.")
             }
             wanted.insert(id)
         }
@@ -69,7 +69,7 @@ struct GenreNames: FieldLoader {
         ) throws(BookplateError) -> Load {
             _ = try request.caller()
             let answer = request.ask(GenreNames.select, Parameters())
-            return .afterFlush {
+            return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let rows = try answer.rows()
                     let names = (0..<rows.count).map { Value.string(rows.text($0, 0) ?? "") }

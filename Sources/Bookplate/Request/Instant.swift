@@ -1,3 +1,5 @@
+import GraphQL
+
 /// An instant as clients write it: RFC 3339, any offset, up to microseconds kept.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc3339#section-5.6
@@ -56,6 +58,13 @@ struct Instant: Equatable {
         let days = Self.daysSince1970(year, month, day)
         let seconds = ((days * 24 + hour) * 60 + minute - offsetMinutes) * 60 + second
         microseconds = Int64(seconds) * 1_000_000 + Int64(fraction)
+    }
+
+    /// As the API writes it: UTC, milliseconds.
+    var text: String {
+        var writer = ResponseWriter(capacity: 32)
+        writer.writeTimestamp(microseconds - 946_684_800_000_000)
+        return String(decoding: writer.bytes.dropFirst().dropLast(), as: UTF8.self)
     }
 
     private static func days(in month: Int, of year: Int) -> Int {

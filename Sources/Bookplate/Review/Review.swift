@@ -4,9 +4,9 @@ import Postgres
 /// A reader's rating and words on a book of theirs. Kept, but hidden, while the book is not READ.
 enum Review {
     static let id = Column("r.id", .uuid)
-    private static let bookID = Column("r.book_id", .uuid)
+    static let bookID = Column("r.book_id", .uuid)
 
-    static let type = RowType(
+    static let type: RowType = RowType(
         name: "Review", table: "reviews r",
         scope: """
             r.user_id = $1 AND EXISTS (SELECT FROM books rb WHERE rb.user_id = r.user_id \
@@ -30,11 +30,12 @@ enum Review {
         .one, type, key: Book.id, matching: "r.book_id",
         from: "reviews r WHERE r.user_id = $1 AND r.book_id = ANY($2)",
         condition: (
-            columns: [Book.status], isMet: { cells in cells[0].map { $0.elementsEqual("READ".utf8) } ?? false }
+            columns: [Book.status],
+            isMet: { cells in cells[0].map { $0.elementsEqual("READ".utf8) } ?? false }
         ))
 
     static let ofUser = RowConnection(
-        type: type, key: User.id,
+        type, key: User.id,
         orders: [
             RowOrder(name: "created", columns: [.init(createdAt), .init(id)], isDescending: true)
         ],

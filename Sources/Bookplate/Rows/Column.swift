@@ -68,7 +68,7 @@ extension ResponseWriter {
     /// Writes `"2026-01-31T23:59:59.999Z"`.
     ///
     /// - Parameter microseconds: since 2000-01-01, PostgreSQL's epoch.
-    private mutating func writeTimestamp(_ microseconds: Int64) {
+    mutating func writeTimestamp(_ microseconds: Int64) {
         // Instants outside the years 0 to 9999 have no RFC 3339 form; they become the nearest that has.
         let bounded = min(max(microseconds, -63_113_904_000_000_000), 252_455_615_999_999_000)
         let (days, time) = (bounded / 1000).quotientAndModulo(86_400_000)
@@ -101,15 +101,13 @@ extension ResponseWriter {
     private mutating func writeTexts(_ cell: UnsafeRawBufferPointer) -> LeafResult {
         append(UInt8(ascii: "["))
         var isFirst = true
-        var isWhole = true
-        isWhole =
-            cell.forEachArrayElement { element in
-                guard let element else { return false }
-                if !isFirst { append(UInt8(ascii: ",")) }
-                isFirst = false
-                write(utf8: element.assumingMemoryBound(to: UInt8.self))
-                return true
-            } && isWhole
+        let isWhole = cell.forEachArrayElement { element in
+            guard let element else { return false }
+            if !isFirst { append(UInt8(ascii: ",")) }
+            isFirst = false
+            write(utf8: element.assumingMemoryBound(to: UInt8.self))
+            return true
+        }
         append(UInt8(ascii: "]"))
         return isWhole ? .value : .error(.malformedCell)
     }

@@ -4,18 +4,22 @@ import Postgres
 /// A mutation that answers with a row, read back in its own transaction.
 struct RowMutation: FieldLoader {
     typealias Perform =
-        @Sendable (ArgumentValues, RequestContext, RowsByID) async throws(BookplateError) -> Children
+        @Sendable (ArgumentValues, RequestContext, RowsByID) async throws(BookplateError) ->
+        Children
 
     let type: RowType
+    /// The column whose value the mutation knows, to read the row back by.
+    let key: Column
     let perform: Perform
 
-    init(_ type: RowType, _ perform: @escaping Perform) {
+    init(_ type: RowType, by key: Column? = nil, _ perform: @escaping Perform) {
         self.type = type
+        self.key = key ?? type.id
         self.perform = perform
     }
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
-        let rows = RowsByID(type, field.selections[0])
+        let rows = RowsByID(type, field.selections[0], key: key)
         return PreparedCall { [perform] arguments, request throws(BookplateError) in
             try await perform(arguments, request, rows)
         }
@@ -30,7 +34,8 @@ struct PlainMutation: FieldLoader {
 
     init(
         _ shape: RowRelation.Shape,
-        _ perform: @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+        _ perform:
+            @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
             -> [PlainObject]
     ) {
         self.shape = shape
@@ -55,7 +60,8 @@ struct LeafMutation: FieldLoader {
     let perform: @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Value
 
     init(
-        _ perform: @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+        _ perform:
+            @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
             -> Value
     ) {
         self.perform = perform
@@ -73,7 +79,8 @@ struct PreparedCall: RequestLoad {
     let perform: @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Children
 
     init(
-        _ perform: @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+        _ perform:
+            @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
             -> Children
     ) {
         self.perform = perform

@@ -76,7 +76,7 @@ struct RowsOfPlainObject: FieldLoader {
                     Children(slots: Array(repeating: empty, count: parents.count), groups: []))
             }
             let answer = try rows.ask(ids.flatMap { $0 }, in: request)
-            return .afterFlush {
+            return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let (batch, positions) = try rows.batch(answer)
                     var slots: [Slot] = []
@@ -149,13 +149,15 @@ struct RowsByID: Sendable {
     private let idIndex: Int
     private let statement: Statement
 
-    init(_ type: RowType, _ selection: PlannedSelection) {
+    /// - Parameter key: the column of the ids, where it is not the type's own.
+    init(_ type: RowType, _ selection: PlannedSelection, key: Column? = nil) {
+        let key = key ?? type.id
         var columns = ColumnSet()
-        idIndex = columns.index(of: type.id)
+        idIndex = columns.index(of: key)
         layout = RowLayout(selection, of: type, columns: &columns)
         statement = Statement(
             "SELECT \(columns.sql) FROM \(type.table) "
-                + "WHERE \(type.scope) AND \(type.id.sql) = ANY($2)")
+                + "WHERE \(type.scope) AND \(key.sql) = ANY($2)")
     }
 
     func ask(

@@ -6,13 +6,25 @@ import Synchronization
 ///
 /// Pages are cut by key and not by offset: rows that come or go before the cursor move nothing.
 struct RowConnection: RowLoader {
-    let type: RowType
+    /// Asked for when a plan is made: the types refer to one another in circles.
+    let type: @Sendable () -> RowType
     /// The parent's id, which the source finds as `k.id`.
     let key: Column
     /// By the value of `orderBy`; a list without that argument has the one order.
     let orders: [RowOrder]
     /// Where the rows come from, without order and page.
     let source: @Sendable (ArgumentValues, RowOrder) throws(BookplateError) -> Source
+
+    init(
+        _ type: @autoclosure @escaping @Sendable () -> RowType, key: Column, orders: [RowOrder],
+        source:
+            @escaping @Sendable (ArgumentValues, RowOrder) throws(BookplateError) -> Source
+    ) {
+        self.type = type
+        self.key = key
+        self.orders = orders
+        self.source = source
+    }
 
     /// Tables and conditions of one parent's rows, `$1` being the caller.
     struct Source {
@@ -26,13 +38,16 @@ struct RowConnection: RowLoader {
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()
+        let type = type()
         let layouts = ConnectionLayouts(field, of: type, columns: &columns)
         return Prepared(
-            connection: self, selection: field.selections[0], layouts: layouts, columns: columns)
+            connection: self, alias: type.alias, selection: field.selections[0], layouts: layouts,
+            columns: columns)
     }
 
     private final class Prepared: RequestLoad {
         let connection: RowConnection
+        let alias: Substring
         let selection: PlannedSelection
         let layouts: ConnectionLayouts
         let columns: ColumnSet
@@ -40,10 +55,11 @@ struct RowConnection: RowLoader {
         private let statements = Mutex<[String: Statement]>([:])
 
         init(
-            connection: RowConnection, selection: PlannedSelection, layouts: ConnectionLayouts,
-            columns: ColumnSet
+            connection: RowConnection, alias: Substring, selection: PlannedSelection,
+            layouts: ConnectionLayouts, columns: ColumnSet
         ) {
             self.connection = connection
+            self.alias = alias
             self.selection = selection
             self.layouts = layouts
             self.columns = columns
@@ -52,7 +68,8 @@ struct RowConnection: RowLoader {
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
-            guard let parents = parents as? RowBatch else { throw .internalError }
+            let foreseen = (parents as? ForeseenRow)?.value(of: connection.key)
+            if parents is ForeseenRow, foreseen == nil { return .needsParents }
             let first = try PageSize(arguments).first
             let order = connection.order(arguments)
             let after = try arguments["after"]?.string.map { text throws(BookplateError) in
@@ -66,6 +83,8 @@ struct RowConnection: RowLoader {
             var parameters = Parameters()
             parameters.append(uuid: try request.caller().userID)
             parameters.appendArray(of: .uuid) { keys in
+                if let foreseen { keys.append(uuid: foreseen) }
+                guard let parents = parents as? RowBatch else { return }
                 for object in 0..<parents.count {
                     keys.append(cell: parents.cell(connection.key, of: object))
                 }
@@ -82,8 +101,8 @@ struct RowConnection: RowLoader {
                 statement(
                     """
                     SELECT \(columns.sql), k.n FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n) \
-                    CROSS JOIN LATERAL (SELECT \(connection.type.alias).* FROM \(source.from)\
-                    \(keyset ?? "") ORDER BY \(order.sql) LIMIT $3) \(connection.type.alias)
+                    CROSS JOIN LATERAL (SELECT \(alias).* FROM \(source.from)\
+                    \(keyset ?? "") ORDER BY \(order.sql) LIMIT $3) \(alias)
                     """), parameters)
             var total: RequestContext.Answer?
             if layouts.wantsTotalCount {
@@ -98,7 +117,7 @@ struct RowConnection: RowLoader {
                         """), counting)
             }
             let parentIndex = columns.columns.count
-            return .afterFlush { [layouts, selection] in
+            return .afterFlush { [layouts, selection] parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let rows = try page.rows()
                     let totals = try total?.rows()

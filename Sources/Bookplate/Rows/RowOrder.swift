@@ -1,4 +1,5 @@
 import GraphQL
+import Identity
 import Postgres
 
 /// An order of rows that no two rows share, so that a cursor can name a place in it.
@@ -56,7 +57,7 @@ struct Cursor {
     init(_ text: String, of order: RowOrder) throws(BookplateError) {
         let invalid = BookplateError.badUserInput(
             field: "after", "This cursor is not of this list. Start again without it.")
-        guard text.utf8.count <= 16_384, var bytes = Base64URL.decode(text)?[...] else {
+        guard text.utf8.count <= 16_384, var bytes = Base64URL.decode(text.utf8)?[...] else {
             throw invalid
         }
         func next() -> ArraySlice<UInt8>? {

@@ -10,7 +10,8 @@ struct RowRelation: RowLoader {
         case many
     }
 
-    let type: RowType
+    /// Asked for when a plan is made: the types refer to one another in circles.
+    let type: @Sendable () -> RowType
     let shape: Shape
     /// The parent's column that finds its rows. Parents where it is null have none.
     let key: Column
@@ -23,7 +24,8 @@ struct RowRelation: RowLoader {
     let condition: (columns: [Column], isMet: @Sendable ([UnsafeRawBufferPointer?]) -> Bool)?
 
     init(
-        _ shape: Shape, _ type: RowType, key: Column, matching: String, from: String,
+        _ shape: Shape, _ type: @autoclosure @escaping @Sendable () -> RowType, key: Column,
+        matching: String, from: String,
         condition: (columns: [Column], isMet: @Sendable ([UnsafeRawBufferPointer?]) -> Bool)? = nil
     ) {
         self.shape = shape
@@ -39,7 +41,7 @@ struct RowRelation: RowLoader {
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()
         let match = columns.index(of: Column(matching, .uuid))
-        let layout = RowLayout(field.selections[0], of: type, columns: &columns)
+        let layout = RowLayout(field.selections[0], of: type(), columns: &columns)
         return Prepared(
             relation: self, layout: layout, match: match,
             statement: Statement("SELECT \(columns.sql) FROM \(from)"))
@@ -55,8 +57,19 @@ struct RowRelation: RowLoader {
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
-            guard let parents = parents as? RowBatch else { return .ready(.null(parents.count)) }
-            let keys = parents.keys(relation.key, where: relation.condition)
+            let keys: ParentKeys
+            // A foreseen parent's condition can be judged when its row is there.
+            var judgesLater = false
+            switch parents {
+            case let parents as RowBatch:
+                keys = parents.keys(relation.key, where: relation.condition)
+            case let parents as ForeseenRow:
+                guard let key = parents.value(of: relation.key) else { return .needsParents }
+                keys = ParentKeys([key])
+                judgesLater = relation.condition != nil
+            default:
+                throw .internalError
+            }
             let empty = relation.shape == .one ? Slot.null : .list(start: 0, count: 0)
             if keys.isEmpty {
                 return .ready(
@@ -66,8 +79,13 @@ struct RowRelation: RowLoader {
             parameters.append(uuid: try request.caller().userID)
             parameters.append(uuids: keys.distinct)
             let answer = request.ask(statement, parameters)
-            return .afterFlush {
+            return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
+                    if judgesLater, let parents = parents as? RowBatch,
+                        parents.keys(relation.key, where: relation.condition).isEmpty
+                    {
+                        return Children(slots: [empty], groups: [])
+                    }
                     let rows = try answer.rows()
                     let batch = RowBatch(rows, layout)
                     return switch relation.shape {

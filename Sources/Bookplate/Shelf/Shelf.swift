@@ -5,7 +5,7 @@ import Postgres
 enum Shelf {
     static let id = Column("s.id", .uuid)
 
-    static let type = RowType(
+    static let type: RowType = RowType(
         name: "Shelf", table: "shelves s", scope: "s.user_id = $1", id: id,
         fields: [
             "id": .column(id),

@@ -62,7 +62,8 @@ extension Shelf {
         let books = arguments["books"]?.string ?? "KEEP"
         var moveTo: UUID?
         if books == "MOVE" {
-            moveTo = try arguments.id("moveTo", else: "There is no such shelf to move the books to.")
+            moveTo = try arguments.id(
+                "moveTo", else: "There is no such shelf to move the books to.")
             guard moveTo != id else {
                 throw .badUserInput(field: "moveTo", "Books cannot move to the shelf that goes.")
             }

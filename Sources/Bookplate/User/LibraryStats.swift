@@ -4,7 +4,7 @@ import GraphQL
 enum LibraryStats {
     private static let userID = Column("t.user_id", .uuid)
 
-    static let type = RowType(
+    static let type: RowType = RowType(
         name: "LibraryStats", table: "", scope: "", id: userID,
         fields: [
             "books": .column(Column("t.books", .integer)),
@@ -30,7 +30,7 @@ enum LibraryStats {
             WHERE t.user_id = ANY($2)
             """)
 
-    private static let yearCount = RowType(
+    private static let yearCount: RowType = RowType(
         name: "YearCount", table: "", scope: "", id: Column("y.year", .integer),
         fields: [
             "year": .column(Column("y.year", .integer)),

@@ -4,7 +4,7 @@ import GraphQL
 enum User {
     static let id = Column("u.id", .uuid)
 
-    static let type = RowType(
+    static let type: RowType = RowType(
         name: "User", table: "users u", scope: "u.id = $1", id: id,
         fields: [
             "id": .column(id),
@@ -19,5 +19,5 @@ enum User {
         ])
 
     /// `Query.me`, and `Session.user`.
-    static let me = RowLookup(type)
+    static let me = RowLookup.caller(type)
 }

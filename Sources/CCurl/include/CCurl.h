@@ -17,9 +17,6 @@ CURLcode bookplate_curl_set_sink(CURL *easy, CURLoption option, bookplate_curl_s
 CURLcode bookplate_curl_set_open_socket(CURL *easy, curl_opensocket_callback value);
 
 CURLcode bookplate_curl_get_long(CURL *easy, CURLINFO info, long *value);
-CURLcode bookplate_curl_get_pointer(CURL *easy, CURLINFO info, void **value);
-
-CURLMcode bookplate_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
 // A finished transfer from curl_multi_info_read, whose union Swift does not import well.
 // Answers 0 when there is none.

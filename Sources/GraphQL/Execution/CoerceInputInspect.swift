@@ -5,6 +5,11 @@
 func inspect(_ value: Value) -> String {
     var text = ""
     append(value, to: &text, depth: 0)
+    return shortened(text)
+}
+
+/// A text of the request, fit to stand in an error message: cut where it is long.
+func shortened(_ text: String) -> String {
     guard text.utf8.count > inspectedBytesMax else { return text }
     var cut = ""
     for scalar in text.unicodeScalars {

@@ -3,6 +3,8 @@
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Values
 struct InputValueCoercion {
     let schema: Schema
+    /// Whether messages end in "Did you mean …?".
+    let hasSuggestions: Bool
     /// Called with the path inside the value, the value there, and what is wrong with it.
     typealias Report = (
         _ path: [GraphQLError.PathElement], _ value: Value, _ message: String
@@ -62,7 +64,7 @@ struct InputValueCoercion {
             if case .string(let text) = value, values.contains(where: { $0.name == text }) {
                 return value
             }
-            try report(path, value, enumMismatch(value, name))
+            try report(path, value, enumMismatch(value, name, values.map(\.name)))
         case .inputObject(let type):
             guard case .object(let members) = value else {
                 try report(path, value, "Expected type \"\(name)\" to be an object.")
@@ -75,12 +77,22 @@ struct InputValueCoercion {
         return .null
     }
 
-    private func enumMismatch(_ value: Value, _ name: String) -> String {
-        if case .string(let text) = value {
-            "Value \"\(text)\" does not exist in \"\(name)\" enum."
-        } else {
-            "Enum \"\(name)\" cannot represent non-string value: \(inspect(value))."
+    private func enumMismatch(_ value: Value, _ name: String, _ names: [String]) -> String {
+        let text = inspect(value)
+        guard case .string(let string) = value else {
+            return "Enum \"\(name)\" cannot represent non-string value: \(text)."
+                + suggestion(for: text, among: names, lead: "the enum value")
         }
+        return "Value \"\(shortened(string))\" does not exist in \"\(name)\" enum."
+            + suggestion(for: string, among: names, lead: "the enum value")
+    }
+
+    /// Names far longer than any of the schema's are not compared: that would cost, and find nothing.
+    private func suggestion(
+        for text: String, among names: [String], lead: String? = nil
+    ) -> String {
+        guard hasSuggestions, text.utf8.count <= 256 else { return "" }
+        return didYouMean(suggestionList(text, names), lead: lead)
     }
 
     /// Spec: https://spec.graphql.org/September2025/#sec-Input-Objects.Input-Coercion
@@ -107,7 +119,8 @@ struct InputValueCoercion {
         for member in members where type.field(named: member.name) == nil {
             try report(
                 path, .object(members),
-                "Field \"\(member.name)\" is not defined by type \"\(name)\".")
+                "Field \"\(shortened(member.name))\" is not defined by type \"\(name)\"."
+                    + suggestion(for: member.name, among: type.fields.map(\.name)))
         }
         if type.isOneOf { try checkOneOf(members, name, at: path, report) }
         return .object(coerced)

@@ -17,19 +17,21 @@ public struct VariableValues: Sendable, Equatable {
 /// - Parameters:
 ///   - given: the request's `variables`: an object, or null where there are none. Others are ignored.
 ///   - errorsMax: errors after which the rest is not looked at; one more says so.
+///   - hasSuggestions: whether messages end in "Did you mean …?", which tells names of the schema.
 /// - Throws: every error found, each at its variable's definition, with `BAD_USER_INPUT` as code.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CoerceVariableValues()
 public func coerceVariableValues(
     _ definitions: [VariableDefinition], given: Value, schema: Schema, source: Source,
-    errorsMax: Int = 50
+    errorsMax: Int = 50, hasSuggestions: Bool = true
 ) throws(RequestErrors) -> VariableValues {
     if definitions.isEmpty { return VariableValues() }
     guard given.isNull || given.isObject else {
         throw RequestErrors([badInput("Variables must be given as an object.", locations: [])])
     }
     var coercion = VariablesCoercion(
-        given: given.memberValues, schema: schema, source: source, errorsMax: errorsMax)
+        given: given.memberValues, schema: schema, source: source, errorsMax: errorsMax,
+        hasSuggestions: hasSuggestions)
     do throws(InputValueCoercion.TooManyErrors) {
         for definition in definitions { try coercion.coerce(definition) }
     } catch {
@@ -47,6 +49,7 @@ private struct VariablesCoercion {
     let schema: Schema
     let source: Source
     let errorsMax: Int
+    let hasSuggestions: Bool
     var values = VariableValues()
     var errors: [GraphQLError] = []
 
@@ -77,7 +80,7 @@ private struct VariablesCoercion {
                 "Variable \"$\(name)\" of non-null type \"\(print(definition.type))\" "
                     + "must not be null.", at: definition.range)
         }
-        let coercion = InputValueCoercion(schema: schema)
+        let coercion = InputValueCoercion(schema: schema, hasSuggestions: hasSuggestions)
         values.set(
             name,
             try coercion.coerce(value, as: definition.type, at: []) {

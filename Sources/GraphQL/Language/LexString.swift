@@ -89,7 +89,7 @@ extension Lexer {
                 nil
             }
         guard let scalar else {
-            let sequence = source.excerpt(at: start, utf16Max: 2)
+            let sequence = source.excerpt(at: start, scalarsMax: 2)
             throw source.syntaxError(
                 at: start, "Invalid character escape sequence: \"\(sequence)\".")
         }
@@ -132,7 +132,7 @@ extension Lexer {
     }
 
     private func invalidUnicodeEscape(at start: Int, size: Int) -> GraphQLError {
-        let sequence = source.excerpt(at: start, utf16Max: size)
+        let sequence = source.excerpt(at: start, scalarsMax: size)
         return source.syntaxError(at: start, "Invalid Unicode escape sequence: \"\(sequence)\".")
     }
 }

@@ -47,16 +47,10 @@ extension Source {
         }
     }
 
-    /// The text from a byte offset on, at most `utf16Max` UTF-16 code units of it.
-    func excerpt(at offset: Int, utf16Max: Int) -> String {
+    /// The text from a byte offset on, at most `scalarsMax` Unicode scalars of it.
+    func excerpt(at offset: Int, scalarsMax: Int) -> String {
         var end = offset
-        var left = utf16Max
-        while end < bytes.count {
-            let scalar = scalar(at: end)
-            left -= UTF16.width(scalar)
-            guard left >= 0 else { break }
-            end += UTF8.width(scalar)
-        }
+        for _ in 0..<scalarsMax where end < bytes.count { end += UTF8.width(scalar(at: end)) }
         return String(decoding: bytes[offset..<end], as: UTF8.self)
     }
 

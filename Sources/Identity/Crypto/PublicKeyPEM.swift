@@ -16,8 +16,8 @@ enum PublicKeyPEM {
         else { return nil }
         defer { BN_free(e) }
         return pem(type: "RSA") { parameters in
-            OSSL_PARAM_BLD_push_BN(parameters, "n", n) == 1
-                && OSSL_PARAM_BLD_push_BN(parameters, "e", e) == 1
+            OSSL_PARAM_BLD_push_BN(parameters, name("n"), n) == 1
+                && OSSL_PARAM_BLD_push_BN(parameters, name("e"), e) == 1
         }
     }
 
@@ -25,10 +25,19 @@ enum PublicKeyPEM {
     static func p256(x: [UInt8], y: [UInt8]) -> [UInt8]? {
         guard x.count == 32, y.count == 32 else { return nil }
         let point: [UInt8] = [0x04] + x + y
-        return pem(type: "EC") { parameters in
-            OSSL_PARAM_BLD_push_utf8_string(parameters, "group", "prime256v1", 0) == 1
-                && OSSL_PARAM_BLD_push_octet_string(parameters, "pub", point, point.count) == 1
+        return point.withUnsafeBytes { point in
+            pem(type: "EC") { parameters in
+                OSSL_PARAM_BLD_push_utf8_string(
+                    parameters, name("group"), name("prime256v1"), 0) == 1
+                    && OSSL_PARAM_BLD_push_octet_string(
+                        parameters, name("pub"), point.baseAddress, point.count) == 1
+            }
         }
+    }
+
+    /// A C string for ever: the builder keeps pointers to names and values until it is done.
+    private static func name(_ text: StaticString) -> UnsafePointer<CChar> {
+        UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
     private static func pem(type: String, _ push: (OpaquePointer) -> Bool) -> [UInt8]? {

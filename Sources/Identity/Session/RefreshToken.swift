@@ -32,8 +32,3 @@ package struct RefreshToken: Sendable, Equatable {
         constantTimeEqual(a.secret, b.secret)
     }
 }
-
-extension RefreshToken: CustomStringConvertible {
-    /// Never the secret: this ends in logs.
-    package var description: String { "RefreshToken(bpr_...)" }
-}

@@ -29,7 +29,8 @@ private let sdl = """
     }
 
     private func coerce(
-        _ declarations: String, _ variables: String, errorsMax: Int = 50
+        _ declarations: String, _ variables: String, errorsMax: Int = 50,
+        hasSuggestions: Bool = true
     ) throws -> VariableValues {
         let source = Source("query (\(declarations)) { a }")
         guard case .operation(let operation) = try parse(source).definitions[0] else {
@@ -37,7 +38,7 @@ private let sdl = """
         }
         return try coerceVariableValues(
             operation.variables, given: try json(variables), schema: schema, source: source,
-            errorsMax: errorsMax)
+            errorsMax: errorsMax, hasSuggestions: hasSuggestions)
     }
 
     @Test(arguments: [
@@ -229,6 +230,23 @@ private let sdl = """
         #expect(error?.errors.allSatisfy { $0.code == "BAD_USER_INPUT" } == true)
     }
 
+    @Test(arguments: [
+        ("$x: Mode", #"{"x": "FSAT"}"#, #"in "Mode" enum. Did you mean the enum value "FAST"?"#),
+        ("$x: Point", #"{"x": {"x": 1, "z": 2}}"#, #"by type "Point". Did you mean "x" or "y"?"#),
+    ])
+    func suggestionsCanBeSwitchedOff(
+        declarations: String, variables: String, ending: String
+    ) throws {
+        let error = #expect(throws: RequestErrors.self) {
+            try coerce(declarations, variables, hasSuggestions: true)
+        }
+        #expect(error?.errors[0].message.hasSuffix(ending) == true)
+        let other = #expect(throws: RequestErrors.self) {
+            try coerce(declarations, variables, hasSuggestions: false)
+        }
+        #expect(other?.errors[0].message.contains("Did you mean") == false)
+    }
+
     @Test func errorsStandAtTheDefinition() throws {
         let error = #expect(throws: RequestErrors.self) {
             try coerce("$a: Int,\n $x: Int, $y: Nope", #"{"x": "a", "y": 1}"#)
@@ -250,10 +268,14 @@ private let sdl = """
                 == "Too many errors processing variables, error limit reached. Execution aborted.")
     }
 
-    @Test func echoedValuesAreCut() throws {
+    @Test(arguments: [
+        ("$x: Int", #"{"x": {"deep": ["LONG", "LONG"]}}"#), ("$x: Mode", #"{"x": "LONG"}"#),
+        ("$x: Point", #"{"x": {"x": 1, "LONG": 2}}"#),
+    ])
+    func echoedValuesAreCut(declarations: String, variables: String) throws {
         let long = String(repeating: "a", count: 100_000)
         let error = #expect(throws: RequestErrors.self) {
-            try coerce("$x: Int", #"{"x": {"deep": ["\#(long)", "\#(long)"]}}"#)
+            try coerce(declarations, variables.replacing("LONG", with: long))
         }
         #expect((error?.errors[0].message.utf8.count ?? .max) < 2_500)
     }

@@ -85,7 +85,7 @@ import Testing
         ("\"multi\rline\"", "Unterminated string.", 1, 7),
         ("\"😀\n\"", "Unterminated string.", 1, 4),
         ("\"bad \\z esc\"", "Invalid character escape sequence: \"\\z\".", 1, 6),
-        ("\"bad \\😀\"", "Invalid character escape sequence: \"\\\".", 1, 6),
+        ("\"bad \\😀\"", "Invalid character escape sequence: \"\\😀\".", 1, 6),
         ("\"bad \\", "Invalid character escape sequence: \"\\\".", 1, 6),
         ("\"bad \\u1 esc\"", "Invalid Unicode escape sequence: \"\\u1 es\".", 1, 6),
         ("\"bad \\u00G1\"", "Invalid Unicode escape sequence: \"\\u00G1\".", 1, 6),

@@ -1,0 +1,63 @@
+import ArgumentParser
+import Bookplate
+import Config
+import GraphQL
+import Identity
+import Postgres
+
+/// `bookplate-admin token`: sessions for development.
+struct Token: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Sessions for development.", subcommands: [Issue.self])
+
+    struct Issue: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Opens a session for a user, who is made where there is none. Development only.",
+            discussion: """
+                Examples:
+                  bookplate-admin token issue --name Ada
+                  bookplate-admin token issue --user 0198c0de-0000-7000-8000-000000000001 --json
+                """)
+
+        @OptionGroup var output: OutputOptions
+        @Option(help: "The user's id.")
+        var user: String?
+        @Option(help: "The display name of a new user.")
+        var name: String?
+        @Option(help: "The slug of a new user's app; the oldest where it is not given.")
+        var tenant: String?
+
+        func run() throws {
+            let configuration = try Configuration.load()
+            guard configuration.environment == .development else {
+                throw Failure("tokens are issued in development only", code: 78)
+            }
+            var userID: UUID?
+            if let user {
+                userID = UUID(user)
+                guard userID != nil else { throw ValidationError("--user is a UUID.") }
+            }
+            let keys: SessionKeys
+            do throws(SessionKeysError) {
+                keys = try SessionKeys(
+                    file: configuration.identity.sessionKeysFileOrDefault, makesMissing: true)
+            } catch {
+                throw Failure("the session keys cannot be used: \(error)", code: 78)
+            }
+            let connection = try connect(configuration)
+            let issued = try administer { () throws(AdministrationError) in
+                try inTransaction(connection, keeps: true) { () throws(AdministrationError) in
+                    try DevelopmentToken.issue(
+                        userID: userID, name: name, tenant: tenant, keys: keys, connection)
+                }
+            }
+            output.print(
+                .object([
+                    .init("accessToken", .string(issued.accessToken)),
+                    .init("refreshToken", .string(issued.refreshToken)),
+                    .init("userId", .string(issued.userID.description)),
+                ]), lines: [issued.accessToken])
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Postgres
+
+/// Reads a catalogue file into `editions`: one JSON object a line.
+///
+/// Idempotent: a record that is there, by an outside id or its ISBN, is brought up to date. A line that
+/// cannot be read is reported with its number and passed over.
+package struct CatalogImport {
+    package struct Summary: Sendable, Equatable {
+        package var created = 0
+        package var updated = 0
+        package var unchanged = 0
+        package var failed = 0
+    }
+
+    /// Lines that go to the database at once.
+    private static let batchMax = 500
+    private static let lineBytesMax = 1 << 20
+
+    private let connection: AdminConnection
+
+    package init(_ connection: AdminConnection) { self.connection = connection }
+
+    /// Imports all lines in one transaction, and brings the feed's order up to date.
+    ///
+    /// - Parameters:
+    ///   - lines: without their line ends.
+    ///   - isDryRun: everything is done and then undone.
+    ///   - onProblem: told of each line that was passed over, counted from 1.
+    package func run(
+        _ lines: some Sequence<ArraySlice<UInt8>>, isDryRun: Bool = false,
+        onProblem: (_ line: Int, _ message: String) -> Void
+    ) throws(PostgresError) -> Summary {
+        var summary = Summary()
+        try connection.execute("BEGIN")
+        do throws(PostgresError) {
+            try connection.execute(Self.createStaging)
+            var batch: [(line: Int, record: CatalogRecord)] = []
+            var number = 0
+            for line in lines {
+                number += 1
+                if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { continue }
+                do throws(CatalogRecord.Problem) {
+                    guard line.count <= Self.lineBytesMax else {
+                        throw CatalogRecord.Problem("the line is longer than 1 MiB")
+                    }
+                    batch.append((number, try CatalogRecord(line: Array(line))))
+                } catch {
+                    summary.failed += 1
+                    onProblem(number, error.message)
+                }
+                if batch.count == Self.batchMax {
+                    try stage(batch)
+                    batch.removeAll(keepingCapacity: true)
+                }
+            }
+            try stage(batch)
+            let rows = try merge(onProblem)
+            summary.created = rows.created
+            summary.updated = rows.updated
+            summary.unchanged = rows.unchanged
+            summary.failed += rows.failed
+            try connection.execute("SELECT refresh_feed_order()")
+            try connection.execute(isDryRun ? "ROLLBACK" : "COMMIT")
+        } catch {
+            try? connection.execute("ROLLBACK")
+            throw error
+        }
+        if !isDryRun {
+            try connection.execute("ANALYZE editions, edition_sources, genres, feed_order")
+        }
+        return summary
+    }
+
+    private func stage(_ batch: [(line: Int, record: CatalogRecord)]) throws(PostgresError) {
+        guard !batch.isEmpty else { return }
+        var parameters = Parameters()
+        func column(_ value: (CatalogRecord) -> String?) {
+            parameters.appendArray(of: .text) {
+                for (_, record) in batch { $0.append(text: value(record)) }
+            }
+        }
+        parameters.append(int32s: batch.map { Int32(clamping: $0.line) })
+        column { $0.title }
+        column { $0.subtitle }
+        column { $0.series }
+        column { $0.seriesPosition }
+        // Arrays of arrays must be rectangles; lists travel joined by a character that titles cannot hold.
+        column { $0.authors.joined(separator: "\u{1F}") }
+        column { $0.isbn?.description }
+        column { $0.isbn?.isbn10 }
+        column { $0.publisher }
+        column { $0.publishedDate }
+        column { $0.language }
+        parameters.appendArray(of: .int32) {
+            for (_, record) in batch { $0.append(int32: record.pageCount) }
+        }
+        column { $0.genres.joined(separator: "\u{1F}") }
+        column { $0.description }
+        column { $0.description.flatMap { hook(of: $0) } }
+        parameters.appendArray(of: .float8) {
+            for (_, record) in batch { $0.append(float8: record.averageRating) }
+        }
+        parameters.append(int32s: batch.map { $0.record.ratingsCount })
+        try connection.query(Self.stageRecords, parameters)
+
+        let sources = batch.flatMap { line, record in record.sources.map { (line, $0) } }
+        var ids = Parameters()
+        ids.append(int32s: sources.map { Int32(clamping: $0.0) })
+        ids.append(texts: sources.map { $0.1.source })
+        ids.append(texts: sources.map { $0.1.key })
+        try connection.query(Self.stageSources, ids)
+    }
+
+    private func merge(
+        _ onProblem: (_ line: Int, _ message: String) -> Void
+    ) throws(PostgresError) -> (created: Int, updated: Int, unchanged: Int, failed: Int) {
+        try connection.execute(Self.findEditions)
+        let doubles = try connection.query(Self.dropDoubles)
+        for row in 0..<doubles.count {
+            onProblem(
+                Int(doubles.int32(row, 0) ?? 0),
+                "the same book stands on line \(doubles.int32(row, 1) ?? 0) already")
+        }
+        let total = try connection.query("SELECT count(*) FROM staged").int64(0, 0) ?? 0
+        let updated = try connection.query(Self.updateEditions).affectedCount
+        let created = try connection.query(Self.insertEditions).affectedCount
+        try connection.execute(Self.insertSources)
+        return (created, updated, Int(total) - updated - created, doubles.count)
+    }
+}

@@ -1,0 +1,117 @@
+import GraphQL
+
+/// A book as a catalogue file has it, one JSON object a line.
+struct CatalogRecord {
+    var title: String
+    var subtitle: String?
+    var series: String?
+    var seriesPosition: String?
+    var authors: [String]
+    var isbn: ISBN?
+    var publisher: String?
+    var publishedDate: String?
+    var language: String?
+    var pageCount: Int32?
+    var genres: [String]
+    var description: String?
+    var averageRating: Double?
+    var ratingsCount: Int32
+    /// Ids elsewhere, by source.
+    var sources: [(source: String, key: String)]
+
+    static let genresMax = 6
+    static let authorsMax = 50
+
+    /// Why a line was passed over, as a sentence.
+    struct Problem: Error, Equatable {
+        let message: String
+
+        init(_ message: String) { self.message = message }
+    }
+
+    /// Reads a line; absent and null members are the same.
+    init(line: [UInt8]) throws(Problem) {
+        let json: Value
+        do throws(JSONError) {
+            json = try parseJSON(line)
+        } catch {
+            throw Problem("not JSON: \(error)")
+        }
+        guard case .object = json else { throw Problem("not an object") }
+        func text(_ name: String, max: Int = 500) throws(Problem) -> String? {
+            guard let value = json[name], !value.isNull else { return nil }
+            guard let text = value.string else { throw Problem("\(name) is not text") }
+            do throws(BookplateError) {
+                return try TextInput.optional(text, field: name, charactersMax: max)
+            } catch {
+                throw Problem(error.message)
+            }
+        }
+        func texts(_ name: String) throws(Problem) -> [String] {
+            guard let value = json[name], !value.isNull else { return [] }
+            guard let list = value.list else { throw Problem("\(name) is not a list") }
+            return list.compactMap(\.string).filter { !$0.isEmpty }
+        }
+        guard let title = try text("title") else { throw Problem("title is missing") }
+        self.title = title
+        subtitle = try text("subtitle")
+        series = try text("series")
+        seriesPosition = try text("seriesPosition")
+        if seriesPosition == nil { seriesPosition = try text("series_position") }
+        authors = Array(try texts("authors").prefix(Self.authorsMax))
+        var isbnText = try text("isbn13")
+        if isbnText == nil { isbnText = try text("isbn10") }
+        if let written = isbnText {
+            switch ISBN.read(written) {
+            case .success(let isbn): self.isbn = isbn
+            case .failure(let problem): throw Problem("ISBN \(written): \(problem.message)")
+            }
+        }
+        publisher = try text("publisher")
+        publishedDate = try text("publishedDate", max: 10)
+        if publishedDate == nil, let year = json["published_year"]?.int, (1...9999).contains(year) {
+            publishedDate = String(year)
+        }
+        language = try text("language", max: 35)
+        pageCount = (json["pageCount"] ?? json["page_count"])?.int
+            .flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
+        var genres: [String] = []
+        for genre in try texts("genres") where !genres.contains(genre) { genres.append(genre) }
+        self.genres = Array(genres.prefix(Self.genresMax))
+        description = try text("description", max: 20_000)
+        switch json["averageRating"] ?? json["average_rating"] {
+        case .float(let rating) where (0...5).contains(rating): averageRating = rating
+        case .int(let rating) where (0...5).contains(rating): averageRating = Double(rating)
+        default: averageRating = nil
+        }
+        let count = (json["ratingsCount"] ?? json["ratings_count"])?.int ?? 0
+        ratingsCount = Int32(clamping: max(0, count))
+        sources = []
+        if case .object(let members)? = json["ids"] {
+            for member in members {
+                if let key = member.value.string, !key.isEmpty {
+                    sources.append((member.name, key))
+                }
+            }
+        }
+        if let key = json["goodreads_book_id"]?.int { sources.append(("goodreads", String(key))) }
+    }
+
+}
+
+/// The one line a card shows: the first sentence of a description, or as many words as fit.
+func hook(of description: String, charactersMax: Int = 140) -> String? {
+    let words = description.split(whereSeparator: \.isWhitespace)
+    guard !words.isEmpty else { return nil }
+    var line = ""
+    for word in words {
+        let longer = line.isEmpty ? String(word) : line + " " + word
+        guard longer.unicodeScalars.count < charactersMax else {
+            return line.isEmpty ? nil : line + "…"
+        }
+        line = longer
+        // A sentence ends here, unless it is an initial or an abbreviation.
+        if let last = word.last, ".!?".contains(last), word.count > 3, line.count > 30 { break }
+    }
+    return line
+}

@@ -1,0 +1,27 @@
+import FoundationEssentials
+import Postgres
+
+extension FoundationEssentials.UUID {
+    /// The same id as tokens carry it.
+    init(_ id: Postgres.UUID) {
+        let b = id.bytes
+        self.init(
+            uuid: (
+                b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+                b[13], b[14], b[15]
+            ))
+    }
+}
+
+extension Postgres.UUID {
+    /// The same id as the database carries it.
+    init(_ id: FoundationEssentials.UUID) {
+        let (high, low) = withUnsafeBytes(of: id.uuid) {
+            (
+                $0.loadUnaligned(fromByteOffset: 0, as: UInt64.self),
+                $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+            )
+        }
+        self.init(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
+    }
+}

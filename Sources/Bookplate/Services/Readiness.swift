@@ -1,0 +1,18 @@
+import Postgres
+
+/// The newest migration that this program knows.
+package let schemaVersion: Int64 = 20_261_121_080_200
+
+private let newestMigration: Statement = "SELECT max(version) FROM schema_migrations"
+
+/// Why requests cannot be served now; nil when they can.
+package func readiness(of database: ConnectionPool) async -> String? {
+    do throws(PostgresError) {
+        let segment = Segment.one(newestMigration, isReadOnly: true)
+        let version = try await database.run(segment)[0].int64(0, 0) ?? 0
+        return version >= schemaVersion
+            ? nil : "migrations are missing: run bookplate-admin migrate up"
+    } catch {
+        return "the database cannot be reached"
+    }
+}

@@ -1,0 +1,43 @@
+import Identity
+import Logging
+import Postgres
+
+/// What requests share: keys, the tenants, what the catalogue's genres are. One for the process.
+package final class Services: Sendable {
+    package let sessionKeys: SessionKeys
+    let tenants = Tenants()
+    let genres = Genres()
+    let identities: Identities
+    let logger: Logger
+
+    /// - Parameters:
+    ///   - issuers: the issuers of tenants that name none of their own.
+    ///   - keySets: where the keys of identity tokens come from, by issuer.
+    package init(
+        sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
+        logger: Logger
+    ) {
+        self.sessionKeys = sessionKeys
+        self.logger = logger
+        identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
+    }
+
+    /// A new access token, and when it runs out in seconds of Unix time.
+    func accessToken(for viewer: Viewer) -> (token: String, expiresAt: Int64) {
+        let now = unixSecondsNow()
+        let expiresAt = now + Sessions.accessTokenSeconds
+        let claims = AccessClaims(
+            userID: .init(viewer.userID), tenantID: .init(viewer.tenantID),
+            sessionID: .init(viewer.sessionID), issuedAt: now, expiresAt: expiresAt)
+        return (AccessToken.issue(claims, keys: sessionKeys), expiresAt)
+    }
+
+    /// What a client is told of a database error; what it is not told goes to the log.
+    func describe(_ error: PostgresError, _ requestID: String) -> BookplateError {
+        if let known = BookplateError(error) { return known }
+        logger.error(
+            "the database failed a request",
+            metadata: ["request_id": "\(requestID)", "error": "\(error)"])
+        return .internalError
+    }
+}

@@ -1,0 +1,140 @@
+import EventLoops
+import Bookplate
+import Config
+import GraphQL
+import Glibc
+import HTTPFetch
+import Identity
+import Logging
+import NIOCore
+import NIOPosix
+import Postgres
+import Server
+import ServiceLifecycle
+
+/// The server: reads its configuration, opens the database, and serves until it is told to stop.
+@main
+enum App {
+    static func main() async {
+        do {
+            try await run(try Configuration.load())
+        } catch let error as ConfigError {
+            stop("\(error)", code: 78)
+        } catch let error as StartError {
+            stop(error.message, code: error.code)
+        } catch {
+            stop("cannot start: \(error)", code: 1)
+        }
+    }
+
+    /// - Returns: when a stop was asked for and the requests under way are answered.
+    private static func run(_ configuration: Configuration) async throws {
+        let logger = Logger(label: "bookplate", configuration)
+        let schema = try BookplateSchema(sdl: BookplateSchema.text)
+        let isDevelopment = configuration.environment == .development
+        let keys = try sessionKeys(configuration)
+        let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
+        let services = Services(
+            sessionKeys: keys, issuers: configuration.identity.appleIssuers,
+            keySets: try keySets(configuration, development, logger), logger: logger)
+
+        let databaseURL = try configuration.database.required()
+        try checkDatabase(databaseURL)
+        let group = MultiThreadedEventLoopGroup.singleton
+        let pools = try await openPools(databaseURL, on: group, configuration)
+
+        var limits = RequestLimits()
+        limits.parsing.tokensMax = configuration.limits.documentTokensMax
+        limits.validation.hasSuggestions = configuration.introspection
+        let hasExplorer = configuration.explorer
+        let bodyBytesMax = configuration.limits.bodyBytesMax
+        let schemaText = configuration.introspection ? BookplateSchema.text : nil
+        let server = HTTPServer(
+            group: group, executors: pools.values.map(\.executor), host: configuration.host,
+            port: configuration.port, logger: logger,
+            onListening: { logger.info("listening on \($0)") }
+        ) { [limits] executor in
+            let loop = executor.eventLoop
+            guard let pool = pools[ObjectIdentifier(loop)] else {
+                throw StartError(message: "an event loop has no connections", code: 1)
+            }
+            let runner = RequestRunner(schema, database: pool, services: services, limits: limits)
+            let routes = standardRoutes(
+                loop: loop, service: BookplateService(runner, showsCost: isDevelopment),
+                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText
+            ) {
+                await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
+            }
+            return routes + (development?.routes ?? [])
+        }
+        let lifecycle = ServiceGroup(
+            configuration: .init(
+                services: [
+                    .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup)
+                ],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        defer { logger.info("stopped") }
+        try await lifecycle.run()
+        for pool in pools.values { await pool.close() }
+    }
+
+    private static func sessionKeys(_ configuration: Configuration) throws -> SessionKeys {
+        let file = configuration.identity.sessionKeysFileOrDefault
+        do throws(SessionKeysError) {
+            return try SessionKeys(
+                file: file, makesMissing: configuration.environment == .development)
+        } catch {
+            throw StartError(
+                message: "the session keys in \(file) cannot be used: \(error)", code: 78)
+        }
+    }
+
+    /// Where the keys of identity tokens come from, by issuer.
+    private static func keySets(
+        _ configuration: Configuration, _ development: DevelopmentSignIn?, _ logger: Logger
+    ) throws -> [String: KeySetCache] {
+        let url = configuration.identity.appleJWKSURL
+        // The operator's own setting may name a private host; nothing a stranger says comes here.
+        let host = url.split(separator: "/").dropFirst().first?.split(separator: ":").first ?? ""
+        let allowed = try FetchAllowList(
+            parsing: (configuration.sources.fetchAllow + [String(host)]).joined(separator: ","))
+        let fetcher = Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
+        let apple = KeySetCache(
+            url: url, fetcher: fetcher,
+            allowsPlainHTTP: configuration.environment == .development,
+            onFailure: { error in
+                logger.error("the issuer's keys cannot be fetched", metadata: ["error": "\(error)"])
+            })
+        var keySets = Dictionary(
+            uniqueKeysWithValues: configuration.identity.appleIssuers.map { ($0, apple) })
+        if let development { keySets[development.issuer] = try development.keySet }
+        return keySets
+    }
+
+    /// Each event loop has connections of its own.
+    private static func openPools(
+        _ url: String, on group: any EventLoopGroup, _ configuration: Configuration
+    ) async throws -> [ObjectIdentifier: ConnectionPool] {
+        let loops = Array(group.makeIterator())
+        var settings = PostgresConfiguration(url: url)
+        settings.connectionCount = max(1, configuration.database.connectionsMax / loops.count)
+        var pools: [ObjectIdentifier: ConnectionPool] = [:]
+        for loop in loops {
+            pools[ObjectIdentifier(loop)] = try await ConnectionPool.start(
+                settings, on: EventLoopTaskExecutor(loop))
+        }
+        return pools
+    }
+
+    private static func stop(_ message: String, code: Int32) -> Never {
+        var line = "bookplate: \(message)\n"
+        line.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        exit(code)
+    }
+}
+
+/// Why the server does not start, as a sentence for the operator.
+struct StartError: Error {
+    let message: String
+    let code: Int32
+}

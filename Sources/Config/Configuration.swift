@@ -1,0 +1,69 @@
+/// Everything an operator can set, read once at start and checked whole.
+///
+/// Variables and their defaults are described in the README; only this module reads the environment.
+package struct Configuration: Sendable, Equatable {
+    package enum Environment: String, Sendable, CaseIterable {
+        case development, production
+    }
+
+    package enum LogLevel: String, Sendable, CaseIterable {
+        case trace, debug, info, notice, warning, error, critical
+    }
+
+    package enum LogFormat: String, Sendable, CaseIterable {
+        case text, json
+    }
+
+    /// Production makes no keys and no development tokens, and masks errors.
+    package var environment: Environment
+    package var host: String
+    /// 0 lets the system choose a free one.
+    package var port: Int
+    /// What the addresses given to clients start with; no slash at its end.
+    package var publicURL: String
+
+    package var database: Database
+    package var identity: Identity
+    package var storage: Storage
+    package var sources: Sources
+    package var limits: Limits
+
+    package var introspection: Bool
+    package var explorer: Bool
+    package var logLevel: LogLevel
+    package var logFormat: LogFormat
+
+    /// A configuration from variables by name.
+    ///
+    /// - Throws: at the first variable that is unknown or ill-formed, or missing where it is needed.
+    package init(_ variables: [String: String]) throws(ConfigError) {
+        var input = Variables(variables)
+
+        environment =
+            try input.optional("BOOKPLATE_ENV", read: Read.oneOf(Environment.self)) ?? .development
+        let isDevelopment = environment == .development
+
+        host = try input.optional("BOOKPLATE_HOST", read: Read.host) ?? "127.0.0.1"
+        port = try input.optional("BOOKPLATE_PORT", read: Read.integer(0...65535)) ?? 8080
+        publicURL =
+            try input.optional("BOOKPLATE_PUBLIC_URL", read: Read.publicURL)
+            ?? "http://localhost:\(port)"
+
+        database = try Database(&input)
+        identity = try Identity(&input, keysRequired: !isDevelopment)
+        storage = try Storage(&input)
+        sources = try Sources(&input)
+        limits = try input.optional("BOOKPLATE_LIMITS", read: Limits.read) ?? Limits()
+
+        introspection =
+            try input.optional("BOOKPLATE_INTROSPECTION", read: Read.boolean) ?? isDevelopment
+        explorer = try input.optional("BOOKPLATE_EXPLORER", read: Read.boolean) ?? isDevelopment
+        logLevel =
+            try input.optional("BOOKPLATE_LOG_LEVEL", read: Read.oneOf(LogLevel.self)) ?? .info
+        logFormat =
+            try input.optional("BOOKPLATE_LOG_FORMAT", read: Read.oneOf(LogFormat.self))
+            ?? (isDevelopment ? .text : .json)
+
+        try input.finish()
+    }
+}

@@ -1,0 +1,60 @@
+extension Configuration {
+    /// Who may sign in and what signs their sessions.
+    package struct Identity: Sendable, Equatable {
+        /// A file; nil only in development, where keys are made.
+        package var sessionKeysFile: String?
+        /// The values of `iss` that are believed, as they stand in tokens.
+        package var appleIssuers: [String]
+        package var appleJWKSURL: String
+        package var appleTokenURL: String
+        package var appleRevokeURL: String
+        /// What asks Apple for refresh tokens and revokes them; nil where no key is set.
+        package var appleKey: AppleKey?
+
+        /// In development the server and the admin CLI share keys that the first of them makes.
+        package var sessionKeysFileOrDefault: String {
+            sessionKeysFile ?? ".bookplate/session-keys"
+        }
+
+        /// The key that an app's team has with Apple.
+        package struct AppleKey: Sendable, Equatable {
+            package var file: String
+            package var keyID: String
+            package var teamID: String
+        }
+
+        init(_ input: inout Variables, keysRequired: Bool) throws(ConfigError) {
+            sessionKeysFile = try input.optional("BOOKPLATE_SESSION_KEYS", read: Read.text)
+            if keysRequired, sessionKeysFile == nil {
+                throw ConfigError("BOOKPLATE_SESSION_KEYS", "is not set: production needs a file")
+            }
+            appleIssuers =
+                try input.optional("BOOKPLATE_APPLE_ISSUER", read: Read.list)
+                ?? ["https://appleid.apple.com", "https://account.apple.com"]
+
+            let url = Read.url("https", "http")
+            appleJWKSURL =
+                try input.optional("BOOKPLATE_APPLE_JWKS_URL", read: url)
+                ?? "https://appleid.apple.com/auth/keys"
+            appleTokenURL =
+                try input.optional("BOOKPLATE_APPLE_TOKEN_URL", read: url)
+                ?? "https://appleid.apple.com/auth/token"
+            appleRevokeURL =
+                try input.optional("BOOKPLATE_APPLE_REVOKE_URL", read: url)
+                ?? "https://appleid.apple.com/auth/revoke"
+
+            let file = try input.optional("BOOKPLATE_APPLE_KEY_FILE", read: Read.text)
+            let keyID = try input.optional("BOOKPLATE_APPLE_KEY_ID", read: Read.text)
+            let teamID = try input.optional("BOOKPLATE_APPLE_TEAM_ID", read: Read.text)
+            if let file, let keyID, let teamID {
+                appleKey = AppleKey(file: file, keyID: keyID, teamID: teamID)
+            } else if file != nil || keyID != nil || teamID != nil {
+                let missing =
+                    file == nil ? "KEY_FILE" : keyID == nil ? "KEY_ID" : "TEAM_ID"
+                throw ConfigError(
+                    "BOOKPLATE_APPLE_\(missing)",
+                    "is not set: the key's file, its id and the team's id go together")
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+/// How values are read from text.
+enum Read {
+    static func text(_ text: String) throws(Malformed) -> String { text }
+
+    static func boolean(_ text: String) throws(Malformed) -> Bool {
+        switch text.lowercased() {
+        case "1", "true", "yes", "on": true
+        case "0", "false", "no", "off": false
+        default: throw Malformed("must be on or off")
+        }
+    }
+
+    static func integer(
+        _ range: ClosedRange<Int>
+    ) -> (String) throws(Malformed) -> Int {
+        { text throws(Malformed) in
+            guard let number = Int(text), range.contains(number), text.first != "+" else {
+                throw Malformed(
+                    "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+    }
+
+    static func oneOf<Choice: RawRepresentable<String> & CaseIterable>(
+        _ type: Choice.Type
+    ) -> (String) throws(Malformed) -> Choice {
+        { text throws(Malformed) in
+            guard let choice = Choice(rawValue: text.lowercased()) else {
+                let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Malformed("must be one of \(names)")
+            }
+            return choice
+        }
+    }
+
+    /// A name or an address to listen on.
+    static func host(_ text: String) throws(Malformed) -> String {
+        guard text.utf8.count <= 255, text.utf8.allSatisfy(isHostByte) else {
+            throw Malformed("must be a host name or an IP address, without a port")
+        }
+        return text
+    }
+
+    /// An address with one of `schemes` and a host; no user's name or password, blanks or fragment.
+    static func url(_ schemes: String...) -> (String) throws(Malformed) -> String {
+        { text throws(Malformed) in
+            let malformed = Malformed(
+                "must be an address that starts with "
+                    + schemes.map { $0 + "://" }.joined(separator: " or "))
+            guard let scheme = schemes.first(where: { text.hasPrefix($0 + "://") }) else {
+                throw malformed
+            }
+            let rest = text.utf8.dropFirst(scheme.utf8.count + 3)
+            let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+            guard !authority.isEmpty, authority.allSatisfy(isHostByte),
+                rest.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") })
+            else { throw malformed }
+            return text
+        }
+    }
+
+    /// An address of this server as clients see it, with the slashes at its end taken away.
+    static func publicURL(_ text: String) throws(Malformed) -> String {
+        var url = try url("http", "https")(text)
+        guard !url.contains("?") else { throw Malformed("must not have a query") }
+        while url.hasSuffix("/") { url.removeLast() }
+        return url
+    }
+
+    /// A connection string of PostgreSQL: an address, or words like `host=… dbname=…`.
+    static func database(_ text: String) throws(Malformed) -> String {
+        guard
+            text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") || text.contains("=")
+        else {
+            throw Malformed(
+                "must be a connection string: postgresql://… or words such as host=… dbname=…")
+        }
+        return text
+    }
+
+    /// Words between commas, blanks around them dropped; an empty one is refused.
+    static func list(_ text: String) throws(Malformed) -> [String] {
+        let words = text.split(separator: ",", omittingEmptySubsequences: false).map(trimmed)
+        guard words.allSatisfy({ !$0.isEmpty && !$0.contains(" ") }) else {
+            throw Malformed("must be a list with commas between its entries")
+        }
+        return words
+    }
+
+    static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while text.first == " " || text.first == "\t" { text.removeFirst() }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return String(text)
+    }
+
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+            UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"):
+            true
+        default: false
+        }
+    }
+}

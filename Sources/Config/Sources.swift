@@ -1,0 +1,34 @@
+extension Configuration {
+    /// The world outside that the server asks, and what it may reach there; nil is switched off.
+    package struct Sources: Sendable, Equatable {
+        package var openLibraryURL: String?
+        package var openLibraryCoversURL: String?
+        package var googleBooksURL: String?
+        package var googleBooksKey: String?
+        package var openAIURL: String?
+        package var openAIKey: String?
+        /// Hosts and CIDRs that may be fetched from though they are private.
+        package var fetchAllow: [String]
+        /// A broker for cover events.
+        package var mqttURL: String?
+
+        init(_ input: inout Variables) throws(ConfigError) {
+            let url = Read.url("https", "http")
+            openLibraryURL = try input.switchable(
+                "BOOKPLATE_OPEN_LIBRARY_URL", default: "https://openlibrary.org", read: url)
+            openLibraryCoversURL = try input.switchable(
+                "BOOKPLATE_OPEN_LIBRARY_COVERS_URL", default: "https://covers.openlibrary.org",
+                read: url)
+            googleBooksURL = try input.switchable(
+                "BOOKPLATE_GOOGLE_BOOKS_URL", default: "https://www.googleapis.com/books/v1",
+                read: url)
+            googleBooksKey = try input.optional("BOOKPLATE_GOOGLE_BOOKS_KEY", read: Read.text)
+            openAIURL = try input.switchable(
+                "BOOKPLATE_OPENAI_URL", default: "https://api.openai.com/v1", read: url)
+            openAIKey = try input.optional("BOOKPLATE_OPENAI_KEY", read: Read.text)
+            fetchAllow = try input.optional("BOOKPLATE_FETCH_ALLOW", read: Read.list) ?? []
+            mqttURL = try input.optional(
+                "BOOKPLATE_MQTT_URL", read: Read.url("mqtt", "mqtts"))
+        }
+    }
+}

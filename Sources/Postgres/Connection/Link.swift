@@ -1,0 +1,175 @@
+import EventLoops
+import CLibPQ
+import NIOCore
+import NIOPosix
+
+/// Keeps one connection of libpq open on an event loop: connects, watches, and begins again when it is lost.
+final class Link: DescriptorWatcher {
+    private enum State {
+        case idle
+        case connecting
+        case open(OpaquePointer, WatchID)
+        case waiting(Scheduled<Void>)
+        case closed
+    }
+
+    private let configuration: PostgresConfiguration
+    private let executor: EventLoopTaskExecutor
+    private let readiness: any Readiness
+    /// Held until the link is closed, for the kernel's word comes at any time.
+    private var owner: (any LinkOwner)?
+    private var state = State.idle
+    private var backoff = Backoff()
+    /// Why the last attempt to connect failed; nil once one succeeds.
+    private(set) var failure: String?
+    /// Counts the connections made, so that one is not mistaken for the next.
+    private(set) var generation = 0
+
+    /// - Parameter owner: hears of everything; kept alive until the link is closed.
+    init(
+        _ configuration: PostgresConfiguration, on executor: EventLoopTaskExecutor,
+        _ readiness: any Readiness, owner: any LinkOwner
+    ) {
+        self.configuration = configuration
+        self.executor = executor
+        self.readiness = readiness
+        self.owner = owner
+    }
+
+    /// The connection, nil while there is none.
+    var connection: OpaquePointer? {
+        if case .open(let connection, _) = state { connection } else { nil }
+    }
+
+    func start() {
+        guard case .idle = state else { return }
+        connect()
+    }
+
+    /// Gives the connection up and makes another one.
+    func lose(_ reason: String) {
+        guard case .open(let connection, let watch) = state else { return }
+        readiness.remove(watch)
+        PQfinish(connection)
+        configuration.onEvent(.connectionLost(reason: reason))
+        state = .idle
+        owner?.linkLost(reason)
+        start()
+    }
+
+    func close() {
+        switch state {
+        case .open(let connection, let watch):
+            readiness.remove(watch)
+            PQfinish(connection)
+        case .waiting(let attempt): attempt.cancel()
+        case .idle, .connecting, .closed: break
+        }
+        state = .closed
+        owner = nil
+    }
+
+    /// Sends what libpq has buffered, now or as soon as there is room.
+    func flush() {
+        guard case .open(let connection, let watch) = state else { return }
+        switch PQflush(connection) {
+        case 0: break
+        case 1:
+            if !readiness.waitToWrite(watch) { lose("the kernel refuses to watch the socket") }
+        default: lose(errorMessage(connection))
+        }
+    }
+
+    func descriptorIsReady() {
+        guard case .open(let connection, let watch) = state else { return }
+        guard PQconsumeInput(connection) == 1 else { return lose(errorMessage(connection)) }
+        owner?.linkReceived(connection)
+        // What the owner does with it may have ended this connection.
+        guard case .open(connection, watch) = state else { return }
+        guard PQstatus(connection) == CONNECTION_OK else { return lose(errorMessage(connection)) }
+        guard readiness.waitToRead(watch) else {
+            return lose("the kernel refuses to watch the socket")
+        }
+        flush()
+    }
+
+    private func connect() {
+        state = .connecting
+        let configuration = configuration
+        let loop = executor.eventLoop
+        let link = NIOLoopBound(self, eventLoop: loop)
+        HelperThreads.connecting.submit { _ in
+            let outcome = Result { () throws(PostgresError) in
+                try OpenedConnection.open(configuration).settingUp(configuration)
+            }
+            loop.execute { link.value.connected(outcome) }
+        }
+    }
+
+    private func connected(_ outcome: Result<OpenedConnection, PostgresError>) {
+        switch (state, outcome) {
+        case (.connecting, .success(let opened)):
+            open(opened.pointer)
+        case (.connecting, .failure(.connectFailed(let reason))):
+            retryLater(reason)
+        case (.connecting, .failure(let error)):
+            retryLater(error.description)
+        case (_, .success(let opened)):
+            PQfinish(opened.pointer)
+        case (_, .failure): break
+        }
+    }
+
+    private func open(_ connection: OpaquePointer) {
+        guard PQsetnonblocking(connection, 1) == 0 else {
+            let message = errorMessage(connection)
+            PQfinish(connection)
+            return retryLater(message)
+        }
+        let watch = readiness.add(PQsocket(connection), self)
+        guard readiness.waitToRead(watch) else {
+            readiness.remove(watch)
+            PQfinish(connection)
+            return retryLater("the kernel refuses to watch the socket")
+        }
+        state = .open(connection, watch)
+        generation += 1
+        failure = nil
+        configuration.onEvent(.connected(processID: PQbackendPID(connection)))
+        executor.turn { owner?.linkOpened(connection) }
+        if case .open = state { backoff.succeeded() }
+    }
+
+    private func retryLater(_ reason: String) {
+        failure = reason
+        let delay = backoff.failed(random: .random(in: 0...1))
+        configuration.onEvent(.connectFailed(reason: reason, retryAfter: delay))
+        let link = NIOLoopBound(self, eventLoop: executor.eventLoop)
+        state = .waiting(
+            executor.eventLoop.scheduleTask(in: TimeAmount(delay)) {
+                link.value.connect()
+            })
+    }
+}
+
+/// Who uses a link's connection; all is told on the loop.
+protocol LinkOwner: AnyObject {
+    func linkOpened(_ connection: OpaquePointer)
+    /// libpq has read what there was.
+    func linkReceived(_ connection: OpaquePointer)
+    /// The connection is gone; another one is being made.
+    func linkLost(_ reason: String)
+}
+
+/// The few threads for those calls of libpq that block.
+enum HelperThreads {
+    static let connecting = started()
+    /// Apart, for a cancel request must not wait for hosts that do not answer.
+    static let cancelling = started()
+
+    private static func started() -> NIOThreadPool {
+        let threads = NIOThreadPool(numberOfThreads: 2)
+        threads.start()
+        return threads
+    }
+}

@@ -1,0 +1,84 @@
+/// Which statements one connection has prepared, and which to let go: the least recently used.
+struct PreparedStatements {
+    /// A statement with one list of parameter types.
+    struct Key: Hashable, Sendable {
+        let statement: UInt64
+        let signature: UInt64
+    }
+
+    private struct Entry {
+        let key: Key
+        let name: String
+        var newer: Int
+        var older: Int
+    }
+
+    private let capacity: Int
+    private var indices: [Key: Int] = [:]
+    private var entries: [Entry] = []
+    private var freeIndices: [Int] = []
+    private var newest = -1
+    private var oldest = -1
+    private var lastNumber = 0
+
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+    }
+
+    var count: Int { indices.count }
+
+    /// The name to execute by, most recently used from now on; a new one is still to be prepared.
+    mutating func use(_ key: Key) -> (name: String, isNew: Bool) {
+        if let index = indices[key] {
+            if index != newest {
+                unlink(index)
+                linkAsNewest(index)
+            }
+            return (entries[index].name, false)
+        }
+        lastNumber += 1
+        let entry = Entry(key: key, name: "s\(lastNumber)", newer: -1, older: -1)
+        let index: Int
+        if let free = freeIndices.popLast() {
+            index = free
+            entries[index] = entry
+        } else {
+            index = entries.count
+            entries.append(entry)
+        }
+        indices[key] = index
+        linkAsNewest(index)
+        return (entry.name, true)
+    }
+
+    /// Forgets a statement that the server does not have, or should not keep.
+    ///
+    /// - Returns: the name it had; nil where it is not here any more.
+    @discardableResult
+    mutating func forget(_ key: Key) -> String? {
+        guard let index = indices.removeValue(forKey: key) else { return nil }
+        unlink(index)
+        freeIndices.append(index)
+        return entries[index].name
+    }
+
+    /// Forgets the least recently used statement above the capacity, and gives the name to deallocate.
+    mutating func evict() -> String? {
+        guard indices.count > capacity, oldest >= 0 else { return nil }
+        return forget(entries[oldest].key)
+    }
+
+    private mutating func linkAsNewest(_ index: Int) {
+        entries[index].newer = -1
+        entries[index].older = newest
+        if newest >= 0 { entries[newest].newer = index }
+        newest = index
+        if oldest < 0 { oldest = index }
+    }
+
+    private mutating func unlink(_ index: Int) {
+        let (newer, older) = (entries[index].newer, entries[index].older)
+        if newer >= 0 { entries[newer].older = older } else { newest = older }
+        if older >= 0 { entries[older].newer = newer } else { oldest = newer }
+    }
+}

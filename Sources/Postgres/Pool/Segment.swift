@@ -1,0 +1,78 @@
+/// Statements that travel together: one flush, one round trip, one transaction of their own.
+///
+/// Each statement sees what those before it did. If one fails, none has happened. Statements are parsed
+/// before the first of them runs, so a segment cannot use a table that it creates.
+package struct Segment: Sendable {
+    struct Step: Sendable {
+        let statement: Statement
+        let parameters: Parameters
+    }
+
+    /// The most parameters of one statement; a limit of the protocol.
+    package static let parametersMax = 65_535
+    /// The most bytes of all parameters together.
+    package static let parameterBytesMax = 64 << 20
+    /// The most statements.
+    package static let statementsMax = 1000
+
+    private(set) var steps: [Step] = []
+    /// How many of the steps are the pool's own, which nobody asked for.
+    private(set) var ownStatementCount = 0
+
+    /// Whether nothing changes by running it twice: then it is sent again when a connection breaks under it.
+    package var isReadOnly: Bool
+    /// How long the caller waits at most; nil for the pool's own.
+    package var timeout: Duration?
+    /// Where to count what it costs.
+    package var statistics: Statistics?
+
+    package init(
+        isReadOnly: Bool = false, timeout: Duration? = nil, statistics: Statistics? = nil
+    ) {
+        self.isReadOnly = isReadOnly
+        self.timeout = timeout
+        self.statistics = statistics
+    }
+
+    /// How many statements there are.
+    package var count: Int { steps.count }
+
+    /// Adds a statement after the others; its rows have the same index in the result.
+    package mutating func append(_ statement: Statement, _ parameters: Parameters = Parameters()) {
+        steps.append(Step(statement: statement, parameters: parameters))
+    }
+
+    /// A segment of one statement.
+    package static func one(
+        _ statement: Statement, _ parameters: Parameters = Parameters(), isReadOnly: Bool = false
+    ) -> Segment {
+        var segment = Segment(isReadOnly: isReadOnly)
+        segment.append(statement, parameters)
+        return segment
+    }
+
+    /// Adds a statement of the pool's own before the others.
+    mutating func prepend(_ statement: Statement) {
+        ownStatementCount += 1
+        steps.insert(Step(statement: statement, parameters: Parameters()), at: 0)
+    }
+
+    /// Refuses what the protocol or the memory cannot carry, before anything is sent.
+    func check() throws(PostgresError) {
+        guard steps.count <= Segment.statementsMax else {
+            throw .tooLarge("\(steps.count) statements, at most \(Segment.statementsMax)")
+        }
+        var byteCount = 0
+        for step in steps {
+            guard step.parameters.count <= Segment.parametersMax else {
+                throw .tooLarge(
+                    "\(step.parameters.count) parameters, at most \(Segment.parametersMax)")
+            }
+            byteCount += step.parameters.bytes.count
+        }
+        guard byteCount <= Segment.parameterBytesMax else {
+            throw .tooLarge(
+                "\(byteCount) bytes of parameters, at most \(Segment.parameterBytesMax)")
+        }
+    }
+}

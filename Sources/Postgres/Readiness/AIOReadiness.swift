@@ -1,0 +1,186 @@
+import EventLoops
+import CReadiness
+import Glibc
+import NIOCore
+import NIOPosix
+
+/// Readiness by the kernel's asynchronous poll: it counts up an eventfd, which a NIO pipe channel reads.
+///
+/// No thread and no lock; needs Linux 4.19, and a seccomp profile that lets io_setup pass.
+final class AIOReadiness: Readiness {
+    private struct Watch {
+        let watcher: any DescriptorWatcher
+        var reading: Wait
+        var writing: Wait
+        var isRemoved = false
+    }
+
+    private struct Wait {
+        let poll: OpaquePointer
+        var isUnderWay = false
+    }
+
+    private let executor: EventLoopTaskExecutor
+    private let context: UInt
+    private let eventDescriptor: CInt
+    private var channel: (any Channel)?
+    private var watches: [UInt64: Watch] = [:]
+    private var lastID: UInt64 = 0
+    private var isClosed = false
+
+    /// Waits under way at once, all watches together. A pool waits twice for a connection at most.
+    private static let waitsMax: UInt32 = 128
+
+    init(_ executor: EventLoopTaskExecutor) throws(PostgresError) {
+        self.executor = executor
+        var context: UInt = 0
+        let failure = creadiness_setup(AIOReadiness.waitsMax, &context)
+        guard failure == 0 else { throw .connectFailed("io_setup: \(errorText(-failure))") }
+        self.context = context
+        eventDescriptor = eventfd(0, CInt(EFD_NONBLOCK) | CInt(EFD_CLOEXEC))
+        guard eventDescriptor >= 0 else {
+            creadiness_destroy(context)
+            throw .connectFailed("eventfd: \(errorText(errno))")
+        }
+        openChannel()
+    }
+
+    private func openChannel() {
+        let descriptor = eventDescriptor
+        let loopBound = NIOLoopBound(self, eventLoop: executor.eventLoop)
+        NIOPipeBootstrap(group: executor.eventLoop)
+            .channelOption(.maxMessagesPerRead, value: 1)
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 8))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let handler = EventCounterHandler { loopBound.value.collect() }
+                    try channel.pipeline.syncOperations.addHandler(handler)
+                }
+            }
+            .takingOwnershipOfDescriptor(input: descriptor)
+            .whenComplete { result in
+                switch result {
+                case .success(let channel): loopBound.value.opened(channel)
+                case .failure: Glibc.close(descriptor)
+                }
+            }
+    }
+
+    private func opened(_ channel: any Channel) {
+        if isClosed {
+            channel.close(promise: nil)
+        } else {
+            self.channel = channel
+        }
+    }
+
+    func add(_ descriptor: CInt, _ watcher: any DescriptorWatcher) -> WatchID {
+        lastID += 1
+        // calloc fails for 64 bytes only when the process is lost already.
+        let reading = creadiness_poll_make(
+            descriptor, CInt(POLLIN), eventDescriptor, lastID << 1)!
+        let writing = creadiness_poll_make(
+            descriptor, CInt(POLLOUT), eventDescriptor, lastID << 1 | 1)!
+        watches[lastID] = Watch(
+            watcher: watcher, reading: Wait(poll: reading), writing: Wait(poll: writing))
+        return WatchID(value: lastID)
+    }
+
+    func waitToRead(_ id: WatchID) -> Bool {
+        submit(id, \.reading)
+    }
+
+    func waitToWrite(_ id: WatchID) -> Bool {
+        submit(id, \.writing)
+    }
+
+    private func submit(_ id: WatchID, _ wait: WritableKeyPath<Watch, Wait>) -> Bool {
+        guard let watch = watches[id.value], !watch.isRemoved, !isClosed else { return false }
+        if watch[keyPath: wait].isUnderWay { return true }
+        guard creadiness_submit(context, watch[keyPath: wait].poll) == 0 else { return false }
+        watches[id.value]?[keyPath: wait].isUnderWay = true
+        return true
+    }
+
+    func remove(_ id: WatchID) {
+        guard var watch = watches[id.value], !watch.isRemoved else { return }
+        watch.isRemoved = true
+        // The kernel holds the socket open for as long as a wait for it is under way.
+        if watch.reading.isUnderWay { _ = creadiness_cancel(context, watch.reading.poll) }
+        if watch.writing.isUnderWay { _ = creadiness_cancel(context, watch.writing.poll) }
+        watches[id.value] = watch
+        forgetIfDone(id.value)
+    }
+
+    func close() {
+        if isClosed { return }
+        for id in Array(watches.keys) { remove(WatchID(value: id)) }
+        isClosed = true
+        creadiness_destroy(context)  // waits for what is under way
+        for watch in watches.values { AIOReadiness.free(watch) }
+        watches = [:]
+        channel?.close(promise: nil)
+        channel = nil
+    }
+
+    private func collect() {
+        if isClosed { return }
+        executor.turn {
+            withUnsafeTemporaryAllocation(of: creadiness_event.self, capacity: 64) { events in
+                var count: CInt
+                repeat {
+                    count = creadiness_finished(context, events.baseAddress, CInt(events.count))
+                    for event in events.prefix(Int(max(0, count))) { finish(event.tag) }
+                } while count == events.count && !isClosed
+            }
+        }
+    }
+
+    private func finish(_ tag: UInt64) {
+        guard var watch = watches[tag >> 1] else { return }
+        if tag & 1 == 0 {
+            watch.reading.isUnderWay = false
+        } else {
+            watch.writing.isUnderWay = false
+        }
+        watches[tag >> 1] = watch
+        if watch.isRemoved {
+            forgetIfDone(tag >> 1)
+        } else {
+            watch.watcher.descriptorIsReady()
+        }
+    }
+
+    private func forgetIfDone(_ id: UInt64) {
+        guard let watch = watches[id], watch.isRemoved, !watch.reading.isUnderWay,
+            !watch.writing.isUnderWay
+        else { return }
+        watches[id] = nil
+        AIOReadiness.free(watch)
+    }
+
+    private static func free(_ watch: Watch) {
+        Glibc.free(UnsafeMutableRawPointer(watch.reading.poll))
+        Glibc.free(UnsafeMutableRawPointer(watch.writing.poll))
+    }
+}
+
+/// Each read of an eventfd's channel means that something has finished; its bytes are only a counter.
+private final class EventCounterHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let onEvent: () -> Void
+
+    init(_ onEvent: @escaping () -> Void) {
+        self.onEvent = onEvent
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        onEvent()
+    }
+}
+
+/// What an errno means, in words.
+func errorText(_ code: CInt) -> String {
+    strerror(code).map { String(cString: $0) } ?? "error \(code)"
+}

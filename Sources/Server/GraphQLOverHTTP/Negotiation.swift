@@ -1,0 +1,96 @@
+/// What a client would like to be answered with.
+enum Negotiation {
+    enum Choice: Equatable {
+        case graphQL(ResponseMediaType)
+        /// A person's browser, which named `text/html` and likes it best.
+        case page
+    }
+
+    /// The media type for an answer; nil where none that we have is accepted.
+    ///
+    /// Without the header it is `application/graphql-response+json`; a wildcard gets `application/json`, which every client
+    /// knows. The highest weight wins, then the one listed first. `text/html` is never chosen for a wildcard.
+    ///
+    /// Spec: https://graphql.github.io/graphql-over-http/draft/#sec-Accept and RFC 9110, section 12.5.1
+    static func choose(accept: String?, page offersPage: Bool = false) -> Choice? {
+        // What most clients send is not taken apart.
+        switch accept {
+        case nil, "application/graphql-response+json": return .graphQL(.graphQLResponse)
+        case "*/*", "application/json": return .graphQL(.json)
+        case let accept?: return choose(MediaType.list(accept), page: offersPage)
+        }
+    }
+
+    private static func choose(_ entries: [MediaType?], page offersPage: Bool) -> Choice? {
+        let ranges = entries.enumerated().compactMap { index, media in
+            media.flatMap { Range($0, index: index) }
+        }
+        if entries.isEmpty { return .graphQL(.graphQLResponse) }  // as if the header were absent
+        var best: (choice: Choice, range: Range)?
+        // Where one wildcard stands for several, the order here decides.
+        let offers: [(Choice, String, String)] = [
+            (.graphQL(.json), "application", "json"),
+            (.graphQL(.graphQLResponse), "application", "graphql-response+json"),
+            (.page, "text", "html"),
+        ]
+        for (choice, type, subtype) in offers {
+            if choice == .page, !offersPage { continue }
+            // The most specific range that matches says how much a media type is liked.
+            let matching = ranges.filter {
+                $0.matches(type, subtype) && (choice != .page || $0.specificity == 2)
+            }
+            guard let range = matching.max(by: { $0.specificity < $1.specificity }),
+                range.weight > 0
+            else { continue }
+            if let current = best?.range,
+                (current.weight, -current.index) >= (range.weight, -range.index)
+            {
+                continue
+            }
+            best = (choice, range)
+        }
+        return best?.choice
+    }
+
+    /// An entry of the `accept` header.
+    private struct Range {
+        var media: MediaType
+        /// In thousandths.
+        var weight: Int
+        var index: Int
+
+        /// Nil where the weight is malformed or another charset than UTF-8 is asked for.
+        init?(_ media: MediaType, index: Int) {
+            guard media.isUTF8, let weight = media.parameter("q").map(Self.weight) ?? 1000 else {
+                return nil
+            }
+            self.media = media
+            self.weight = weight
+            self.index = index
+        }
+
+        var specificity: Int { media.type == "*" ? 0 : media.subtype == "*" ? 1 : 2 }
+
+        func matches(_ type: String, _ subtype: String) -> Bool {
+            switch specificity {
+            case 0: media.subtype == "*"
+            case 1: media.type == type
+            default: media.is(type, subtype)
+            }
+        }
+
+        /// `0`, `0.5` or `1.000` in thousandths, with at most three decimals; nil for anything else.
+        private static func weight(_ text: String) -> Int? {
+            let bytes = Array(text.utf8)
+            guard let first = bytes.first, first == UInt8(ascii: "0") || first == UInt8(ascii: "1"),
+                bytes.count == 1 || bytes[1] == UInt8(ascii: "."), bytes.count <= 5
+            else { return nil }
+            var weight = first == UInt8(ascii: "1") ? 1000 : 0
+            for (byte, unit) in zip(bytes.dropFirst(2), [100, 10, 1]) {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                weight += Int(byte - UInt8(ascii: "0")) * unit
+            }
+            return weight <= 1000 ? weight : nil
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import GraphQL
+import NIOCore
+import NIOHTTP1
+
+/// A request that is refused before GraphQL is asked: the error catalogue of HTTP.
+package enum HTTPProblem: Error, Equatable, Sendable {
+    /// The request breaks a rule of HTTP or of GraphQL over HTTP; the sentence says which.
+    case badRequest(String)
+    case notFound
+    /// With the methods that are allowed.
+    case methodNotAllowed(allow: String)
+    case notAcceptable
+    case requestTimeout
+    case bodyTooLarge(bytesMax: Int)
+    case unsupportedMediaType
+    case expectationFailed
+    case headersTooLarge
+    case overloaded
+
+    var status: HTTPResponseStatus {
+        switch self {
+        case .badRequest: .badRequest
+        case .notFound: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .notAcceptable: .notAcceptable
+        case .requestTimeout: .requestTimeout
+        case .bodyTooLarge: .payloadTooLarge
+        case .unsupportedMediaType: .unsupportedMediaType
+        case .expectationFailed: .expectationFailed
+        case .headersTooLarge: .requestHeaderFieldsTooLarge
+        case .overloaded: .serviceUnavailable
+        }
+    }
+
+    /// `extensions.code`; never reused for something else.
+    var code: String {
+        switch self {
+        case .badRequest, .expectationFailed: "BAD_REQUEST"
+        case .notFound: "NOT_FOUND"
+        case .methodNotAllowed: "METHOD_NOT_ALLOWED"
+        case .notAcceptable: "NOT_ACCEPTABLE"
+        case .requestTimeout: "REQUEST_TIMEOUT"
+        case .bodyTooLarge: "PAYLOAD_TOO_LARGE"
+        case .unsupportedMediaType: "UNSUPPORTED_MEDIA_TYPE"
+        case .headersTooLarge: "HEADERS_TOO_LARGE"
+        case .overloaded: "UNAVAILABLE"
+        }
+    }
+
+    var message: String {
+        switch self {
+        case .badRequest(let message): message
+        case .notFound: "There is nothing at this address."
+        case .methodNotAllowed(let allow): "This address answers \(allow) only."
+        case .notAcceptable:
+            "Answers are application/graphql-response+json or application/json; accept one of them."
+        case .requestTimeout: "The request did not arrive in time."
+        case .bodyTooLarge(let bytesMax): "The request's body is larger than \(bytesMax) bytes."
+        case .unsupportedMediaType:
+            "The request's content-type must be application/json, in UTF-8."
+        case .expectationFailed: "The only expectation that can be met is 100-continue."
+        case .headersTooLarge: "The request's headers or its address are too large."
+        case .overloaded: "The server has too many connections; try again soon."
+        }
+    }
+
+    /// The problem as a GraphQL response without `data`.
+    func response(as mediaType: ResponseMediaType = .json) -> HTTPResponse {
+        var headers: [(String, String)] = []
+        switch self {
+        case .methodNotAllowed(let allow): headers.append(("allow", allow))
+        case .overloaded: headers.append(("retry-after", "1"))
+        default: break
+        }
+        return HTTPResponse(
+            status, contentType: mediaType.contentType, body: body, headers: headers)
+    }
+
+    private var body: ByteBuffer {
+        var body = ByteBuffer()
+        body.writeStaticString(#"{"errors":[{"message":"#)
+        body.writeJSONString(message)
+        body.writeStaticString(#","extensions":{"code":"#)
+        body.writeJSONString(code)
+        body.writeStaticString("}}]}")
+        return body
+    }
+}
+
+extension ByteBuffer {
+    /// Writes a string as JSON has it, quotes included.
+    mutating func writeJSONString(_ text: String) {
+        writeInteger(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): writeStaticString(#"\""#)
+            case UInt8(ascii: "\\"): writeStaticString(#"\\"#)
+            case 0x0A: writeStaticString(#"\n"#)
+            case 0..<0x20:
+                writeStaticString(byte < 0x10 ? #"\u000"# : #"\u001"#)
+                writeInteger("0123456789abcdef".utf8.dropFirst(Int(byte & 0x0F)).first ?? 0x30)
+            default: writeInteger(byte)
+            }
+        }
+        writeInteger(UInt8(ascii: "\""))
+    }
+}

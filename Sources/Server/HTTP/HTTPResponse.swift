@@ -1,0 +1,30 @@
+import NIOCore
+import NIOHTTP1
+
+/// What a route answers; the connection adds what every answer has.
+package struct HTTPResponse: Sendable {
+    package var status: HTTPResponseStatus
+    /// Nil where there is no body.
+    package var contentType: String?
+    package var body: ByteBuffer
+    /// More headers: name, in lower case, and value; no line breaks.
+    package var headers: [(String, String)]
+
+    package init(
+        _ status: HTTPResponseStatus, contentType: String? = nil, body: ByteBuffer = ByteBuffer(),
+        headers: [(String, String)] = []
+    ) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+        self.headers = headers
+    }
+
+    /// Text of the given media type.
+    package static func text(
+        _ status: HTTPResponseStatus, _ body: String,
+        contentType: String = "text/plain; charset=utf-8"
+    ) -> HTTPResponse {
+        HTTPResponse(status, contentType: contentType, body: ByteBuffer(string: body))
+    }
+}

@@ -1,0 +1,47 @@
+import Logging
+import NIOCore
+import EventLoops
+
+/// What the connections of one event loop share; used on that loop only.
+final class LoopContext {
+    let executor: EventLoopTaskExecutor
+    let routes: RouteTable
+    let limits: HTTPLimits
+    let logger: Logger
+    var date = HTTPDate()
+    var requestIDs = RequestID()
+    private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
+
+    var loop: any EventLoop { executor.eventLoop }
+
+    init(
+        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits, logger: Logger
+    ) {
+        self.executor = executor
+        self.routes = routes
+        self.limits = limits
+        self.logger = logger
+    }
+
+    func add(_ connection: ConnectionHandler) {
+        connections[ObjectIdentifier(connection)] = connection
+    }
+
+    func remove(_ connection: ConnectionHandler) {
+        connections[ObjectIdentifier(connection)] = nil
+    }
+
+    /// Ends what has passed its deadline.
+    ///
+    /// One look at every connection twice a second costs less than a timer for every request.
+    func sweep() {
+        let now = NIODeadline.now()
+        for connection in connections.values where connection.deadline <= now {
+            connection.deadlinePassed()
+        }
+    }
+
+    func closeAll() {
+        for connection in connections.values { connection.close() }
+    }
+}

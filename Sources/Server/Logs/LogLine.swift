@@ -1,0 +1,77 @@
+import Config
+import Glibc
+import Logging
+import NIOCore
+
+/// One line of the log.
+struct LogLine {
+    /// Milliseconds since 1970.
+    var time: Int64
+    var level: Logger.Level
+    var label: String
+    var message: String
+    /// By name.
+    var fields: [(String, String)]
+
+    /// The line with its newline; control characters are escaped, so that no message makes a line of its own.
+    func bytes(_ format: Configuration.LogFormat) -> [UInt8] {
+        switch format {
+        case .text: Array((text + "\n").utf8)
+        case .json: json
+        }
+    }
+
+    private var text: String {
+        let fields = fields.map { " \($0.0)=\(Self.quoted($0.1))" }.joined()
+        let level = level.rawValue.uppercased()
+        let padding = String(repeating: " ", count: max(0, 8 - level.utf8.count))
+        return "\(timestamp) \(level)\(padding) \(Self.escaped(message))\(fields)"
+    }
+
+    private var json: [UInt8] {
+        var line = ByteBuffer()
+        var opening = "{"
+        let members = [
+            ("time", timestamp), ("level", level.rawValue), ("logger", label), ("message", message),
+        ]
+        for (name, value) in members + fields {
+            line.writeString(opening)
+            line.writeJSONString(name)
+            line.writeString(":")
+            line.writeJSONString(value)
+            opening = ","
+        }
+        line.writeString("}\n")
+        return Array(line.readableBytesView)
+    }
+
+    /// RFC 3339, UTC, milliseconds.
+    private var timestamp: String {
+        var second = time_t(time / 1000)
+        var date = tm()
+        gmtime_r(&second, &date)
+        func digits(_ number: Int, _ count: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+        }
+        let day = [Int(date.tm_year) + 1900, Int(date.tm_mon) + 1, Int(date.tm_mday)]
+        let clock = [date.tm_hour, date.tm_min, date.tm_sec].map { digits(Int($0), 2) }
+        return day.map { digits($0, 2) }.joined(separator: "-") + "T"
+            + clock.joined(separator: ":") + ".\(digits(Int(time % 1000), 3))Z"
+    }
+
+    private static func quoted(_ value: String) -> String {
+        let isPlain =
+            !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x7F }
+        return isPlain ? value : "\"\(escaped(value).replacing("\"", with: "\\\""))\""
+    }
+
+    private static func escaped(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else { return text }
+        return text.unicodeScalars.map { scalar in
+            scalar.properties.generalCategory == .control
+                ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+        }.joined()
+    }
+}

@@ -1,0 +1,100 @@
+import Testing
+
+@testable import Config
+
+@Suite struct ConfigurationTests {
+    @Test func hasDefaultsForEverything() throws {
+        let configuration = try Configuration([:])
+        #expect(configuration.environment == .development)
+        #expect(configuration.host == "127.0.0.1")
+        #expect(configuration.port == 8080)
+        #expect(configuration.publicURL == "http://localhost:8080")
+        #expect(configuration.database.connectionsMax == 8)
+        #expect(configuration.storage == .folder(".bookplate/objects"))
+        #expect(configuration.introspection && configuration.explorer)
+        #expect(configuration.logFormat == .text)
+        #expect(configuration.sources.openLibraryURL == "https://openlibrary.org")
+    }
+
+    @Test func isStricterInProduction() throws {
+        let configuration = try Configuration([
+            "BOOKPLATE_ENV": "production", "BOOKPLATE_SESSION_KEYS": "/etc/bookplate/keys",
+        ])
+        #expect(!configuration.introspection && !configuration.explorer)
+        #expect(configuration.logFormat == .json)
+        #expect(throws: ConfigError.self) { try Configuration(["BOOKPLATE_ENV": "production"]) }
+    }
+
+    @Test(arguments: [
+        ("BOOKPLATE_PROT", "1"), ("BOOKPLATE_PORT", "80a"), ("BOOKPLATE_PORT", "65536"),
+        ("BOOKPLATE_PORT", "-1"), ("BOOKPLATE_PORT", "+80"), ("BOOKPLATE_HOST", "a b"),
+        ("BOOKPLATE_PUBLIC_URL", "books.example"), ("BOOKPLATE_PUBLIC_URL", "ftp://books.example"),
+        ("BOOKPLATE_PUBLIC_URL", "https://"), ("BOOKPLATE_PUBLIC_URL", "https://a/?b"),
+        ("BOOKPLATE_PUBLIC_URL", "https://user:word@a"),
+        ("BOOKPLATE_DATABASE_CONNECTIONS", "0"), ("DATABASE_URL", "mysql"),
+        ("BOOKPLATE_STORAGE", "file:"), ("BOOKPLATE_STORAGE", "/var/objects"),
+        ("BOOKPLATE_STORAGE", "s3://ab?region=eu"), ("BOOKPLATE_STORAGE", "s3://abc?region=eu&x=y"),
+        ("BOOKPLATE_LIMITS", "depth"), ("BOOKPLATE_LIMITS", "depth=0"),
+        ("BOOKPLATE_LIMITS", "deep=1"), ("BOOKPLATE_LIMITS", "body=99999999999999999999"),
+        ("BOOKPLATE_INTROSPECTION", "maybe"), ("BOOKPLATE_EXPLORER", "2"),
+        ("BOOKPLATE_ENV", "test"), ("BOOKPLATE_LOG_LEVEL", "loud"),
+        ("BOOKPLATE_LOG_FORMAT", "xml"), ("BOOKPLATE_FETCH_ALLOW", "a,,b"),
+        ("BOOKPLATE_MQTT_URL", "http://broker"), ("BOOKPLATE_APPLE_JWKS_URL", "file:///etc"),
+        ("BOOKPLATE_OPENAI_URL", "nowhere"),
+    ])
+    func namesTheVariableThatIsWrong(name: String, value: String) throws {
+        let error = #expect(throws: ConfigError.self) { try Configuration([name: value]) }
+        #expect(error?.name == name)
+        #expect(error?.description.contains("\n") == false)
+    }
+
+    @Test func showsNoSecretInAnError() {
+        let error = #expect(throws: ConfigError.self) {
+            try Configuration(["DATABASE_URL": "secret"])
+        }
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test func readsEveryValue() throws {
+        let configuration = try Configuration([
+            "DATABASE_URL": "postgresql:///books", "BOOKPLATE_ADMIN_DATABASE_URL": "dbname=books",
+            "BOOKPLATE_HOST": "::1", "BOOKPLATE_PORT": "0",
+            "BOOKPLATE_PUBLIC_URL": "https://books.example/",
+            "BOOKPLATE_LIMITS": "depth=3, body=100,rate=0",
+            "BOOKPLATE_FETCH_ALLOW": "10.0.0.0/8, covers.local", "BOOKPLATE_EXPLORER": "off",
+            "BOOKPLATE_OPENAI_URL": "", "BOOKPLATE_MQTT_URL": "mqtt://broker:1883",
+            "BOOKPLATE_STORAGE": "s3://covers?endpoint=http://s3.local:9000&region=eu",
+            "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key",
+            "BOOKPLATE_APPLE_ISSUER": "http://127.0.0.1:9",
+        ])
+        #expect(try configuration.database.required() == "postgresql:///books")
+        #expect(try configuration.database.adminRequired() == "dbname=books")
+        #expect(configuration.publicURL == "https://books.example")
+        #expect(configuration.limits.selectionDepthMax == 3)
+        #expect(configuration.limits.bodyBytesMax == 100)
+        #expect(configuration.limits.requestsPerMinuteMax == 0)
+        #expect(configuration.limits.aliasesMax == Configuration.Limits().aliasesMax)
+        #expect(configuration.sources.fetchAllow == ["10.0.0.0/8", "covers.local"])
+        #expect(configuration.sources.openAIURL == nil)
+        #expect(!configuration.explorer)
+        #expect(configuration.identity.appleIssuers == ["http://127.0.0.1:9"])
+        guard case .s3(let s3) = configuration.storage else {
+            Issue.record("not on S3")
+            return
+        }
+        #expect(s3.bucket == "covers" && s3.endpoint == "http://s3.local:9000")
+    }
+
+    @Test func wantsAllOfAnAppleKeyOrNone() {
+        let error = #expect(throws: ConfigError.self) {
+            try Configuration(["BOOKPLATE_APPLE_KEY_FILE": "key.p8"])
+        }
+        #expect(error?.name == "BOOKPLATE_APPLE_KEY_ID")
+    }
+
+    @Test func saysWhichDatabaseIsMissing() throws {
+        let database = try Configuration([:]).database
+        #expect(throws: ConfigError.self) { try database.required() }
+        #expect(throws: ConfigError.self) { try database.adminRequired() }
+    }
+}

@@ -1,0 +1,118 @@
+import GraphQL
+import Testing
+
+@Suite struct ParserTests {
+    private func text(_ range: SourceRange, of source: Source) -> String {
+        String(decoding: source.bytes[Int(range.start)..<Int(range.end)], as: UTF8.self)
+    }
+
+    @Test func nodesKnowWhereTheyStand() throws {
+        let source = Source(
+            "# é\n\"d\" query Q ( $ a : [Int!] = 1 @c ) @d(x: $a) { b: c(e: {f: \"😀\"}) , g }\n")
+        guard case .operation(let operation) = try parse(source).definitions[0],
+            case .field(let field) = operation.selectionSet.selections[0]
+        else { return #expect(Bool(false)) }
+        let variable = operation.variables[0]
+        #expect(text(operation.range, of: source).hasPrefix("\"d\" query Q"))
+        #expect(text(operation.range, of: source).hasSuffix(", g }"))
+        #expect(operation.description.map { text($0.range, of: source) } == "\"d\"")
+        #expect(operation.name.map { text($0.range, of: source) } == "Q")
+        #expect(text(variable.range, of: source) == "$ a : [Int!] = 1 @c")
+        #expect(text(variable.name.range, of: source) == "$ a")
+        #expect(text(operation.directives[0].range, of: source) == "@d(x: $a)")
+        #expect(text(operation.directives[0].name.range, of: source) == "d")
+        #expect(text(field.range, of: source) == "b: c(e: {f: \"😀\"})")
+        #expect(field.alias.map { text($0.range, of: source) } == "b")
+        #expect(text(field.arguments[0].value.range, of: source) == "{f: \"😀\"}")
+        guard case .list(let item, let range) = variable.type else { return #expect(Bool(false)) }
+        #expect(text(range, of: source) == "[Int!]")
+        guard case .nonNull(_, let inner) = item else { return #expect(Bool(false)) }
+        #expect(text(inner, of: source) == "Int!")
+    }
+
+    @Test(arguments: [
+        "on", "fragment", "query", "mutation", "subscription", "true", "false", "null", "type",
+        "schema", "extend", "repeatable", "implements",
+    ])
+    func keywordsAreNames(word: String) throws {
+        let fragment = word == "on" ? "F" : word
+        _ = try parse(
+            Source(
+                """
+                query \(word)($\(word): \(word)) { \(word) ... on \(word) { \(word) }
+                  \(word): \(word)(\(word): $\(word)) @\(word)(\(word): \(word)) ...\(fragment) }
+                fragment \(fragment) on \(word) { \(word) }
+                """))
+        _ = try parse(
+            Source(
+                """
+                type \(word) implements \(word) { \(word)(\(word): \(word)): \(word) }
+                extend union \(word) = \(word)
+                directive @\(word)(\(word): \(word)) on FIELD
+                """))
+    }
+
+    @Test(arguments: [
+        (#""\u00e9\u{e9}\u{0000E9}\u{1F600}\uD83D\uDE00""#, "ééé😀😀"),
+        (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"),
+        ("\"\u{0}\u{7}\u{7F}\u{2028}\t\"", "\u{0}\u{7}\u{7F}\u{2028}\t"),
+        (#""\u0000""#, "\u{0}"), ("\"\"", ""), ("\"# no comment\"", "# no comment"),
+        ("\"\"\"\\n \\u00e9\"\"\"", "\\n \\u00e9"),
+        ("\"\"\"\n  a\u{A0}\n\u{2003} b\n  c\"\"\"", "  a\u{A0}\n\u{2003} b\n  c"),
+        ("\"\"\"a\n\n\n   b\n  c\n\"\"\"", "a\n\n\n b\nc"),
+        ("\"\"\"\"a\"\"\"", "\"a"),
+    ])
+    func stringsHaveTheirValues(literal: String, expected: String) throws {
+        guard case .string(let string) = try parseValue(Source(literal)).kind else {
+            return #expect(Bool(false))
+        }
+        #expect(string.value == expected)
+        #expect(string.isBlock == literal.hasPrefix("\"\"\""))
+    }
+
+    @Test(arguments: [
+        "\u{FEFF}{a}", "{a,,,b}", ",{\t\ra\r\n}#", "{a#c\rb}", "{\u{FEFF}a}", "#\n{a}#😀",
+    ])
+    func ignoredTokensAreIgnored(text: String) throws {
+        _ = try parse(Source(text))
+    }
+
+    @Test func numbersStayAsWritten() throws {
+        for text in ["0", "-0", "4", "-4", "9007199254740993"] {
+            guard case .int(text) = try parseValue(Source(text)).kind else {
+                return #expect(Bool(false))
+            }
+        }
+        for text in [
+            "4.123", "-4.123", "0.123", "123e4", "123E4", "123e-4", "123e+4", "-1.123e4567",
+        ] {
+            guard case .float(text) = try parseValue(Source(text)).kind else {
+                return #expect(Bool(false))
+            }
+        }
+    }
+
+    @Test func descriptionsStandWhereTheEditionAllowsThem() throws {
+        let document = try parse(
+            Source(
+                """
+                "o" query ("v" $a: Int) { a }
+                \"""f\""" fragment F on T { a }
+                "s" schema { query: Q }
+                "t" type T { "g" g("x" x: I): I }
+                "e" enum E { "a" A }
+                "i" input I { "a" a: I }
+                "u" union U = T
+                "c" scalar S
+                "n" interface N
+                "d" directive @d on FIELD
+                """))
+        #expect(document.definitions.count == 10)
+        guard case .operation(let operation) = document.definitions[0],
+            case .fragment(let fragment) = document.definitions[1]
+        else { return #expect(Bool(false)) }
+        #expect(operation.description?.value == "o")
+        #expect(operation.variables[0].description?.value == "v")
+        #expect(fragment.description?.value == "f")
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import LoopbackHTTP
+import Testing
+
+@testable import HTTPFetch
+
+private let openssl = "/usr/bin/openssl"
+
+@Suite struct TLSTests {
+    /// A certificate that nobody signed, served by OpenSSL's own test server.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: openssl)))
+    func refusesSelfSignedCertificate() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let key = folder.appending(path: "key.pem").path
+        let certificate = folder.appending(path: "certificate.pem").path
+        let maker = try run([
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
+            "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+        ])
+        maker.waitUntilExit()
+        #expect(maker.terminationStatus == 0)
+
+        let port = try LoopbackServer { _ in [] }.port  // free again
+        try await Task.sleep(for: .milliseconds(50))
+        let server = try run([
+            "s_server", "-quiet", "-www", "-accept", "127.0.0.1:\(port)", "-key", key, "-cert",
+            certificate,
+        ])
+        defer { server.terminate() }
+
+        let fetcher = Fetcher(
+            policy: FetchPolicy(
+                userAgent: "test", allowed: try FetchAllowList(parsing: "localhost")))
+        var found: FetchError?
+        for _ in 0..<400 {
+            do throws(FetchError) {
+                _ = try await fetcher.fetch(FetchRequest(url: "https://localhost:\(port)/"))
+                found = nil
+            } catch { found = error }
+            if found != .connectionFailed { break }  // until the server listens
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(found == .tlsFailed)
+    }
+
+    private func run(_ arguments: [String]) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: openssl)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+}

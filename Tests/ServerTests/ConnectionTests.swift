@@ -1,0 +1,152 @@
+import NIOCore
+import Testing
+
+@testable import Server
+
+@Suite struct ConnectionTests {
+    @Test func keepsTheConnectionForTheNextRequest() async throws {
+        try await TestServer.run { server in
+            let bodies = try await onThread {
+                let client = try RawClient(port: server.port)
+                return try (1...3).map { number in
+                    try client.send(.post(#"{"query":"{a\#(number)}"}"#))
+                    return try client.response().body
+                }
+            }
+            #expect(bodies == ["query={a1}", "query={a2}", "query={a3}"])
+        }
+    }
+
+    @Test func answersPipelinedRequestsInTheirOrder() async throws {
+        try await TestServer.run { server in
+            let bodies = try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(
+                    .post(#"{"query":"{slow}"}"#) + .post(#"{"query":"{second}"}"#)
+                        + "GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
+                return try (1...3).map { _ in try client.response().body }
+            }
+            #expect(
+                bodies == [#"{"data":{"slow":true}}"#, "query={second}", #"{"status":"live"}"#])
+        }
+    }
+
+    @Test func readsAChunkedBodyInAnyPieces() async throws {
+        try await TestServer.run { server in
+            let response = try await onThread {
+                let client = try RawClient(port: server.port)
+                let request =
+                    "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n"
+                    + "transfer-encoding: chunked\r\n\r\n"
+                    + "4\r\n{\"qu\r\n8\r\nery\":\"{a\r\n3\r\n}\"}\r\n0\r\n\r\n"
+                for byte in request.utf8 { try client.send([byte]) }
+                return try client.response()
+            }
+            #expect(response.status == 200)
+            #expect(response.body == "query={a}")
+        }
+    }
+
+    @Test func closesWhenAskedTo() async throws {
+        try await TestServer.run { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(
+                    "GET /health/live HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n")
+                #expect(try client.response().headers["connection"] == "close")
+                #expect(client.isClosed())
+            }
+        }
+    }
+
+    @Test func closesAfterOneRequestOfHTTP10() async throws {
+        try await TestServer.run { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send("GET /health/live HTTP/1.0\r\n\r\n")
+                #expect(try client.response().status == 200)
+                #expect(client.isClosed())
+            }
+        }
+    }
+
+    @Test func ignoresAnUpgradeItDoesNotKnow() async throws {
+        try await TestServer.run { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(
+                    "GET /health/live HTTP/1.1\r\nhost: test\r\nconnection: upgrade\r\n"
+                        + "upgrade: h2c\r\n\r\n")
+                let response = try client.response()
+                #expect(response.status == 200)
+                #expect(response.headers["connection"] == "close")
+                #expect(client.isClosed())
+            }
+        }
+    }
+
+    @Test func tellsAClientThatWaitsToSendItsBody() async throws {
+        try await TestServer.run { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                let body = #"{"query":"{a}"}"#
+                try client.send(
+                    "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n"
+                        + "content-length: \(body.utf8.count)\r\nexpect: 100-Continue\r\n\r\n")
+                #expect(try client.response().status == 100)
+                try client.send(body)
+                #expect(try client.response().body == "query={a}")
+            }
+        }
+    }
+
+    @Test func answersHEADWithoutABody() async throws {
+        try await TestServer.run { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send("HEAD /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
+                let head = try client.response(toHEAD: true)
+                #expect(head.status == 200)
+                #expect(head.headers["content-length"] == "17")
+                try client.send("GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
+                #expect(try client.response().body == #"{"status":"live"}"#)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("abc-DEF_1.2", true), ("", false), ("a b", false), ("a\"b", false),
+        (String(repeating: "x", count: 64), true), (String(repeating: "x", count: 65), false),
+    ])
+    func returnsAWellFormedRequestID(id: String, isKept: Bool) async throws {
+        try await TestServer.run { server in
+            let response = try await server.get("/health/live", headers: "x-request-id: \(id)\r\n")
+            let returned = try #require(response.headers["x-request-id"])
+            #expect((returned == id) == isKept)
+            #expect(!returned.isEmpty)
+        }
+    }
+
+    @Test func cancelsTheWorkOfAClientThatWentAway() async throws {
+        try await TestServer.run { server in
+            let before = EchoService.cancelled.load(ordering: .relaxed)
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(.post(#"{"query":"{verySlow}"}"#))
+            }
+            let clock = ContinuousClock()
+            let end = clock.now + .seconds(10)
+            while EchoService.cancelled.load(ordering: .relaxed) == before, clock.now < end {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(EchoService.cancelled.load(ordering: .relaxed) > before)
+        }
+    }
+
+    @Test func servesAnAbsoluteAddress() async throws {
+        try await TestServer.run { server in
+            let response = try await server.get("http://test/graphql?query=%7Ba%7D")
+            #expect(response.body == "query={a}")
+        }
+    }
+}

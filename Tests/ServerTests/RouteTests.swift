@@ -1,0 +1,97 @@
+import NIOCore
+import Testing
+
+@testable import Server
+
+@Suite struct RouteTests {
+    @Test(arguments: [
+        ("GET", "/", 404), ("GET", "/graphql/", 404), ("GET", "/%67raphql", 404),
+        ("POST", "/health/live", 405), ("DELETE", "/graphql", 405), ("PUT", "/graphql", 405),
+        ("GET", "/schema.graphql", 404), ("OPTIONS", "/nowhere", 404), ("OPTIONS", "*", 404),
+        ("CONNECT", "a:1", 404),
+    ])
+    func answersWhatItDoesNotHaveInJSON(method: String, path: String, status: Int) async throws {
+        try await TestServer.run { server in
+            let response = try await server.send("\(method) \(path) HTTP/1.1\r\nhost: test\r\n\r\n")
+            #expect(response.status == status)
+            #expect(response.headers["content-type"] == "application/json; charset=utf-8")
+            #expect(response.body.contains(#""extensions":{"code":""#))
+            #expect((response.headers["allow"] != nil) == (status == 405))
+        }
+    }
+
+    @Test func saysWhetherItIsReady() async throws {
+        try await TestServer.run(readiness: { .notReady("the \"database\"") }) { server in
+            let response = try await server.get("/health/ready")
+            #expect(response.status == 503)
+            #expect(
+                response.body == #"{"status":"unavailable","reason":"the \"database\""}"#)
+            #expect(try await server.get("/health/live").status == 200)
+        }
+        try await TestServer.run { server in
+            let response = try await server.get("/health/ready")
+            #expect(response.status == 200)
+            #expect(response.body == #"{"status":"ready"}"#)
+        }
+    }
+
+    @Test func showsTheSchemaWhereItMay() async throws {
+        try await TestServer.run(schemaText: "type Query { a: Int }") { server in
+            let response = try await server.get("/schema.graphql")
+            #expect(response.status == 200)
+            #expect(response.body == "type Query { a: Int }")
+            let tag = try #require(response.headers["etag"])
+            let known = try await server.get(
+                "/schema.graphql", headers: "if-none-match: \(tag)\r\n")
+            #expect(known.status == 304)
+            #expect(known.body.isEmpty)
+        }
+    }
+
+    @Test func givesBrowsersTheExplorer() async throws {
+        try await TestServer.run { server in
+            let page = try await server.get("/graphql", headers: "accept: text/html,*/*;q=0.8\r\n")
+            #expect(page.status == 200)
+            #expect(page.headers["content-type"] == "text/html; charset=utf-8")
+            #expect(
+                page.headers["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
+            var size = page.body.utf8.count
+            for name in ["explorer.js", "explorer.css"] {
+                #expect(page.body.contains("/explorer/\(name)"))
+                let file = try await server.get("/explorer/\(name)")
+                #expect(file.status == 200)
+                size += file.body.utf8.count
+            }
+            #expect(size < 300_000)
+            for address in ["http://", "https://", "src=\"//", "<style", "style=\"", "onclick="] {
+                #expect(!page.body.contains(address))
+            }
+        }
+    }
+
+    @Test func hidesTheExplorerWhereItIsOff() async throws {
+        try await TestServer.run(hasExplorer: false) { server in
+            let response = try await server.get(
+                "/graphql?query=%7Ba%7D", headers: "accept: text/html,*/*;q=0.8\r\n")
+            #expect(response.body == "query={a}")
+            #expect(try await server.get("/explorer/explorer.js").status == 404)
+        }
+    }
+
+    @Test func runsRoutesOfOthersOnTheirLoop() async throws {
+        try await TestServer.run(routes: { loop in
+            [
+                Route(.PUT, "/thing", bodyBytesMax: 10) { request in
+                    loop.preconditionInEventLoop()
+                    await Task.yield()
+                    loop.preconditionInEventLoop()
+                    return .text(.ok, String(buffer: request.body))
+                }
+            ]
+        }) { server in
+            let response = try await server.send(
+                "PUT /thing HTTP/1.1\r\nhost: test\r\ncontent-length: 2\r\n\r\nhi")
+            #expect(response.body == "hi")
+        }
+    }
+}

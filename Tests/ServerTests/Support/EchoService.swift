@@ -1,0 +1,67 @@
+import GraphQL
+import NIOCore
+import Synchronization
+
+@testable import Server
+
+/// Answers with what it was asked; a few documents make it do something else.
+final class EchoService: GraphQLService {
+    /// Tasks that were cancelled while they slept, of all tests.
+    static let cancelled = Atomic(0)
+    /// Answers to `{large}`, which one test asks for.
+    static let largeAnswers = Atomic(0)
+
+    private static let slowIDs = Mutex<Set<String>>([])
+
+    /// Returns when the slow request of this id runs.
+    static func started(_ id: String) async {
+        while !slowIDs.withLock({ $0.contains(id) }) {
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
+        loop.preconditionInEventLoop()
+        defer { loop.preconditionInEventLoop() }
+        switch request.query {
+        case "{slow}", "{verySlow}":
+            Self.slowIDs.withLock { _ = $0.insert(request.requestID) }
+            let time: Duration = request.query == "{slow}" ? .milliseconds(300) : .seconds(60)
+            do {
+                try await Task.sleep(for: time)
+            } catch {
+                Self.cancelled.add(1, ordering: .relaxed)
+            }
+            return GraphQLAnswer(body: ByteBuffer(string: #"{"data":{"slow":true}}"#))
+        case "{wrong}":
+            return GraphQLAnswer(
+                body: ByteBuffer(string: #"{"errors":[{"message":"wrong"}]}"#),
+                isRequestError: true)
+        case "{large}", "{huge}":
+            if request.query == "{large}" { Self.largeAnswers.add(1, ordering: .relaxed) }
+            return GraphQLAnswer(body: ByteBuffer(repeating: 0x20, count: 4 << 20))
+        case "{busy}":
+            return GraphQLAnswer(
+                body: ByteBuffer(string: #"{"errors":[{"message":"busy"}]}"#),
+                isRequestError: true, status: .tooManyRequests, headers: [("retry-after", "7")])
+        case "mutation{a}" where request.isGET:
+            return GraphQLAnswer(
+                body: ByteBuffer(string: #"{"errors":[{"message":"GET"}]}"#),
+                isRequestError: true, status: .methodNotAllowed)
+        default:
+            return GraphQLAnswer(body: ByteBuffer(string: Self.text(of: request)))
+        }
+    }
+
+    /// What arrived, in a form that tests can compare.
+    private static func text(of request: GraphQLRequest) -> String {
+        [
+            request.query.map { "query=\($0)" },
+            request.documentID.map { "documentId=\($0)" },
+            request.operationName.map { "operationName=\($0)" },
+            request.variables.map { "variables=\($0)" },
+            request.extensions.map { "extensions=\($0)" },
+            request.bearerToken.map { "token=\($0)" },
+        ].compactMap(\.self).joined(separator: " ")
+    }
+}

@@ -1,0 +1,25 @@
+import Config
+import Logging
+import Synchronization
+
+@testable import Server
+
+/// Keeps the lines of a log.
+final class LogSpy: Sendable {
+    private let kept = Mutex<[String]>([])
+    private let level: Logger.Level
+    private let format: Configuration.LogFormat
+
+    init(level: Logger.Level = .trace, format: Configuration.LogFormat = .text) {
+        self.level = level
+        self.format = format
+    }
+
+    var lines: [String] { kept.withLock { $0 } }
+
+    var handler: LineLogHandler {
+        LineLogHandler(label: "test", level: level, format: format) { bytes in
+            self.kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+        }
+    }
+}

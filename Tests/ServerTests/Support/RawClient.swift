@@ -1,0 +1,113 @@
+import Glibc
+import NIOPosix
+
+/// A client that sends what it is told, byte for byte, over a socket of its own.
+///
+/// Its calls block for up to `timeout` seconds, so they run on threads of their own: see `onThread`.
+final class RawClient: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private let socket: Int32
+
+    init(port: Int, timeout: Int = 10) throws {
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var limit = timeval(tv_sec: timeout, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let result = withUnsafeBytes(of: &address) {
+            Glibc.connect(
+                socket, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+                socklen_t($0.count))
+        }
+        guard result == 0 else { throw Failure(description: "connect: errno \(errno)") }
+    }
+
+    deinit { Glibc.close(socket) }
+
+    func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure(description: "send: errno \(errno)") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Says that nothing more will be sent, and goes on reading.
+    func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
+
+    /// The next bytes; empty at the end of the connection.
+    func receive(_ countMax: Int = 64 << 10) throws -> [UInt8] {
+        var chunk = [UInt8](repeating: 0, count: countMax)
+        let count = recv(socket, &chunk, countMax, 0)
+        guard count >= 0 else { throw Failure(description: "receive: errno \(errno)") }
+        return Array(chunk[..<count])
+    }
+
+    /// The next response, which has a content-length or no body.
+    func response(toHEAD: Bool = false) throws -> RawResponse {
+        var head: [UInt8] = []
+        // One byte at a time, so that nothing of the next response is taken.
+        while !head.ends(with: "\r\n\r\n".utf8) {
+            let byte = try receive(1)
+            guard !byte.isEmpty else {
+                throw Failure(
+                    description: "closed after '\(String(decoding: head, as: UTF8.self))'")
+            }
+            head += byte
+        }
+        var response = RawResponse(head: String(decoding: head, as: UTF8.self))
+        let length = toHEAD ? 0 : Int(response.headers["content-length"] ?? "0") ?? 0
+        var body: [UInt8] = []
+        while body.count < length {
+            let more = try receive(length - body.count)
+            guard !more.isEmpty else { throw Failure(description: "closed inside of a body") }
+            body += more
+        }
+        response.body = String(decoding: body, as: UTF8.self)
+        return response
+    }
+
+    /// Whether the server has closed the connection, with nothing more to say.
+    func isClosed() -> Bool { (try? receive(1).isEmpty) ?? (errno == ECONNRESET) }
+}
+
+struct RawResponse: Sendable {
+    var status: Int
+    /// Names in lower case; values of the same name joined.
+    var headers: [String: String] = [:]
+    var body = ""
+
+    init(head: String) {
+        let lines = head.split(separator: "\r\n")
+        status = Int(lines.first?.split(separator: " ").dropFirst().first ?? "") ?? 0
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ": ", maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            headers[parts[0].lowercased(), default: ""] += String(parts[1])
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func ends(with end: String.UTF8View) -> Bool {
+        suffix(end.count).elementsEqual(end)
+    }
+}
+
+/// Runs blocking work on a thread that no event loop and no task waits for.
+func onThread<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+) async throws -> Result {
+    try await NIOThreadPool.singleton.runIfActive(work)
+}
