@@ -111,6 +111,17 @@ let package = Package(
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "Bookplate", "GraphQL", "Identity", "Postgres",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/Support"),
+        .testTarget(
+            name: "BookplateTests",
+            dependencies: ["Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),
