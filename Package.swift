@@ -19,8 +19,12 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // Rounding is in libm, which modules that import the C library link by themselves.
-        .target(name: "GraphQL", linkerSettings: [.linkedLibrary("m")]),
+        .target(
+            name: "GraphQL",
+            // Spans in the lexer, which outlive a call but not the source they borrow.
+            swiftSettings: [.enableExperimentalFeature("Lifetimes")],
+            // Rounding is in libm, which modules that import the C library link by themselves.
+            linkerSettings: [.linkedLibrary("m")]),
         .executableTarget(name: "GraphQLTool", dependencies: ["GraphQL"]),
 
         .systemLibrary(
