@@ -8,12 +8,13 @@ struct Batch {
     /// The tool's own input: any length, and nesting that the stack of the main thread holds.
     private static let requestLimits = JSONLimits(bytesMax: .max, nestingMax: 200)
 
-    mutating func run() {
+    mutating func answerAll() async {
         while let line = readLine() {
             if line.isEmpty { continue }
             let answer: Value
             do throws(JSONError) {
-                answer = self.answer(try parseJSON(Array(line.utf8), limits: Self.requestLimits))
+                answer = await self.answer(
+                    try parseJSON(Array(line.utf8), limits: Self.requestLimits))
             } catch {
                 answer = .object([.init("id", .null), .errors([GraphQLError(error.message)])])
             }
@@ -21,40 +22,62 @@ struct Batch {
         }
     }
 
-    mutating func answer(_ request: Value) -> Value {
+    mutating func answer(_ request: Value) async -> Value {
         var members: [Value.Member] = [.init("id", request["id"] ?? .null)]
         do throws(RequestErrors) {
-            members += try perform(request)
+            members += try await perform(request)
         } catch {
             members.append(.errors(error.errors))
         }
         return .object(members)
     }
 
-    private mutating func perform(_ request: Value) throws(RequestErrors) -> [Value.Member] {
+    private mutating func perform(_ request: Value) async throws(RequestErrors) -> [Value.Member] {
         switch request["op"]?.string {
         case "parse":
             let document = try document(request, "source")
             return [.init("ast", SyntaxTree(document).value)]
         case "print":
             return [.init("text", .string(print(try document(request, "source"))))]
-        case "validate":
+        case "validate", "execute":
             let schema: Schema
             do throws(RequestErrors) {
                 schema = try self.schema(request)
             } catch {
                 return [.init("phase", .string("schema")), .errors(error.errors)]
             }
-            let document = try document(request, "source")
-            return [.errors(validate(document, against: schema))]
+            return request["op"]?.string == "validate"
+                ? [.errors(validate(try document(request, "source"), against: schema))]
+                : try await execute(request, schema)
+        case "introspect":
+            let schema = try schema(request)
+            return try await executeOverJSON(
+                introspectionQuery, operationName: nil, variables: .null, root: .null,
+                schema: schema)
         case let op:
             throw RequestErrors([GraphQLError("Unknown op \"\(op ?? "")\".")])
         }
     }
 
+    private func execute(
+        _ request: Value, _ schema: Schema
+    ) async throws(RequestErrors) -> [Value.Member] {
+        guard let source = request["source"]?.string else {
+            throw RequestErrors([missing("source")])
+        }
+        return try await executeOverJSON(
+            source, operationName: request["operationName"]?.string,
+            variables: request["variables"] ?? .null, root: request["root"] ?? .null,
+            schema: schema)
+    }
+
+    private func missing(_ member: String) -> GraphQLError {
+        GraphQLError("The request needs a \"\(member)\", a string.")
+    }
+
     private mutating func schema(_ request: Value) throws(RequestErrors) -> Schema {
         guard let text = request["schema"]?.string else {
-            throw RequestErrors([GraphQLError("The request needs a \"schema\", a string.")])
+            throw RequestErrors([missing("schema")])
         }
         if let known = schemas[text] { return try known.get() }
         let document = try document(request, "schema")
@@ -66,7 +89,7 @@ struct Batch {
 
     private func document(_ request: Value, _ member: String) throws(RequestErrors) -> Document {
         guard let text = request[member]?.string else {
-            throw RequestErrors([GraphQLError("The request needs a \"\(member)\", a string.")])
+            throw RequestErrors([missing(member)])
         }
         do throws(GraphQLError) {
             return try parse(Source(text), limits: .trusted)
@@ -78,7 +101,7 @@ struct Batch {
 
 extension Value.Member {
     /// The member `errors`: message, locations and path of each.
-    fileprivate static func errors(_ errors: [GraphQLError]) -> Value.Member {
+    static func errors(_ errors: [GraphQLError]) -> Value.Member {
         Value.Member("errors", .list(errors.map(\.value)))
     }
 }

@@ -13,22 +13,24 @@ struct GraphQLTool {
 
         """
 
-    static func main() {
+    static func main() async {
         var arguments = Array(CommandLine.arguments.dropFirst())
         guard !arguments.isEmpty else { fail(usage, status: .usage) }
         let command = arguments.removeFirst()
         switch (command, arguments.count) {
         case ("batch", 0):
             var batch = Batch()
-            batch.run()
+            await batch.answerAll()
         case ("parse", 1):
-            printAnswer(of: "parse", [.init("source", .string(read(arguments[0])))], member: "ast")
+            await printAnswer(
+                of: "parse", [.init("source", .string(read(arguments[0])))], member: "ast")
         case ("print", 1):
-            printAnswer(of: "print", [.init("source", .string(read(arguments[0])))], member: "text")
+            await printAnswer(
+                of: "print", [.init("source", .string(read(arguments[0])))], member: "text")
         case ("validate", 3) where arguments[0] == "--schema":
             let schema = Value.Member("schema", .string(read(arguments[1])))
             let source = Value.Member("source", .string(read(arguments[2])))
-            printAnswer(of: "validate", [schema, source], member: nil)
+            await printAnswer(of: "validate", [schema, source], member: nil)
         case ("--help", _), ("help", _), ("-h", _):
             write(usage, to: .standardOutput)
         default:
@@ -44,9 +46,10 @@ struct GraphQLTool {
     }
 
     /// Answers one request: the member asked for to standard output, or the errors, which end the program.
-    private static func printAnswer(of op: String, _ members: [Value.Member], member: String?) {
+    private static func printAnswer(of op: String, _ members: [Value.Member], member: String?) async
+    {
         var batch = Batch()
-        let answer = batch.answer(.object([.init("op", .string(op))] + members))
+        let answer = await batch.answer(.object([.init("op", .string(op))] + members))
         let errors = answer["errors"]?.list ?? []
         guard errors.isEmpty else {
             fail(errors.map { line(for: $0) }.joined(), status: .hasErrors)
