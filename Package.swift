@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Where a module may point: BookplateServer, Admin -> Bookplate -> {GraphQL, Postgres, Identity, HTTPFetch}.
+// Where a module may point: BookplateBookplateServer, Admin -> Bookplate -> {GraphQL, Postgres, Identity, HTTPFetch}.
 // Server is the HTTP side: it knows GraphQL, Config and the executor of Postgres, and nothing of the product.
 // The system libraries' Debian packages are named once, in scripts/packages.
 let package = Package(
@@ -27,9 +27,11 @@ let package = Package(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CReadiness"),
         .target(
+            name: "EventLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
+        .target(
             name: "Postgres",
             dependencies: [
-                "CLibPQ", "CReadiness",
+                "CLibPQ", "CReadiness", "EventLoops",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
@@ -58,7 +60,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Config", "GraphQL", "Postgres",
+                "Config", "EventLoops", "GraphQL",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -70,11 +72,17 @@ let package = Package(
                 .embedInCode("Explorer/Page/explorer.html"),
                 .embedInCode("Explorer/Page/explorer.css"),
                 .embedInCode("Explorer/Page/explorer.js"),
+                .embedInCode("Explorer/Page/docs.js"),
+                .embedInCode("Explorer/Page/dom.js"),
+                .embedInCode("Explorer/Page/editor.js"),
+                .embedInCode("Explorer/Page/highlight.js"),
+                .embedInCode("Explorer/Page/request.js"),
+                .embedInCode("Explorer/Page/store.js"),
             ]),
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "Bookplate", "Config", "Server",
+                "Bookplate", "Config", "EventLoops", "Server",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
@@ -86,7 +94,7 @@ let package = Package(
             ]),
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
-        .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
+        .testTarget(name: "PostgresTests", dependencies: ["EventLoops", "Postgres"]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
         .testTarget(
             name: "ServerTests",
@@ -99,6 +107,17 @@ let package = Package(
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "Bookplate", "GraphQL", "Identity", "Postgres",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/Support"),
+        .testTarget(
+            name: "BookplateTests",
+            dependencies: ["Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

@@ -21,7 +21,7 @@ struct AdminCommand: ParsableCommand {
               bookplate-admin tenant add --slug reader --name Reader --audience com.example.reader
               bookplate-admin catalog import scripts/catalog/starter.jsonl
             """,
-        subcommands: [Migrate.self, Tenant.self, Catalog.self, Token.self])
+        subcommands: [Migrate.self, Tenant.self, Catalog.self, Token.self, SchemaCommand.self])
 
     static func main() {
         do {

@@ -32,7 +32,8 @@ struct Catalog: ParsableCommand {
         private static let toldMax = 100
 
         func run() throws {
-            guard let data = try? Data(contentsOf: URL(filePath: file), options: .mappedIfSafe) else {
+            guard let data = try? Data(contentsOf: URL(filePath: file), options: .mappedIfSafe)
+            else {
                 throw Failure("\(file) cannot be read")
             }
             let bytes = Array(data)

@@ -96,7 +96,8 @@ struct Migrate: ParsableCommand {
 
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Compares the database's records with the files; exits with 2 when they differ.",
+            abstract:
+                "Compares the database's records with the files; exits with 2 when they differ.",
             discussion: "Examples:\n  bookplate-admin migrate verify")
 
         @OptionGroup var folder: FolderOptions

@@ -26,7 +26,8 @@ struct Tenant: ParsableCommand {
         var name: String
         @Option(help: "A bundle or service id that its identity tokens are made for; repeatable.")
         var audience: [String]
-        @Option(help: "An issuer of its identity tokens, in place of the configured ones; repeatable.")
+        @Option(
+            help: "An issuer of its identity tokens, in place of the configured ones; repeatable.")
         var issuer: [String] = []
         @Option(help: "The Amazon affiliate tag of its purchase links.")
         var amazonTag: String?
@@ -56,7 +57,8 @@ struct Tenant: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the apps.", discussion: "Examples:\n  bookplate-admin tenant list --json")
+            abstract: "Lists the apps.",
+            discussion: "Examples:\n  bookplate-admin tenant list --json")
 
         @OptionGroup var output: OutputOptions
 

@@ -12,7 +12,8 @@ struct Token: ParsableCommand {
 
     struct Issue: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Opens a session for a user, who is made where there is none. Development only.",
+            abstract:
+                "Opens a session for a user, who is made where there is none. Development only.",
             discussion: """
                 Examples:
                   bookplate-admin token issue --name Ada

@@ -1,3 +1,4 @@
+import EventLoops
 import Bookplate
 import Config
 import GraphQL
@@ -49,7 +50,8 @@ enum App {
         let bodyBytesMax = configuration.limits.bodyBytesMax
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
-            group: group, executors: pools.values.map(\.executor), host: configuration.host, port: configuration.port, logger: logger,
+            group: group, executors: pools.values.map(\.executor), host: configuration.host,
+            port: configuration.port, logger: logger,
             onListening: { logger.info("listening on \($0)") }
         ) { [limits] executor in
             let loop = executor.eventLoop
@@ -67,7 +69,9 @@ enum App {
         }
         let lifecycle = ServiceGroup(
             configuration: .init(
-                services: [.init(service: server, successTerminationBehavior: .gracefullyShutdownGroup)],
+                services: [
+                    .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup)
+                ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         defer { logger.info("stopped") }
         try await lifecycle.run()
@@ -80,7 +84,8 @@ enum App {
             return try SessionKeys(
                 file: file, makesMissing: configuration.environment == .development)
         } catch {
-            throw StartError(message: "the session keys in \(file) cannot be used: \(error)", code: 78)
+            throw StartError(
+                message: "the session keys in \(file) cannot be used: \(error)", code: 78)
         }
     }
 

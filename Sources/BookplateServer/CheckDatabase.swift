@@ -21,7 +21,8 @@ func checkDatabase(_ url: String) throws {
         """)
     if rows.bool(0, 1) == true {
         throw StartError(
-            message: "DATABASE_URL logs in as \(rows.text(0, 0) ?? "?"), whom row-level security does "
+            message:
+                "DATABASE_URL logs in as \(rows.text(0, 0) ?? "?"), whom row-level security does "
                 + "not bind. Use the role bookplate_app, and BOOKPLATE_ADMIN_DATABASE_URL for the owner.",
             code: 78)
     }

@@ -31,14 +31,16 @@ struct DevelopmentSignIn: Sendable {
                 // A page of another origin cannot send this type without asking first.
                 guard request.headers.contentType == "application/json",
                     let input = try? parseJSON(Array(request.body.readableBytesView)),
-                    let subject = input["subject"]?.string, let audience = input["audience"]?.string,
+                    let subject = input["subject"]?.string,
+                    let audience = input["audience"]?.string,
                     let token = tokens.identityToken(
                         subject: subject, audience: audience, email: input["email"]?.string,
                         nonce: input["nonce"]?.string)
                 else {
                     return HTTPResponse(
                         .badRequest, contentType: "text/plain; charset=utf-8",
-                        body: ByteBuffer(string: "Send {\"subject\", \"audience\"} as application/json.\n"))
+                        body: ByteBuffer(
+                            string: "Send {\"subject\", \"audience\"} as application/json.\n"))
                 }
                 return HTTPResponse(
                     .ok, contentType: "application/json; charset=utf-8",

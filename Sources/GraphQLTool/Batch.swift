@@ -6,7 +6,7 @@ struct Batch {
     private var schemas: [String: Result<Schema, RequestErrors>] = [:]
     private static let schemasMax = 32
     /// The tool's own input: any length, and nesting that the stack of the main thread holds.
-    private static let requestLimits = JSONLimits(bytesMax: .max, nestingMax: 512)
+    private static let requestLimits = JSONLimits(bytesMax: .max, nestingMax: 200)
 
     mutating func run() {
         while let line = readLine() {

@@ -130,7 +130,7 @@ private func error(
     }
 }
 
-@Suite struct FetcherLimitTests {
+@Suite(.timeLimit(.minutes(2))) struct FetcherLimitTests {
     @Test func refusesAnnouncedLength() async throws {
         let server = try LoopbackServer { _ in
             [
@@ -233,7 +233,7 @@ private func error(
     }
 }
 
-@Suite struct FetcherCancellationTests {
+@Suite(.timeLimit(.minutes(2))) struct FetcherCancellationTests {
     @Test func cancellingEndsTheTransfer() async throws {
         let server = try LoopbackServer { _ in [.pause(milliseconds: 60_000), .answer()] }
         let fetcher = try fetcher()
@@ -256,6 +256,26 @@ private func error(
         }
         #expect(await task.value == .cancelled)
         #expect(server.requests.isEmpty)
+    }
+
+    /// The loop has seen and forgotten the cancellation when the start comes.
+    @Test func cancelledWellBeforeTheStart() async throws {
+        let server = try LoopbackServer { _ in [.answer()] }
+        let loop = FetchLoop(
+            policy: FetchPolicy(
+                userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1")))
+        defer { loop.stop() }
+        let id = loop.nextID()
+        loop.cancel(id)
+        try await Task.sleep(for: .milliseconds(50))
+        let result = await withCheckedContinuation { (continuation: FetchLoop.Continuation) in
+            loop.start(
+                Hop(
+                    url: server.url(), host: "127.0.0.1", method: .get, headers: [],
+                    timeoutMilliseconds: 5000, connectTimeoutMilliseconds: 5000, bodyBytesMax: 0),
+                id: id, continuation)
+        }
+        #expect(throws: FetchError.cancelled) { try result.get() }
     }
 
     @Test func manyCancelledAtRandomTimesAllEnd() async throws {

@@ -83,6 +83,14 @@ struct Attack: Sendable, CustomTestStringConvertible {
         #expect(VerificationKey(id: [], algorithm: .hs256, material: [1]) == nil)
     }
 
+    @Test func aKeyOfAnotherAlgorithmIsNoKey() throws {
+        let token = try CompactToken(
+            forge.rs256(header: #"{"alg":"RS256","kid":"ec"}"#, forge.claims()),
+            algorithms: [.rs256])
+        let key = try #require(try forge.keySet.keys.first { $0.algorithm == .es256 })
+        #expect(throws: TokenError.unknownKey(id: "ec")) { try token.claims(verifiedBy: key) }
+    }
+
     /// The trap itself, so that the fence is known to be needed: libjwt takes HS256 over the public key's text.
     @Test func libjwtAloneWouldBeConfused() throws {
         let pem = try #require(try forge.keySet.keys.first { $0.algorithm == .rs256 }).material

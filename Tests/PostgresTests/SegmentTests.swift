@@ -3,17 +3,268 @@ import Testing
 @testable import Postgres
 
 @Suite struct SegmentTests {
+    let database: TestDatabase
+
+    init() throws {
+        database = try TestDatabase()
+    }
+
     @Test func givesTheRowsOfEachStatementInOrder() async throws {
-        let database = try TestDatabase()
-        try await withPool(database) { pool in
-            var segment = Segment()
+        try await withPool(database) { pool async throws in
+            let statistics = Statistics()
+            var segment = Segment(statistics: statistics)
             for number in 0..<50 {
                 var parameters = Parameters()
                 parameters.append(int32: Int32(number))
                 segment.append(Statement("SELECT $1 + \(number)"), parameters)
             }
-            let rows = try await pool.run(segment)
-            #expect(rows.map { $0.int32(0, 0) } == (0..<50).map { Int32($0 * 2) })
+            for run in 1...3 {
+                let rows = try await pool.run(segment)
+                #expect(rows.map { $0.int32(0, 0) } == (0..<50).map { Int32($0 * 2) })
+                #expect(statistics.statementCount == 50 * run)
+                #expect(statistics.roundTripCount == run)
+            }
+        }
+    }
+
+    @Test func anEmptySegmentCostsNothing() async throws {
+        try await withPool(database) { pool async throws in
+            #expect(try await pool.run(Segment()).isEmpty)
+            #expect(await pool.metrics().segmentCount == 0)
+        }
+    }
+
+    @Test func eachStatementSeesWhatThoseBeforeItDid() async throws {
+        try await withPool(database) { pool async throws in
+            var segment = Segment()
+            segment.append("SELECT set_config('app.user_id', 'reader', true)")
+            segment.append("SELECT current_setting('app.user_id', true)")
+            #expect(try await pool.run(segment)[1].text(0, 0) == "reader")
+            let after = try await pool.rows(
+                "SELECT coalesce(current_setting('app.user_id', true), '')")
+            #expect(after.text(0, 0) == "", "the setting ends with the segment")
+        }
+    }
+
+    @Test func aFailureUndoesAllOfItAndNothingElse() async throws {
+        try database.admin().execute("CREATE TABLE t (a int PRIMARY KEY)")
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            var failing = Segment()
+            failing.append("INSERT INTO t VALUES (1)")
+            failing.append("INSERT INTO t VALUES (1)")
+            failing.append("INSERT INTO t VALUES (2)")
+            let segment = failing
+            async let before = pool.rows("INSERT INTO t VALUES (10)")
+            async let failed = pool.run(segment)
+            async let after = pool.rows("INSERT INTO t VALUES (11)")
+            _ = try await (before, after)
+            do {
+                _ = try await failed
+                Issue.record("the second statement must fail")
+            } catch let error as PostgresError {
+                guard case .server(let server) = error else { throw error }
+                #expect(server.sqlState == .uniqueViolation)
+                #expect(server.constraint == "t_pkey")
+                #expect(server.table == "t")
+                #expect(server.detail?.contains("(1)") == true)
+                #expect(server.statementIndex == 1)
+                #expect(error.hadNoEffect)
+            }
+            let rows = try await pool.rows("SELECT array_agg(a ORDER BY a)::text FROM t")
+            #expect(rows.text(0, 0) == "{10,11}")
+        }
+    }
+
+    @Test func aStatementThatCannotBePreparedSaysWhy() async throws {
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            let statement = Statement("SELECT * FROM nowhere")
+            // Several at once: only the first of them prepares.
+            await withTaskGroup(of: PostgresError?.self) { group in
+                for _ in 0..<5 {
+                    group.addTask {
+                        var segment = Segment()
+                        segment.append("SELECT 1")
+                        segment.append(statement)
+                        do throws(PostgresError) {
+                            _ = try await pool.run(segment)
+                            return nil
+                        } catch {
+                            return error
+                        }
+                    }
+                }
+                for await error in group {
+                    guard case .server(let server)? = error else {
+                        Issue.record("\(String(describing: error))")
+                        continue
+                    }
+                    #expect(server.sqlState == .undefinedTable)
+                    #expect(server.statementIndex == 1)
+                }
+            }
+            try await database.asAdmin { try $0.execute("CREATE TABLE nowhere (a int)") }
+            #expect(try await pool.run(.one(statement))[0].count == 0)
+        }
+    }
+
+    @Test func aConstraintMayFailAtTheVeryEnd() async throws {
+        try database.admin().execute(
+            """
+            CREATE TABLE parent (id int PRIMARY KEY);
+            CREATE TABLE child (id int REFERENCES parent DEFERRABLE INITIALLY DEFERRED)
+            """)
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            let error = await #expect(throws: PostgresError.self) {
+                _ = try await pool.rows("INSERT INTO child VALUES (1)")
+            }
+            guard case .server(let server)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(server.sqlState == .foreignKeyViolation)
+            #expect(server.statementIndex == nil)
+            #expect(try await pool.rows("SELECT count(*) FROM child").int64(0, 0) == 0)
+        }
+    }
+
+    @Test func oneStatementServesSeveralListsOfTypes() async throws {
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            let statement = Statement("SELECT pg_typeof($1)::text")
+            var whole = Parameters()
+            whole.append(int64: 1)
+            var instant = Parameters()
+            instant.append(timestamptz: 1)
+            #expect(try await pool.run(.one(statement, whole))[0].text(0, 0) == "bigint")
+            #expect(
+                try await pool.run(.one(statement, instant))[0].text(0, 0)
+                    == "timestamp with time zone")
+        }
+    }
+
+    @Test func aPlanThatATableOutgrewIsMadeAgain() async throws {
+        try database.admin().execute("CREATE TABLE t (a int); INSERT INTO t VALUES (1)")
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            let statement = Statement("SELECT * FROM t")
+            #expect(try await pool.run(.one(statement))[0].columnCount == 1)
+            try await database.asAdmin { try $0.execute("ALTER TABLE t ADD b int DEFAULT 2") }
+            #expect(try await pool.run(.one(statement))[0].columnCount == 2)
+            _ = try await pool.rows("DEALLOCATE ALL")
+            #expect(try await pool.run(.one(statement))[0].int32(0, 1) == 2)
+            #expect(await pool.metrics().retryCount == 2)
+        }
+    }
+
+    @Test func keepsAsManyStatementsPreparedAsItMay() async throws {
+        try await withPool(
+            database,
+            {
+                $0.connectionCount = 1
+                $0.preparedStatementsMax = 10
+            }
+        ) { pool async throws in
+            let count: @Sendable () async throws -> Int64? = {
+                try await pool.rows("SELECT count(*) FROM pg_prepared_statements").int64(0, 0)
+            }
+            for number in 0..<100 {
+                #expect(
+                    try await pool.rows("SELECT \(number)").int32(0, 0) == Int32(number))
+            }
+            #expect(
+                try await count() == 11, "one is let go only after the segment that replaced it")
+            var wide = Segment()
+            for number in 0..<40 { wide.append(Statement("SELECT \(number)")) }
+            #expect(try await pool.run(wide).count == 40)
+            #expect(try await count() == 11)
+            let kept = Statement("SELECT 'kept'")
+            for number in 0..<30 {
+                _ = try await pool.run(.one(kept))
+                _ = try await pool.rows("SELECT -\(number)")
+            }
+            let rows = try await pool.rows(
+                "SELECT count(*) FROM pg_prepared_statements WHERE statement = 'SELECT ''kept'''")
+            #expect(rows.int64(0, 0) == 1)
+        }
+    }
+
+    @Test(arguments: [ReadinessMethod.aio, .thread])
+    func carriesLargeParametersAndLargeResults(readiness: ReadinessMethod) async throws {
+        try await withPool(
+            database,
+            {
+                $0.connectionCount = 1
+                $0.readiness = readiness
+            }
+        ) { pool async throws in
+            let text = String(repeating: "0123456789abcdef", count: 512 << 10)  // 8 MiB
+            var parameters = Parameters()
+            parameters.append(text: text)
+            let statement = Statement("SELECT $1, length($1)")
+            async let first = pool.run(.one(statement, parameters))
+            async let second = pool.run(.one(statement, parameters))
+            async let small = pool.rows("SELECT 1")
+            #expect(try await first[0].text(0, 0) == text)
+            #expect(try await second[0].int32(0, 1) == 8 << 20)
+            #expect(try await small.int32(0, 0) == 1)
+            let many = try await pool.rows(
+                "SELECT g, repeat('x', 100) FROM generate_series(1, 200000) g")
+            #expect(many.count == 200_000)
+            #expect(many.int32(199_999, 0) == 200_000)
+        }
+    }
+
+    @Test func refusesWhatIsTooLargeBeforeSendingIt() async throws {
+        try await withPool(database) { pool async throws in
+            var wide = Segment()
+            for _ in 0...Segment.statementsMax { wide.append("SELECT 1") }
+            var long = Parameters()
+            for _ in 0...Segment.parametersMax { long.append(int32: 1) }
+            var heavy = Parameters()
+            heavy.append(bytea: [UInt8](repeating: 0, count: Segment.parameterBytesMax + 1))
+            for segment in [wide, .one("SELECT 1", long), .one("SELECT 1", heavy)] {
+                let error = await #expect(throws: PostgresError.self) {
+                    _ = try await pool.run(segment)
+                }
+                guard case .tooLarge? = error else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+            }
+            #expect(await pool.metrics().segmentCount == 0)
+        }
+    }
+
+    @Test func copyIsRefusedAndTheNextSegmentGoesThrough() async throws {
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            await #expect(throws: PostgresError.self) {
+                _ = try await pool.rows("COPY (SELECT 1) TO STDOUT")
+            }
+            #expect(try await pool.rows("SELECT 1").int32(0, 0) == 1)
+        }
+    }
+
+    @Test func setsTheSessionUp() async throws {
+        try await withPool(
+            database,
+            {
+                $0.applicationName = "shelf"
+                $0.statementTimeout = .milliseconds(1500)
+            }
+        ) { pool async throws in
+            let rows = try await pool.rows(
+                """
+                SELECT current_setting('application_name'), current_setting('statement_timeout'),
+                    current_setting('client_encoding'), current_setting('jit'),
+                    current_setting('idle_in_transaction_session_timeout')
+                """)
+            #expect(
+                (0..<5).map { rows.text(0, $0) } == ["shelf", "1500ms", "UTF8", "off", "10s"])
+        }
+    }
+
+    @Test func canBeRunFromAnyTask() async throws {
+        try await withPool(database) { pool async throws in
+            let rows = try await Task.detached { try await pool.rows("SELECT 1") }.value
+            #expect(rows.int32(0, 0) == 1)
         }
     }
 }

@@ -143,6 +143,20 @@ import Testing
         }
     }
 
+    @Test func keepsPagesOfOtherOriginsFromOtherRoutes() async throws {
+        try await TestServer.run(routes: { _ in
+            [Route(.POST, "/private") { _ in .text(.ok, "secret") }]
+        }) { server in
+            for method in ["OPTIONS", "POST"] {
+                let response = try await server.send(
+                    "\(method) /private HTTP/1.1\r\nhost: test\r\norigin: https://a.example\r\n\r\n"
+                )
+                #expect(response.status == (method == "POST" ? 200 : 204))
+                #expect(!response.headers.keys.contains { $0.hasPrefix("access-control-") })
+            }
+        }
+    }
+
     @Test func letsPagesOfOtherOriginsAsk() async throws {
         try await TestServer.run { server in
             let preflight = try await server.send(
@@ -158,6 +172,10 @@ import Testing
                 "/graphql?query=%7Ba%7D", headers: "origin: https://a.example\r\n")
             #expect(response.headers["access-control-allow-origin"] == "*")
             #expect(response.headers["access-control-allow-credentials"] == nil)
+            let refused = try await server.post(
+                "", headers: "content-type: text/plain\r\norigin: https://a.example\r\n")
+            #expect(refused.status == 415)
+            #expect(refused.headers["access-control-allow-origin"] == "*")
             let same = try await server.get("/graphql?query=%7Ba%7D")
             #expect(same.headers["access-control-allow-origin"] == nil)
         }

@@ -166,8 +166,8 @@ class Documents:
             name = self.pick(fields)
             of = fields[name]
         text = name
-        # graphql-core does not compare the type of __typename with those of other fields.
-        if self.chance(0.12) and name != '__typename':
+        # graphql-core does not compare the types of introspection fields with those of other fields.
+        if self.chance(0.12) and not name.startswith('__'):
             text = self.pick(['a', 'b', 'name', 'title', 'id']) + ': ' + text
         text += self.arguments(ARGUMENTS.get(name, {}))
         text += self.directives('FIELD')

@@ -25,7 +25,8 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
         package var message: String {
             switch self {
             case .length: "An ISBN has 10 or 13 digits. Check the number and try again."
-            case .checkDigit: "The ISBN's last digit does not fit the others. Check for a typing error."
+            case .checkDigit:
+                "The ISBN's last digit does not fit the others. Check for a typing error."
             case .notABook: "This barcode is not a book's: those start with 978 or 979."
             case .placeholder: "This number is a placeholder and no book's ISBN."
             }

@@ -65,7 +65,9 @@ package struct CatalogImport {
             try? connection.execute("ROLLBACK")
             throw error
         }
-        if !isDryRun { try connection.execute("ANALYZE editions, edition_sources, genres, feed_order") }
+        if !isDryRun {
+            try connection.execute("ANALYZE editions, edition_sources, genres, feed_order")
+        }
         return summary
     }
 

@@ -89,7 +89,9 @@ struct CatalogRecord {
         sources = []
         if case .object(let members)? = json["ids"] {
             for member in members {
-                if let key = member.value.string, !key.isEmpty { sources.append((member.name, key)) }
+                if let key = member.value.string, !key.isEmpty {
+                    sources.append((member.name, key))
+                }
             }
         }
         if let key = json["goodreads_book_id"]?.int { sources.append(("goodreads", String(key))) }

@@ -13,7 +13,7 @@ package final class Genres: Sendable {
 
     private let table = Mutex<Table?>(nil)
     private static let lifetime = Duration.seconds(60)
-    private static let select: Statement = "SELECT id, name FROM genres ORDER BY readers DESC, id"
+    private static let select = Statement("SELECT id, name FROM genres ORDER BY readers DESC, id")
 
     package init() {}
 
@@ -58,8 +58,8 @@ package final class Genres: Sendable {
 
 /// `Query.genres`.
 struct GenreNames: FieldLoader {
-    private static let select: Statement =
-        "SELECT name FROM genres WHERE readers > 0 ORDER BY readers DESC, id"
+    private static let select = Statement(
+        "SELECT name FROM genres WHERE readers > 0 ORDER BY readers DESC, id")
 
     func prepare(_ field: SelectedField) -> any PreparedLoad { Prepared() }
 
@@ -69,7 +69,7 @@ struct GenreNames: FieldLoader {
         ) throws(BookplateError) -> Load {
             _ = try request.caller()
             let answer = request.ask(GenreNames.select, Parameters())
-            return .afterFlush {
+            return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let rows = try answer.rows()
                     let names = (0..<rows.count).map { Value.string(rows.text($0, 0) ?? "") }

@@ -14,7 +14,7 @@ struct PurchaseLinks: RowLoader {
     }
 
     /// Both tags may be null.
-    private static let tags: Statement = "SELECT amazon_tag, bookshop_id FROM tenants WHERE id = $1"
+    private static let tags = Statement("SELECT amazon_tag, bookshop_id FROM tenants WHERE id = $1")
 
     private struct Prepared: RequestLoad {
         let columns: PurchaseLinks
@@ -23,10 +23,11 @@ struct PurchaseLinks: RowLoader {
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
-            guard let parents = parents as? RowBatch else { throw .internalError }
+            guard parents is RowBatch else { return .needsParents }
             let answer = request.ask(PurchaseLinks.tags, .of(try request.caller().tenantID))
-            return .afterFlush {
+            return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
+                    guard let parents = parents as? RowBatch else { throw .internalError }
                     let rows = try answer.rows()
                     let store = Stores(amazonTag: rows.text(0, 0), bookshopID: rows.text(0, 1))
                     func text(_ column: Column, _ object: Int) -> String? {

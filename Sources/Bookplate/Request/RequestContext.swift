@@ -28,6 +28,8 @@ package final class RequestContext: ExecutionContext {
     package let statistics = Statistics()
 
     private let database: ConnectionPool
+    /// Whose session a segment of this request has found alive, or is asking for.
+    private var begunFor: Viewer?
     private var level: Level
     private var segment: Segment
 
@@ -130,13 +132,23 @@ package final class RequestContext: ExecutionContext {
         return Array(try await run(segment).dropFirst())
     }
 
-    private static let begin: Statement = "SELECT begin_request($1, $2, $3, $4)"
+    private static let begin = Statement("SELECT begin_request($1, $2, $3, $4)")
+    private static let goOn = Statement(
+        """
+        SELECT set_config('app.user_id', $1::text, true), \
+        set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true)
+        """)
 
+    /// A segment that says who calls. The request's first also asks whether the session is alive, and
+    /// so does every one that writes.
     private func openSegment(for viewer: Viewer, isReadOnly: Bool) -> Segment {
         var segment = Segment(isReadOnly: isReadOnly, statistics: statistics)
-        var parameters = Parameters()
-        parameters.append(uuid: viewer.userID)
-        parameters.append(uuid: viewer.tenantID)
+        var parameters = Parameters.of(viewer.userID, viewer.tenantID)
+        if isReadOnly, begunFor == viewer {
+            segment.append(Self.goOn, parameters)
+            return segment
+        }
+        begunFor = viewer
         parameters.append(uuid: viewer.sessionID)
         parameters.append(bool: isReadOnly)
         segment.append(Self.begin, parameters)

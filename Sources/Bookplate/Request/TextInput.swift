@@ -52,7 +52,9 @@ enum TextInput {
     private static func name(_ field: String) -> String {
         var name = ""
         for character in field.split(separator: ".").last ?? "" {
-            name += character.isUppercase && !name.isEmpty ? " \(character.lowercased())" : "\(character)"
+            name +=
+                character.isUppercase && !name.isEmpty
+                ? " \(character.lowercased())" : "\(character)"
         }
         return name.prefix(1).uppercased() + name.dropFirst()
     }

@@ -30,7 +30,8 @@ enum Review {
         .one, type, key: Book.id, matching: "r.book_id",
         from: "reviews r WHERE r.user_id = $1 AND r.book_id = ANY($2)",
         condition: (
-            columns: [Book.status], isMet: { cells in cells[0].map { $0.elementsEqual("READ".utf8) } ?? false }
+            columns: [Book.status],
+            isMet: { cells in cells[0].map { $0.elementsEqual("READ".utf8) } ?? false }
         ))
 
     static let ofUser = RowConnection(

@@ -4,7 +4,8 @@ import Postgres
 /// A mutation that answers with a row, read back in its own transaction.
 struct RowMutation: FieldLoader {
     typealias Perform =
-        @Sendable (ArgumentValues, RequestContext, RowsByID) async throws(BookplateError) -> Children
+        @Sendable (ArgumentValues, RequestContext, RowsByID) async throws(BookplateError) ->
+        Children
 
     let type: RowType
     /// The column whose value the mutation knows, to read the row back by.
@@ -33,7 +34,8 @@ struct PlainMutation: FieldLoader {
 
     init(
         _ shape: RowRelation.Shape,
-        _ perform: @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+        _ perform:
+            @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
             -> [PlainObject]
     ) {
         self.shape = shape
@@ -58,7 +60,8 @@ struct LeafMutation: FieldLoader {
     let perform: @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Value
 
     init(
-        _ perform: @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+        _ perform:
+            @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
             -> Value
     ) {
         self.perform = perform
@@ -76,7 +79,8 @@ struct PreparedCall: RequestLoad {
     let perform: @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Children
 
     init(
-        _ perform: @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+        _ perform:
+            @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
             -> Children
     ) {
         self.perform = perform

@@ -76,7 +76,7 @@ struct RowsOfPlainObject: FieldLoader {
                     Children(slots: Array(repeating: empty, count: parents.count), groups: []))
             }
             let answer = try rows.ask(ids.flatMap { $0 }, in: request)
-            return .afterFlush {
+            return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let (batch, positions) = try rows.batch(answer)
                     var slots: [Slot] = []

@@ -68,7 +68,8 @@ struct RowConnection: RowLoader {
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
-            guard let parents = parents as? RowBatch else { throw .internalError }
+            let foreseen = (parents as? ForeseenRow)?.value(of: connection.key)
+            if parents is ForeseenRow, foreseen == nil { return .needsParents }
             let first = try PageSize(arguments).first
             let order = connection.order(arguments)
             let after = try arguments["after"]?.string.map { text throws(BookplateError) in
@@ -82,6 +83,8 @@ struct RowConnection: RowLoader {
             var parameters = Parameters()
             parameters.append(uuid: try request.caller().userID)
             parameters.appendArray(of: .uuid) { keys in
+                if let foreseen { keys.append(uuid: foreseen) }
+                guard let parents = parents as? RowBatch else { return }
                 for object in 0..<parents.count {
                     keys.append(cell: parents.cell(connection.key, of: object))
                 }
@@ -114,7 +117,7 @@ struct RowConnection: RowLoader {
                         """), counting)
             }
             let parentIndex = columns.columns.count
-            return .afterFlush { [layouts, selection] in
+            return .afterFlush { [layouts, selection] parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let rows = try page.rows()
                     let totals = try total?.rows()

@@ -1,52 +1,44 @@
 import GraphQL
 import Postgres
 
-/// Binds what a statement needs beside the caller, who is `$1`.
-typealias BindArguments = @Sendable (inout Parameters, ArgumentValues) throws(BookplateError) -> Void
-
 /// One row, or none, for a field of the root: `me`, `book(id:)`.
 struct RowLookup: FieldLoader {
     let type: RowType
-    /// Completes the type's scope: ` AND b.id = $2`.
-    let condition: String
-    let bind: BindArguments
+    /// The argument that names the row; nil for the caller's own.
+    let argument: String?
 
-    init(_ type: RowType, where condition: String = "", bind: @escaping BindArguments = { _, _ in }) {
-        self.type = type
-        self.condition = condition
-        self.bind = bind
-    }
+    /// The row whose id is the caller's.
+    static func caller(_ type: RowType) -> RowLookup { RowLookup(type: type, argument: nil) }
 
     /// The row with the id that the argument names; an id that is no UUID is nobody's.
     static func byID(_ type: RowType, argument: String = "id") -> RowLookup {
-        RowLookup(type, where: "\(type.id.sql) = $2") { parameters, arguments in
-            parameters.append(uuid: arguments[argument]?.string.flatMap { UUID($0) })
-        }
+        RowLookup(type: type, argument: argument)
     }
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()
         let layout = RowLayout(field.selections[0], of: type, columns: &columns)
-        let filter = [type.scope, condition].filter { !$0.isEmpty }.joined(separator: " AND ")
         return Prepared(
-            layout: layout,
-            statement: Statement("SELECT \(columns.sql) FROM \(type.table) WHERE \(filter)"),
-            bind: bind)
+            lookup: self, layout: layout,
+            statement: Statement(
+                "SELECT \(columns.sql) FROM \(type.table) "
+                    + "WHERE \(type.scope) AND \(type.id.sql) = $2"))
     }
 
     private struct Prepared: RequestLoad {
+        let lookup: RowLookup
         let layout: RowLayout
         let statement: Statement
-        let bind: BindArguments
 
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
-            var parameters = Parameters()
-            parameters.append(uuid: try request.caller().userID)
-            try bind(&parameters, arguments)
-            let answer = request.ask(statement, parameters)
-            return .afterFlush {
+            let userID = try request.caller().userID
+            let id = lookup.argument.map { arguments[$0]?.string.flatMap { UUID($0) } } ?? userID
+            guard let id else { return .ready(.null(parents.count)) }
+            let answer = request.ask(statement, .of(userID, id))
+            // Relations that start from the id need not wait for the row.
+            return .foreseen(standIn: ForeseenRow(lookup.type.id, id)) { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let batch = RowBatch(try answer.rows(), layout)
                     return Children(

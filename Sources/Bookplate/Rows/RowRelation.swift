@@ -57,8 +57,19 @@ struct RowRelation: RowLoader {
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
-            guard let parents = parents as? RowBatch else { return .ready(.null(parents.count)) }
-            let keys = parents.keys(relation.key, where: relation.condition)
+            let keys: ParentKeys
+            // A foreseen parent's condition can be judged when its row is there.
+            var judgesLater = false
+            switch parents {
+            case let parents as RowBatch:
+                keys = parents.keys(relation.key, where: relation.condition)
+            case let parents as ForeseenRow:
+                guard let key = parents.value(of: relation.key) else { return .needsParents }
+                keys = ParentKeys([key])
+                judgesLater = relation.condition != nil
+            default:
+                throw .internalError
+            }
             let empty = relation.shape == .one ? Slot.null : .list(start: 0, count: 0)
             if keys.isEmpty {
                 return .ready(
@@ -68,8 +79,13 @@ struct RowRelation: RowLoader {
             parameters.append(uuid: try request.caller().userID)
             parameters.append(uuids: keys.distinct)
             let answer = request.ask(statement, parameters)
-            return .afterFlush {
+            return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
+                    if judgesLater, let parents = parents as? RowBatch,
+                        parents.keys(relation.key, where: relation.condition).isEmpty
+                    {
+                        return Children(slots: [empty], groups: [])
+                    }
                     let rows = try answer.rows()
                     let batch = RowBatch(rows, layout)
                     return switch relation.shape {

@@ -109,6 +109,25 @@ final class RowLayout: Sendable {
     }
 }
 
+/// A row that is asked for, and of which the id is known already.
+final class ForeseenRow: ObjectBatch {
+    private let column: Column
+    private let id: UUID
+
+    init(_ column: Column, _ id: UUID) {
+        self.column = column
+        self.id = id
+    }
+
+    let count = 1
+
+    /// Nothing is written of it: the row itself takes its place.
+    func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult { .null }
+
+    /// nil where only the row knows.
+    func value(of column: Column) -> UUID? { column == self.column ? id : nil }
+}
+
 /// Rows of a result, as objects of one type.
 final class RowBatch: ObjectBatch {
     let rows: Rows

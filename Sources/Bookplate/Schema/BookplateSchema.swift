@@ -6,7 +6,9 @@ package struct BookplateSchema: Sendable {
     package let resolvers: any ResolverSource
 
     /// The text of `schema.graphql`, as this program was built with it.
-    package static var text: String { String(decoding: PackageResources.schema_graphql, as: UTF8.self) }
+    package static var text: String {
+        String(decoding: PackageResources.schema_graphql, as: UTF8.self)
+    }
 
     /// - Parameter sdl: the text of `schema.graphql`.
     /// - Throws: every error of the schema; every field without a resolver and resolver without a field.

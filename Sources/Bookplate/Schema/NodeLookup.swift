@@ -37,7 +37,7 @@ struct NodeLookup: FieldLoader {
             let known = ids.compactMap { $0 }
             var answers: [RequestContext.Answer] = []
             for (_, rows) in rows { answers.append(try rows.ask(known, in: request)) }
-            return .afterFlush {
+            return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     var found: [UUID: Slot] = [:]
                     var groups: [Children.Group] = []
@@ -50,7 +50,8 @@ struct NodeLookup: FieldLoader {
                     }
                     let slots = ids.map { id in id.flatMap { found[$0] } ?? .null }
                     return Children(
-                        slots: isList ? [.list(start: 1, count: Int32(slots.count))] + slots : slots,
+                        slots: isList
+                            ? [.list(start: 1, count: Int32(slots.count))] + slots : slots,
                         groups: groups)
                 }
             }

@@ -1,3 +1,4 @@
+import Glibc
 import Identity
 
 extension SessionKeys {
@@ -9,6 +10,7 @@ extension SessionKeys {
             try self.init(file: path)
         } catch {
             guard makesMissing, case .system(errno: 2) = error else { throw error }
+            if let slash = path.lastIndex(of: "/") { mkdir(String(path[..<slash]), 0o700) }
             do throws(SessionKeysError) {
                 try SessionKeys.generate().create(file: path)
             } catch .exists {}

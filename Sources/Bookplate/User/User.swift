@@ -19,5 +19,5 @@ enum User {
         ])
 
     /// `Query.me`, and `Session.user`.
-    static let me = RowLookup(type)
+    static let me = RowLookup.caller(type)
 }

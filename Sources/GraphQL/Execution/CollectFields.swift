@@ -97,7 +97,9 @@ struct FieldCollector {
 extension Document {
     var fragments: [String: FragmentDefinition] {
         var fragments: [String: FragmentDefinition] = [:]
-        for case .fragment(let fragment) in definitions { fragments[fragment.name.value] = fragment }
+        for case .fragment(let fragment) in definitions {
+            fragments[fragment.name.value] = fragment
+        }
         return fragments
     }
 

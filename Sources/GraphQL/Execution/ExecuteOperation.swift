@@ -87,7 +87,7 @@ private struct Execution {
     func run(_ fields: [(frame: Frame, field: Int)]) async {
         // A queue: statements go out in the order of the fields.
         var ready = fields
-        var waiting: [(frame: Frame, field: Int, finish: () -> Children)] = []
+        var waiting: [Waiting] = []
         while true {
             var next = 0
             while next < ready.count {
@@ -97,17 +97,70 @@ private struct Execution {
                 case .ready(let children):
                     attach(children, to: frame, field, &ready)
                 case .afterFlush(let finish):
-                    waiting.append((frame, field, finish))
+                    waiting.append(Waiting(frame: frame, field: field, finish: finish))
+                case .foreseen(let standIn, let finish):
+                    waiting.append(
+                        Waiting(
+                            frame: frame, field: field, finish: finish,
+                            below: startBelow(field, of: frame, standIn)))
                 case .call(let call):
                     attach(await call(), to: frame, field, &ready)
+                case .needsParents:
+                    preconditionFailure("a loader with its parents at hand asks for them")
                 }
             }
             if waiting.isEmpty { return }
             ready.removeAll(keepingCapacity: true)
             if context.needsFlush { await context.flush() }
-            for (frame, field, finish) in waiting { attach(finish(), to: frame, field, &ready) }
+            for load in waiting { finish(load, in: load.frame, &ready) }
             waiting.removeAll(keepingCapacity: true)
         }
+    }
+
+    /// A load that answers after the flush, and those below it that were started with a stand-in.
+    private struct Waiting {
+        let frame: Frame
+        let field: Int
+        let finish: (_ parents: any ObjectBatch) -> Children
+        var below: [Waiting] = []
+    }
+
+    /// Starts what can be started below an object that is only foreseen.
+    private func startBelow(
+        _ position: Int, of frame: Frame, _ standIn: any ObjectBatch
+    ) -> [Waiting] {
+        let selections = frame.selection.fields[position].selected.selections
+        guard selections.count == 1 else { return [] }
+        let foreseen = Frame(selections[0], standIn)
+        var below: [Waiting] = []
+        for field in foreseen.selection.loaded {
+            switch start(field, of: foreseen) {
+            case .afterFlush(let finish):
+                below.append(Waiting(frame: foreseen, field: field, finish: finish))
+            case .foreseen(let standIn, let finish):
+                below.append(
+                    Waiting(
+                        frame: foreseen, field: field, finish: finish,
+                        below: startBelow(field, of: foreseen, standIn)))
+            case .ready, .call, .needsParents:
+                // Started when the object is there.
+                continue
+            }
+        }
+        return below
+    }
+
+    /// Takes a load's answer, and the answers below it where the foreseen object is there.
+    private func finish(
+        _ load: Waiting, in frame: Frame, _ ready: inout [(frame: Frame, field: Int)]
+    ) {
+        let started = Set(load.below.map(\.field))
+        attach(load.finish(frame.batch), to: frame, load.field, except: started, &ready)
+        guard !load.below.isEmpty,
+            case .objects(let child)? = frame.loaded[load.field]?.groups.first,
+            child.batch.count == 1
+        else { return }
+        for load in load.below { finish(load, in: child, &ready) }
     }
 
     private func start(_ position: Int, of frame: Frame) -> Load {
@@ -132,7 +185,7 @@ private struct Execution {
     }
 
     private func attach(
-        _ children: Children, to frame: Frame, _ position: Int,
+        _ children: Children, to frame: Frame, _ position: Int, except started: Set<Int> = [],
         _ ready: inout [(frame: Frame, field: Int)]
     ) {
         let selections = frame.selection.fields[position].selected.selections
@@ -146,7 +199,9 @@ private struct Execution {
             let child = Frame(selections[group.selection], group.batch)
             groups.append(.objects(child))
             if group.batch.count > 0 {
-                for field in child.selection.loaded { ready.append((child, field)) }
+                for field in child.selection.loaded where !started.contains(field) {
+                    ready.append((child, field))
+                }
             }
         }
         frame.loaded[position] = LoadedField(

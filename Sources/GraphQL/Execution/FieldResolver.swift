@@ -66,8 +66,13 @@ public protocol PreparedLoad: Sendable {
 /// How far a started load is.
 public enum Load {
     case ready(Children)
-    /// To be asked again when the context has been flushed.
-    case afterFlush(() -> Children)
+    /// To be asked again, with the parents, when the context has been flushed.
+    case afterFlush((_ parents: any ObjectBatch) -> Children)
+    /// As `afterFlush`, for at most one object of which enough is known to start the fields below it in
+    /// the same level: `standIn` is given to them in its place.
+    case foreseen(standIn: any ObjectBatch, (_ parents: any ObjectBatch) -> Children)
+    /// A stand-in is not enough: to be started again when the object is there.
+    case needsParents
     /// Runs by itself and may wait: mutations, and what asks other services.
     case call(() async -> Children)
 }

@@ -6,7 +6,9 @@ extension Schema {
         for field: FieldDefinition, of type: TypeDefinition
     ) -> FieldResolver? {
         if field === IntrospectionTypes.typenameField { return .property }
-        guard field === IntrospectionTypes.schemaField || field === IntrospectionTypes.typeField || type.name.hasPrefix("__")
+        guard
+            field === IntrospectionTypes.schemaField || field === IntrospectionTypes.typeField
+                || type.name.hasPrefix("__")
         else { return nil }
         // Leaves are written by the batch; objects and lists of them are loaded from memory.
         let isLeaf = self.type(named: field.type.namedType)?.isLeaf ?? true

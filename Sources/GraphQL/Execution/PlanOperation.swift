@@ -65,7 +65,8 @@ private struct Planner {
             throw GraphQLError(
                 "The operation selects more than \(fieldsMax) fields. Ask for less at once.",
                 extensions: [
-                    .init("code", .string("OPERATION_TOO_COMPLEX")), .init("limit", .int(fieldsMax)),
+                    .init("code", .string("OPERATION_TOO_COMPLEX")),
+                    .init("limit", .int(fieldsMax)),
                 ])
         }
         var selections: [PlannedSelection] = []

@@ -26,7 +26,7 @@ private func checkDefinitions(_ parts: SchemaParts, _ context: inout ValidationC
     checkIsTypeSystem(context.document, &context)
     checkUniqueNames(context.document, &context)
     checkKnownTypes(parts, &context)
-    checkAppliedDirectives(parts, &context)
+    checkAppliedDirectives(context.document, &context)
 }
 
 /// The rules for what the definitions say.

@@ -1,3 +1,4 @@
+import EventLoops
 import CLibPQ
 import NIOCore
 
@@ -16,6 +17,7 @@ final class Connection: LinkOwner {
     private var pipeline = PipelineState<Submission>()
     private var prepared: PreparedStatements
     private var scratch = ParameterScratch()
+    /// The names of the statements that are being sent, kept for its storage.
     private var names: [String] = []
     /// What the server said of statements that it would not prepare.
     private var preparationErrors: [PreparedStatements.Key: ServerError] = [:]
@@ -83,7 +85,8 @@ extension Connection {
     func send(_ submission: Submission) {
         guard let connection = link.connection else { return }
         let steps = submission.segment.steps
-        submission.segment.statistics?.count(statements: steps.count)
+        submission.segment.statistics?.count(
+            statements: steps.count - submission.segment.ownStatementCount)
         var isSent = true
         names.removeAll(keepingCapacity: true)
         for step in steps {

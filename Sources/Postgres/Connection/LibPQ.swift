@@ -113,7 +113,8 @@ func withCStrings<Result>(
     return bytes.withUnsafeBufferPointer { buffer in
         var pointers = offsets.map { offset in buffer.baseAddress.map { $0 + offset } }
         pointers.append(nil)
-        return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }  // it has one element at least
+        // It has one element at least, and therefore an address.
+        return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
     }
 }
 

@@ -1,3 +1,4 @@
+import EventLoops
 import NIOCore
 
 /// The connections of one event loop, shared by everything that runs on it.
@@ -196,7 +197,8 @@ extension ConnectionPool {
             if submission.segment.isReadOnly, retry(submission) { continue }
             submission.resume(.failure(.connectionLost(reason)))
         }
-        pump()
+        // Not at once: where one connection ends the others often do too, and the loop is to hear of it first.
+        executor.eventLoop.execute { self.executor.turn { self.pump() } }
     }
 
     /// Puts the submission before all others, if it may be sent again and somebody waits for it.

@@ -16,6 +16,8 @@ package struct Segment: Sendable {
     package static let statementsMax = 1000
 
     private(set) var steps: [Step] = []
+    /// How many of the steps are the pool's own, which nobody asked for.
+    private(set) var ownStatementCount = 0
 
     /// Whether nothing changes by running it twice: then it is sent again when a connection breaks under it.
     package var isReadOnly: Bool
@@ -49,7 +51,9 @@ package struct Segment: Sendable {
         return segment
     }
 
+    /// Adds a statement of the pool's own before the others.
     mutating func prepend(_ statement: Statement) {
+        ownStatementCount += 1
         steps.insert(Step(statement: statement, parameters: Parameters()), at: 0)
     }
 

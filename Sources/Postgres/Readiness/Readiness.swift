@@ -1,3 +1,4 @@
+import EventLoops
 import NIOCore
 
 /// Tells its event loop when descriptors that belong to somebody else, libpq's, can be read or written.

@@ -1,3 +1,4 @@
+import EventLoops
 import CReadiness
 import Glibc
 import NIOCore

@@ -18,9 +18,3 @@ package final class Statement: Sendable {
         id = Statement.lastID.add(1, ordering: .relaxed).newValue
     }
 }
-
-extension Statement: ExpressibleByStringLiteral {
-    package convenience init(stringLiteral text: String) {
-        self.init(text)
-    }
-}

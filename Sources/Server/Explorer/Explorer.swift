@@ -17,16 +17,21 @@ enum Explorer {
     /// What the page loads.
     static var routes: [Route] {
         [
-            route(
-                "/explorer/explorer.js",
-                Asset(PackageResources.explorer_js, contentType: "text/javascript; charset=utf-8")),
-            route(
-                "/explorer/explorer.css",
-                Asset(PackageResources.explorer_css, contentType: "text/css; charset=utf-8")),
+            file("explorer.css", PackageResources.explorer_css, contentType: "text/css"),
+            file("explorer.js", PackageResources.explorer_js),
+            file("docs.js", PackageResources.docs_js),
+            file("dom.js", PackageResources.dom_js),
+            file("editor.js", PackageResources.editor_js),
+            file("highlight.js", PackageResources.highlight_js),
+            file("request.js", PackageResources.request_js),
+            file("store.js", PackageResources.store_js),
         ]
     }
 
-    private static func route(_ path: String, _ asset: Asset) -> Route {
-        Route(.GET, path) { asset.response(to: $0) }
+    private static func file(
+        _ name: String, _ bytes: [UInt8], contentType: String = "text/javascript"
+    ) -> Route {
+        let asset = Asset(bytes, contentType: "\(contentType); charset=utf-8")
+        return Route(.GET, "/explorer/\(name)") { asset.response(to: $0) }
     }
 }

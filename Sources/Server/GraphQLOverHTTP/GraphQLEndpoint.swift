@@ -15,8 +15,10 @@ struct GraphQLEndpoint {
 
     var routes: [Route] {
         [
-            Route(.POST, Self.path, bodyBytesMax: bodyBytesMax, respond: post),
-            Route(.GET, Self.path, respond: get),
+            Route(
+                .POST, Self.path, bodyBytesMax: bodyBytesMax, allowsOtherOrigins: true,
+                respond: post),
+            Route(.GET, Self.path, allowsOtherOrigins: true, respond: get),
         ]
     }
 

@@ -43,7 +43,8 @@ extension MediaType {
         var entries: [MediaType?] = []
         repeat {
             reader.skipBlanks()
-            if reader.isAtEnd || reader.next == UInt8(ascii: ",") { continue }  // empty entries are allowed
+            // Empty entries are allowed.
+            if reader.isAtEnd || reader.next == UInt8(ascii: ",") { continue }
             let entry = reader.mediaType()
             entries.append(entry)
             if entry == nil { reader.skipEntry() }

@@ -22,16 +22,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case closing
     }
 
-    /// What the answer needs to know of its request.
-    struct Exchange {
-        var method: HTTPMethod
-        var path: Substring
-        var id: String
-        var isKeepAlive: Bool
-        var isCrossOrigin: Bool
-        var start: NIODeadline
-    }
-
     private let loopContext: LoopContext
     private var context: ChannelHandlerContext?
     private var phase = Phase.idle
@@ -130,7 +120,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .refuse(let problem): refuse(problem, reader)
         case .answer(let request, by: let route): start(request, route, Exchange(reader))
         case .answerProblem(let problem): finish(problem.response(), Exchange(reader))
-        case .answerOptions(let allow): finish(.options(allow: allow), Exchange(reader))
+        case .answerOptions(let allow):
+            finish(HTTPResponse(.noContent, headers: [("allow", allow)]), Exchange(reader))
         }
     }
 
@@ -155,7 +146,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Writes an answer whose request has been read to its end.
     private func finish(_ response: HTTPResponse, _ exchange: Exchange) {
-        log(exchange, response)
+        exchange.log(response, to: loopContext.logger)
         write(response, exchange)
         if exchange.isKeepAlive {
             phase = .idle
@@ -181,7 +172,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         var exchange = reader.map(Exchange.init) ?? Exchange(id: loopContext.requestIDs.next())
         exchange.isKeepAlive = false
         let response = problem.response()
-        log(exchange, response)
+        exchange.log(response, to: loopContext.logger)
         write(response, exchange)
         phase = .closing
         deadline = .now() + loopContext.limits.lastWordTimeout
@@ -203,28 +194,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     }
 
+    /// Writes all but the end.
     private func write(_ response: HTTPResponse, _ exchange: Exchange) {
         guard let context else { return }
-        var headers = HTTPHeaders()
-        headers.reserveCapacity(10 + response.headers.count)
-        if let contentType = response.contentType {
-            headers.add(name: "content-type", value: contentType)
-        }
-        if response.status.mayHaveResponseBody {
-            headers.add(name: "content-length", value: String(response.body.readableBytes))
-        }
-        headers.add(name: "x-request-id", value: exchange.id)
-        headers.add(name: "date", value: loopContext.date.now())
-        headers.add(name: "x-content-type-options", value: "nosniff")
-        if exchange.isCrossOrigin {
-            // Every origin is welcome: who asks is told by a token that no browser adds by itself.
-            headers.add(name: "access-control-allow-origin", value: "*")
-            headers.add(name: "access-control-expose-headers", value: "x-request-id, retry-after")
-        }
-        for (name, value) in response.headers { headers.add(name: name, value: value) }
-        if !exchange.isKeepAlive { headers.add(name: "connection", value: "close") }
-
-        let head = HTTPResponseHead(version: .http1_1, status: response.status, headers: headers)
+        let head = exchange.head(of: response, date: loopContext.date.now())
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if response.body.readableBytes > 0, exchange.method != .HEAD,
             response.status.mayHaveResponseBody
@@ -272,44 +245,4 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func close() { context?.close(promise: nil) }
-
-    private func log(_ exchange: Exchange, _ response: HTTPResponse) {
-        let status = Int(response.status.code)
-        loopContext.logger.log(
-            level: status >= 500 ? .warning : .debug,
-            "\(exchange.method.rawValue) \(exchange.path) \(status)",
-            metadata: [
-                "request_id": "\(exchange.id)",
-                "microseconds": "\((NIODeadline.now() - exchange.start).nanoseconds / 1000)",
-                "bytes": "\(response.body.readableBytes)",
-            ])
-    }
-}
-
-extension ConnectionHandler.Exchange {
-    fileprivate init(_ reader: RequestReader) {
-        self.init(
-            method: reader.method, path: reader.path, id: reader.id,
-            isKeepAlive: reader.isKeepAlive, isCrossOrigin: reader.isCrossOrigin, start: .now())
-    }
-
-    /// Of a request that could not be read.
-    fileprivate init(id: String) {
-        self.init(
-            method: .GET, path: "", id: id, isKeepAlive: false, isCrossOrigin: false, start: .now())
-    }
-}
-
-extension HTTPResponse {
-    /// What OPTIONS answers: the methods, and to a browser's preflight that it may go on.
-    fileprivate static func options(allow: String) -> HTTPResponse {
-        HTTPResponse(
-            .noContent,
-            headers: [
-                ("allow", allow),
-                ("access-control-allow-methods", allow),
-                ("access-control-allow-headers", "authorization, content-type, x-request-id, *"),
-                ("access-control-max-age", "7200"),
-            ])
-    }
 }

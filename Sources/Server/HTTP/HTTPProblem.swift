@@ -16,7 +16,6 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     case expectationFailed
     case headersTooLarge
     case overloaded
-    case answerTimeout
 
     var status: HTTPResponseStatus {
         switch self {
@@ -29,7 +28,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unsupportedMediaType: .unsupportedMediaType
         case .expectationFailed: .expectationFailed
         case .headersTooLarge: .requestHeaderFieldsTooLarge
-        case .overloaded, .answerTimeout: .serviceUnavailable
+        case .overloaded: .serviceUnavailable
         }
     }
 
@@ -44,7 +43,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .bodyTooLarge: "PAYLOAD_TOO_LARGE"
         case .unsupportedMediaType: "UNSUPPORTED_MEDIA_TYPE"
         case .headersTooLarge: "HEADERS_TOO_LARGE"
-        case .overloaded, .answerTimeout: "UNAVAILABLE"
+        case .overloaded: "UNAVAILABLE"
         }
     }
 
@@ -62,7 +61,6 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .expectationFailed: "The only expectation that can be met is 100-continue."
         case .headersTooLarge: "The request's headers or its address are too large."
         case .overloaded: "The server has too many connections; try again soon."
-        case .answerTimeout: "The answer took too long; try again with a smaller request."
         }
     }
 
@@ -71,7 +69,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         var headers: [(String, String)] = []
         switch self {
         case .methodNotAllowed(let allow): headers.append(("allow", allow))
-        case .overloaded, .answerTimeout: headers.append(("retry-after", "1"))
+        case .overloaded: headers.append(("retry-after", "1"))
         default: break
         }
         return HTTPResponse(

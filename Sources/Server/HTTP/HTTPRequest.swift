@@ -22,6 +22,8 @@ package struct RequestHeaders: Sendable, Equatable {
     package var contentType: String?
     package var contentLength: String?
     package var expect: String?
+    /// The name that the client knows this server by, with the port where it is not the usual one.
+    package var host: String?
     package var ifNoneMatch: String?
     package var origin: String?
     package var requestID: String?
@@ -36,7 +38,9 @@ package struct RequestHeaders: Sendable, Equatable {
         for (name, value) in headers {
             // The length tells most names apart before their bytes are compared.
             switch name.utf8.count {
-            case 4 where name.isHeader("host"): hostCount += 1
+            case 4 where name.isHeader("host"):
+                host = value
+                hostCount += 1
             case 6 where name.isHeader("accept"):
                 accept = accept.map { "\($0), \(value)" } ?? value
             case 6 where name.isHeader("expect"): keep(value, as: \.expect)

@@ -3,7 +3,7 @@ import NIOCore
 import NIOExtras
 import NIOHTTP1
 import NIOPosix
-import Postgres
+import EventLoops
 import ServiceLifecycle
 import Synchronization
 
@@ -11,6 +11,9 @@ import Synchronization
 package struct HTTPServer: Service {
     /// Makes the routes of one event loop, on that loop; what they share with another loop must be Sendable.
     package typealias MakeRoutes = @Sendable (EventLoopTaskExecutor) throws -> [Route]
+
+    /// For the database, log and listening sockets, and for connections that are told there are too many.
+    private static let descriptorsKept = 200
 
     private let group: any EventLoopGroup
     private let executors: [EventLoopTaskExecutor]
@@ -43,11 +46,14 @@ package struct HTTPServer: Service {
 
     /// Serves until a graceful shutdown is asked for, and returns when the requests that run then are answered.
     ///
-    /// - Throws: where the port cannot be listened on, or a route cannot be made.
+    /// - Throws: `ListenError` where the port cannot be listened on, or what making a route throws.
     package func run() async throws {
+        let descriptorsMax = raiseDescriptorLimit()
         let contexts = try await makeContexts()
         let quiescing = ServerQuiescingHelper(group: group)
-        let channel = try await listen(contexts, quiescing)
+        let channel = try await listen(
+            contexts, quiescing,
+            connectionsMax: min(limits.connectionsMax, descriptorsMax - Self.descriptorsKept))
         let sweeps = contexts.values.map { bound in
             bound.eventLoop.scheduleRepeatedTask(
                 initialDelay: limits.sweepInterval, delay: limits.sweepInterval
@@ -77,10 +83,10 @@ package struct HTTPServer: Service {
     }
 
     private func listen(
-        _ contexts: LoopContexts, _ quiescing: ServerQuiescingHelper
+        _ contexts: LoopContexts, _ quiescing: ServerQuiescingHelper, connectionsMax: Int
     ) async throws -> any Channel {
         let connectionCount = ConnectionCount()
-        return try await ServerBootstrap(group: group)
+        let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { channel in
@@ -90,7 +96,7 @@ package struct HTTPServer: Service {
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelInitializer { [limits] channel in
+            .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     // Every loop of the group has its context.
                     guard let context = contexts[ObjectIdentifier(channel.eventLoop)]?.value else {
@@ -98,14 +104,18 @@ package struct HTTPServer: Service {
                     }
                     let count = connectionCount.open()
                     channel.closeFuture.whenComplete { _ in connectionCount.close() }
-                    guard count <= limits.connectionsMax else {
+                    guard count <= connectionsMax else {
                         try channel.pipeline.syncOperations.addHandler(OverloadHandler())
                         return
                     }
                     try Self.addHandlers(to: channel.pipeline.syncOperations, context)
                 }
             }
-            .bind(host: host, port: port).get()
+        do {
+            return try await bootstrap.bind(host: host, port: port).get()
+        } catch {
+            throw ListenError(host: host, port: port, error)
+        }
     }
 
     private static func addHandlers(

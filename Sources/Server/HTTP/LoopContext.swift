@@ -1,6 +1,6 @@
 import Logging
 import NIOCore
-import Postgres
+import EventLoops
 
 /// What the connections of one event loop share; used on that loop only.
 final class LoopContext {

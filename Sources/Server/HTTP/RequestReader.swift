@@ -32,8 +32,8 @@ struct RequestReader {
     var method: HTTPMethod { request.method }
     var path: Substring { request.path }
     var id: String { request.id }
-    /// Whether a page of another origin may have sent it.
-    var isCrossOrigin: Bool { request.headers.origin != nil }
+    /// Whether a page of another origin may have sent it, and may read the answer.
+    let isCrossOrigin: Bool
 
     /// Begins with a request's head, whose first action follows from `headAction`.
     init(_ head: HTTPRequestHead, routes: RouteTable, newID: () -> String) {
@@ -42,8 +42,12 @@ struct RequestReader {
         request = HTTPRequest(
             method: head.method, path: path, query: query, headers: headers,
             body: ByteBuffer(), id: headers.requestID.flatMap(RequestID.wellFormed) ?? newID())
-        // The parser reads nothing after a request that asks for another protocol, so the answer is the last.
-        isKeepAlive = head.isKeepAlive && !headers.hasUpgrade && head.method != .CONNECT
+        // The parser reads nothing after a request that asks for another protocol, so the answer is the last;
+        // HTTP/1.0 has its own way of keeping connections, which nobody needs any more.
+        isKeepAlive =
+            head.isKeepAlive && head.version == .http1_1 && !headers.hasUpgrade
+            && head.method != .CONNECT
+        isCrossOrigin = headers.origin != nil && routes.allowsOtherOrigins(path: path)
         target = Self.target(of: request, version: head.version, in: routes)
         if case .route(let route) = target {
             bodyBytesMax = route.bodyBytesMax

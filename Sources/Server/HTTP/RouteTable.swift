@@ -5,16 +5,20 @@ package struct Route {
     package let method: HTTPMethod
     package let path: String
     package let bodyBytesMax: Int
+    /// Whether pages of other origins may call it and read its answer; a path's routes agree on this.
+    package let allowsOtherOrigins: Bool
     /// Runs on the event loop that the route was made for.
     package let respond: (HTTPRequest) async -> HTTPResponse
 
     package init(
         _ method: HTTPMethod, _ path: String, bodyBytesMax: Int = 0,
+        allowsOtherOrigins: Bool = false,
         respond: @escaping (HTTPRequest) async -> HTTPResponse
     ) {
         self.method = method
         self.path = path
         self.bodyBytesMax = bodyBytesMax
+        self.allowsOtherOrigins = allowsOtherOrigins
         self.respond = respond
     }
 }
@@ -43,6 +47,11 @@ struct RouteTable {
             return Path(
                 routes: routes, allow: (methods + ["OPTIONS"]).joined(separator: ", "))
         }
+    }
+
+    /// Whether pages of other origins may use the path.
+    func allowsOtherOrigins(path: Substring) -> Bool {
+        paths[path]?.routes.contains(where: \.allowsOtherOrigins) ?? false
     }
 
     func find(_ method: HTTPMethod, path: Substring) -> Match {

@@ -43,6 +43,9 @@ final class RawClient: Sendable {
         }
     }
 
+    /// Says that nothing more will be sent, and goes on reading.
+    func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
+
     /// The next bytes; empty at the end of the connection.
     func receive(_ countMax: Int = 64 << 10) throws -> [UInt8] {
         var chunk = [UInt8](repeating: 0, count: countMax)

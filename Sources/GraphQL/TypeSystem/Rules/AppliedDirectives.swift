@@ -4,23 +4,45 @@
 /// These are the rules for operations: they read the same nodes.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Validation.Directives
-func checkAppliedDirectives(_ parts: SchemaParts, _ context: inout ValidationContext) {
+func checkAppliedDirectives(_ document: Document, _ context: inout ValidationContext) {
     var rules = DirectiveRules()
-    walk(parts.schemas.flatMap(\.directives), at: .schema, &rules, &context)
-    for directive in parts.directives {
-        walk(directive.arguments, at: .argumentDefinition, &rules, &context)
-    }
-    for type in parts.types {
-        // An extension may stand before the definition.
-        let directives = type.directives.sorted { $0.range.start < $1.range.start }
-        walk(directives, at: type.definition.directiveLocation, &rules, &context)
-        for field in type.fields {
-            walk(field.directives, at: .fieldDefinition, &rules, &context)
-            walk(field.arguments, at: .argumentDefinition, &rules, &context)
+    // A schema and a type have one place for directives together with their extensions.
+    var schemaDirectives: [Directive] = []
+    var typeDirectives: [TypePlace: [Directive]] = [:]
+    var places: [TypePlace] = []
+    for case .typeSystem(let definition) in document.definitions {
+        switch definition {
+        case .schema(let schema):
+            schemaDirectives += schema.directives
+        case .directive(let directive):
+            walk(directive.arguments, at: .argumentDefinition, &rules, &context)
+        case .type(let type):
+            let place = TypePlace(name: type.name.value, location: type.directiveLocation)
+            if typeDirectives[place] == nil { places.append(place) }
+            typeDirectives[place, default: []] += type.directives
+            walkMembers(of: TypeParts(type), &rules, &context)
         }
-        for value in type.values { walk(value.directives, at: .enumValue, &rules, &context) }
-        walk(type.inputFields, at: .inputFieldDefinition, &rules, &context)
     }
+    walk(schemaDirectives, at: .schema, &rules, &context)
+    for place in places {
+        walk(typeDirectives[place] ?? [], at: place.location, &rules, &context)
+    }
+}
+
+private struct TypePlace: Hashable {
+    let name: String
+    let location: DirectiveLocation
+}
+
+private func walkMembers(
+    of type: TypeParts, _ rules: inout DirectiveRules, _ context: inout ValidationContext
+) {
+    for field in type.fields {
+        walk(field.directives, at: .fieldDefinition, &rules, &context)
+        walk(field.arguments, at: .argumentDefinition, &rules, &context)
+    }
+    for value in type.values { walk(value.directives, at: .enumValue, &rules, &context) }
+    walk(type.inputFields, at: .inputFieldDefinition, &rules, &context)
 }
 
 private func walk(

@@ -43,34 +43,45 @@ func checkInputObjectCycles(_ parts: SchemaParts, _ context: inout ValidationCon
         inputObjects.map { ($0.name.value, neededFields(of: $0, parts)) },
         uniquingKeysWith: { first, _ in first })
     let endless = endlessTypes(inputObjects, needs)
-    var search = CycleSearch<InputValueDefinitionNode> { name in
+    var search = CycleSearch<NeededField> { name in
         (needs[name] ?? []).filter { endless.contains($0.target) }
     }
     for type in inputObjects where endless.contains(type.name.value) {
         search.search(from: type.name.value) { start, cycle in
-            let path = cycle.map(\.name.value).joined(separator: ".")
+            let names = cycle.map(\.field.name.value)
+            let paths = cycle.map { "\($0.type).\($0.field.name.value)" }
+            let isOfOneOf = cycle.contains { !$0.field.type.isNonNull }
             context.report(
-                "Cannot reference Input Object \"\(start)\" within itself through a series of non-null "
-                    + "fields: \"\(path)\".", at: cycle.map(\.range))
+                isOfOneOf
+                    ? "Input Object \(start) cannot be provided a finite value because it references "
+                        + "itself through fields: \(paths.joined(separator: ", "))."
+                    : "Cannot reference Input Object \"\(start)\" within itself through a series of "
+                        + "non-null fields: \"\(names.joined(separator: "."))\".",
+                at: cycle.map(\.field.range))
         }
     }
 }
 
-/// Fields that must be given an input object of their own.
+/// A field that must be given an input object of its own, and the type it is a field of.
+private struct NeededField {
+    let type: String
+    let field: InputValueDefinitionNode
+}
+
 private func neededFields(
     of type: TypeParts, _ parts: SchemaParts
-) -> [(edge: InputValueDefinitionNode, target: String)] {
+) -> [(edge: NeededField, target: String)] {
     type.inputFields.compactMap { field in
         guard type.isOneOf || field.type.isNonNull, case .named(let name) = field.type.nullable,
             case .inputObject? = parts[name.value]?.definition.body
         else { return nil }
-        return (field, name.value)
+        return (NeededField(type: type.name.value, field: field), name.value)
     }
 }
 
 /// The input objects no finite value exists for: what remains when all that can end has been taken away.
 private func endlessTypes(
-    _ types: [TypeParts], _ needs: [String: [(edge: InputValueDefinitionNode, target: String)]]
+    _ types: [TypeParts], _ needs: [String: [(edge: NeededField, target: String)]]
 ) -> Set<String> {
     var endless = Set(types.map(\.name.value))
     var hasChanged = true

@@ -66,7 +66,7 @@ package final class EventLoopTaskExecutor: TaskExecutor, @unchecked Sendable {
 
 extension EventLoopTaskExecutor {
     /// Does the work on the loop: right here when the caller is there already.
-    func perform<Value: Sendable, Failure: Error>(
+    package func perform<Value: Sendable, Failure: Error>(
         _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         if eventLoop.inEventLoop { return try await work() }

@@ -1,0 +1,236 @@
+import GraphQL
+import TestSupport
+import Testing
+
+/// The lists of books: order, filters, pages.
+@Suite struct BookListTests {
+    static let app = Shared { try await TestApp.start(catalog: []) }
+
+    static let orders = ["ADDED_DESC", "ADDED_ASC", "TITLE_ASC", "AUTHOR_ASC", "UPDATED_DESC"]
+
+    static let page = """
+        query($order: BookOrder, $first: Int, $after: String, $status: ReadingStatus, $search: String, $shelf: ID) {
+          me {
+            books(orderBy: $order, first: $first, after: $after, status: $status, search: $search, shelfId: $shelf) {
+              totalCount nodes { id title author status }
+              edges { cursor node { id } }
+              pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+            }
+          }
+        }
+        """
+
+    /// Books with ties and nulls in every column that an order has.
+    private func fill(_ reader: Reader, _ count: Int, seed: UInt64) async throws {
+        let id = reader.id.string ?? ""
+        // A linear congruence scatters the values; the same seed gives the same library.
+        try await Self.app().database.execute(
+            """
+            INSERT INTO books (user_id, id, title, author, status, added_at, updated_at)
+            SELECT '\(id)', gen_random_uuid(),
+              (array['Émile', 'emile', 'Zoo', 'aa', 'AA', 'Ab', '1984', 'Ärger', 'zoo'])[1 + h % 9],
+              (array[NULL, 'Ann', 'ann', 'Bob', NULL, 'Éa'])[1 + h / 9 % 6],
+              (array['READ', 'READING'])[1 + h / 54 % 2]::reading_status,
+              timestamptz '2020-01-01' + (h / 7 % 5) * interval '1 microsecond',
+              timestamptz '2020-01-01' + (h / 11 % 3) * interval '1 day'
+            FROM (SELECT (n * 48271 + \(seed)) % 65537 AS h FROM generate_series(1, \(count)) n) s
+            """)
+    }
+
+    /// All ids in order, page by page; `meanwhile` runs between pages.
+    private func walk(
+        _ reader: Reader, _ variables: [Value.Member], first: Int,
+        meanwhile: () async throws -> Void = {}
+    ) async throws -> [String] {
+        var ids: [String] = []
+        var after = Value.null
+        for _ in 0..<1000 {
+            let answer = try await reader.ask(
+                Self.page,
+                .object(variables + [.init("first", .int(first)), .init("after", after)]))
+            let page = try #require(answer["me", "books"], "\(answer.json)")
+            let nodes = page["nodes"]?.each("id") ?? []
+            #expect(page["edges"]?.list?.map { $0["node"]?["id"] ?? .null } == nodes)
+            #expect(page["pageInfo", "hasPreviousPage"] == .boolean(!after.isNull))
+            #expect(page["pageInfo", "endCursor"] == page["edges"]?.each("cursor").last ?? .null)
+            #expect(page["pageInfo", "startCursor"] == page["edges"]?.each("cursor").first ?? .null)
+            ids += nodes.compactMap(\.string)
+            guard page["pageInfo", "hasNextPage"] == true else { return ids }
+            #expect(nodes.count == first)
+            after = page["pageInfo", "endCursor"] ?? .null
+            try await meanwhile()
+        }
+        Issue.record("the pages have no end")
+        return ids
+    }
+
+    @Test(arguments: orders, [UInt64(1), 77])
+    func pagesShowEveryBookOnce(order: String, seed: UInt64) async throws {
+        let reader = try await Self.app().newReader()
+        try await fill(reader, 60, seed: seed)
+        var random = Seeded(seed)
+        let all = try await walk(reader, [.init("order", .string(order))], first: 100)
+        #expect(Set(all).count == 60)
+        for _ in 0..<3 {
+            let first = Int.random(in: 1...25, using: &random)
+            let ids = try await walk(reader, [.init("order", .string(order))], first: first)
+            #expect(ids == all, "first: \(first), seed: \(seed)")
+        }
+    }
+
+    @Test(arguments: orders)
+    func booksThatComeMeanwhileMoveNothing(order: String) async throws {
+        let reader = try await Self.app().newReader()
+        try await fill(reader, 40, seed: 5)
+        let before = try await walk(reader, [.init("order", .string(order))], first: 100)
+        let seen = try await walk(reader, [.init("order", .string(order))], first: 7) {
+            try await fill(reader, 2, seed: UInt64.random(in: 0..<60_000))
+        }
+        #expect(Set(seen).count == seen.count, "a book came twice")
+        #expect(seen.filter(Set(before).contains) == before, "a book was passed over")
+    }
+
+    @Test func ordersAreWhatTheySay() async throws {
+        let reader = try await Self.app().newReader()
+        for (title, author) in [("b", "Y"), ("a", "Z"), ("C", "x")] as [(Value, Value)] {
+            _ = try await reader.makeBook(["title": title, "author": author])
+        }
+        let first = try await reader.makeBook("Ä")
+        _ = try await reader.ask(
+            "mutation($id: ID!) { updateBook(id: $id, input: {currentPage: 1}) { id } }",
+            ["id": first])
+        for (order, titles) in [
+            ("ADDED_DESC", ["Ä", "C", "a", "b"]), ("ADDED_ASC", ["b", "a", "C", "Ä"]),
+            ("TITLE_ASC", ["a", "Ä", "b", "C"]), ("AUTHOR_ASC", ["C", "b", "a", "Ä"]),
+            ("UPDATED_DESC", ["Ä", "C", "a", "b"]),
+        ] as [(Value, [Value])] {
+            let books = try await reader.need(Self.page, ["order": order], "me", "books", "nodes")
+            #expect(books.each("title") == titles, "\(order)")
+        }
+    }
+
+    @Test func filtersGoTogether() async throws {
+        let reader = try await Self.app().newReader()
+        let shelf = try await reader.makeShelf("Shelf")
+        _ = try await reader.makeBook("100% Dune", status: "READ", shelves: [shelf])
+        _ = try await reader.makeBook("Dune_Messiah", status: "READING", shelves: [shelf])
+        _ = try await reader.makeBook(["title": "Other", "author": "A. Dunes", "status": "READ"])
+        for (variables, titles) in [
+            (["status": "READ"], ["100% Dune", "Other"]), (["status": "PAUSED"], []),
+            (["shelf": shelf], ["100% Dune", "Dune_Messiah"]),
+            (["shelf": "0198c0de-0000-7000-8000-00000000dead"], []), (["shelf": "no id"], []),
+            (["search": "dune"], ["100% Dune", "Dune_Messiah", "Other"]),
+            (["search": "%"], ["100% Dune"]), (["search": "_"], ["Dune_Messiah"]),
+            (["search": "\\"], []), (["search": "' OR 1=1 --"], []),
+            (["search": "dune", "status": "READ", "shelf": shelf], ["100% Dune"]),
+        ] as [(Value, [Value])] {
+            guard case .object(let members) = variables else { return }
+            let answer = try await reader.ask(
+                Self.page, .object(members + [.init("order", "TITLE_ASC")]))
+            #expect(answer["me", "books", "nodes"]?.each("title") == titles, "\(variables)")
+            #expect(answer["me", "books", "totalCount"] == .int(titles.count), "\(variables)")
+        }
+    }
+
+    @Test func totalCountIsOfTheWholeListOnEveryPage() async throws {
+        let reader = try await Self.app().newReader()
+        try await reader.makeBooks(7)
+        let first = try await reader.ask(Self.page, ["first": 3])
+        #expect(first["me", "books", "totalCount"] == 7)
+        let second = try await reader.ask(
+            Self.page,
+            ["first": 3, "after": first["me", "books", "pageInfo", "endCursor"] ?? .null])
+        #expect(second["me", "books", "totalCount"] == 7)
+        #expect(second["me", "books", "nodes"]?.list?.count == 3)
+    }
+
+    @Test(arguments: [0, -1, 101, Int(Int32.max)])
+    func pagesHoldOneToAHundred(first: Int) async throws {
+        let reader = try await Self.app().newReader()
+        _ = try await reader.makeShelf("Shelf")
+        for field in [
+            "me { books(first: $first) { totalCount } }",
+            "me { shelves { books(first: $first) { totalCount } } }",
+            "me { reviews(first: $first) { totalCount } }", "feed(first: $first) { nodes { id } }",
+        ] {
+            let answer = try await reader.ask(
+                "query($first: Int) { \(field) }", ["first": .int(first)])
+            #expect(answer.code == "BAD_USER_INPUT")
+            #expect(answer.field == "first")
+            #expect(answer.message == "Ask for 1 to 100 at once.")
+        }
+    }
+
+    @Test(arguments: [
+        "", "x", "====", "AAAA", "ADDED_DESC", String(repeating: "A", count: 20_000), "\u{0}",
+        "%00",
+    ])
+    func cursorsOfNobodyAreRefused(cursor: String) async throws {
+        let reader = try await Self.app().newReader()
+        _ = try await reader.makeShelf("Shelf")
+        for field in [
+            "me { books(after: $after) { totalCount } }",
+            "me { shelves { books(after: $after) { totalCount } } }",
+            "me { reviews(after: $after) { totalCount } }", "feed(after: $after) { nodes { id } }",
+        ] {
+            let answer = try await reader.ask(
+                "query($after: String) { \(field) }", ["after": .string(cursor)])
+            #expect(answer.code == "BAD_USER_INPUT", "\(field)")
+            #expect(answer.field == "after")
+        }
+    }
+
+    @Test func cursorOfAnotherOrderIsRefused() async throws {
+        let reader = try await Self.app().newReader()
+        try await reader.makeBooks(2)
+        let answer = try await reader.ask(Self.page, ["first": 1, "order": "TITLE_ASC"])
+        let cursor = answer["me", "books", "pageInfo", "endCursor"] ?? .null
+        for order in Self.orders where order != "TITLE_ASC" {
+            let other = try await reader.ask(
+                Self.page, ["order": .string(order), "after": cursor])
+            #expect(other.code == "BAD_USER_INPUT")
+        }
+    }
+
+    @Test func cursorStaysGoodWhenItsBookIsGone() async throws {
+        let reader = try await Self.app().newReader()
+        try await reader.makeBooks(5)
+        let first = try await reader.ask(Self.page, ["first": 2, "order": "TITLE_ASC"])
+        let book = first["me", "books", "nodes", 1, "id"] ?? .null
+        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        let second = try await reader.ask(
+            Self.page,
+            [
+                "first": 2, "order": "TITLE_ASC",
+                "after": first["me", "books", "pageInfo", "endCursor"] ?? .null,
+            ])
+        #expect(
+            second["me", "books", "nodes"]?.each("title") == ["Book 3", "Book 4"])
+    }
+
+    @Test func eachShelfHasItsOwnPage() async throws {
+        let reader = try await Self.app().newReader()
+        let (full, empty, one) = (
+            try await reader.makeShelf("Full"), try await reader.makeShelf("Empty"),
+            try await reader.makeShelf("One")
+        )
+        try await reader.makeBooks(5, "Full", shelves: [full])
+        try await reader.makeBooks(1, "One", shelves: [one])
+        #expect(empty.string != nil)
+        let shelves = try await reader.need(
+            """
+            { me { shelves { name bookCount books(first: 2, orderBy: TITLE_ASC) {
+              totalCount nodes { title } pageInfo { hasNextPage endCursor }
+            } } } }
+            """, .null, "me", "shelves")
+        #expect(shelves.each("bookCount") == [5, 0, 1])
+        #expect(shelves.each("books").map { $0["totalCount"] } == [5, 0, 1])
+        #expect(
+            shelves.each("books").map { $0["nodes"]?.each("title") } == [
+                ["Full 1", "Full 2"], [], ["One 1"],
+            ])
+        #expect(
+            shelves.each("books").map { $0["pageInfo", "hasNextPage"] } == [true, false, false])
+        #expect(shelves[1, "books", "pageInfo", "endCursor"] == .null)
+    }
+}

@@ -1,0 +1,259 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@Suite struct CreateBookTests {
+    static let app = Shared { try await TestApp.start() }
+
+    static let create = """
+        mutation($input: CreateBookInput!) {
+          createBook(input: $input) {
+            id title author isbn13 isbn10 publisher publishedDate pageCount category genre description
+            status currentPage addedAt startedAt finishedAt updatedAt
+            card { id title } shelves { id name } review { id }
+          }
+        }
+        """
+    static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
+
+    private func count(_ reader: Reader) async throws -> Value {
+        try await reader.need("{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
+    }
+
+    @Test func byTitle() async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(
+            Self.create,
+            [
+                "input": [
+                    "title": "  Dune ", "author": " Frank Herbert", "category": "Novel",
+                    "genre": "SF",
+                ]
+            ])
+        let book = try #require(answer["createBook"])
+        #expect(book["title"] == "Dune")
+        #expect(book["author"] == "Frank Herbert")
+        #expect(book["category"] == "Novel")
+        #expect(book["genre"] == "SF")
+        #expect(book["status"] == "WANT_TO_READ")
+        for name in ["isbn13", "isbn10", "publisher", "card", "review", "startedAt", "finishedAt"] {
+            #expect(book[name] == .null)
+        }
+        #expect(book["shelves"] == [])
+        #expect(book["addedAt"] == book["updatedAt"])
+    }
+
+    @Test func byISBNTheCatalogueFillsTheRest() async throws {
+        let reader = try await Self.app().newReader()
+        let isbn = TestCatalog.isbn(3)
+        let answer = try await reader.ask(Self.create, ["input": ["isbn": .string(isbn)]])
+        let book = try #require(answer["createBook"])
+        #expect(book["title"] == "Card 3")
+        #expect(book["author"] == "Author 3")
+        #expect(book["isbn13"] == .string(isbn))
+        #expect(book["isbn10"]?.string?.utf8.count == 10)
+        #expect(book["card", "title"] == "Card 3")
+        #expect(book["genre"] == "History")
+        #expect(book["pageCount"] == 103)
+        #expect(book["publisher"] == "House")
+        #expect(book["publishedDate"] == "1999-01")
+        #expect(book["description"]?.string?.hasPrefix("The story of number 3.") == true)
+    }
+
+    @Test func byCardWithWordsOfOnesOwn() async throws {
+        let reader = try await Self.app().newReader()
+        let card = try await reader.cards(1)[0]
+        let answer = try await reader.ask(
+            Self.create,
+            ["input": ["cardId": card["id"] ?? .null, "title": "My name for it", "genre": "Mine"]])
+        #expect(answer["createBook", "title"] == "My name for it")
+        #expect(answer["createBook", "genre"] == "Mine")
+        #expect(answer["createBook", "card", "id"] == card["id"])
+        #expect(answer["createBook", "isbn13"] == card["isbn13"])
+    }
+
+    @Test func unknownISBNNeedsATitle() async throws {
+        let reader = try await Self.app().newReader()
+        let unknown = try await reader.ask(Self.create, ["input": ["isbn": "9780306406157"]])
+        #expect(unknown.code == "NOT_FOUND")
+        #expect(unknown.message == "No book with this ISBN is known. Add it with its title.")
+        let titled = try await reader.ask(
+            Self.create, ["input": ["isbn": "0-306-40615-2", "title": "By hand"]])
+        #expect(titled["createBook", "isbn13"] == "9780306406157")
+        #expect(titled["createBook", "isbn10"] == "0306406152")
+        #expect(titled["createBook", "card"] == .null)
+    }
+
+    @Test(arguments: [
+        ("WANT_TO_READ", false, false), ("READING", true, false), ("READ", false, true),
+        ("PAUSED", false, false), ("DID_NOT_FINISH", false, false),
+    ])
+    func statusSetsItsDate(status: String, isStarted: Bool, isFinished: Bool) async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(
+            Self.create, ["input": ["title": "Book", "status": .string(status)]])
+        #expect(answer["createBook", "status"] == .string(status))
+        #expect((answer["createBook", "startedAt"] != .null) == isStarted)
+        #expect((answer["createBook", "finishedAt"] != .null) == isFinished)
+    }
+
+    @Test func sameIDAgainGivesTheBookThatIsThere() async throws {
+        let reader = try await Self.app().newReader()
+        let shelf = try await reader.makeShelf("Shelf")
+        let input: Value = [
+            "id": "0198c0de-0000-7000-8000-0000000000b1", "isbn": .string(TestCatalog.isbn(5)),
+            "shelfIds": [shelf],
+        ]
+        let first = try await reader.ask(Self.create, ["input": input])
+        let second = try await reader.ask(Self.create, ["input": input])
+        #expect(first.errors.isEmpty)
+        #expect(first.json == second.json)
+        #expect(first["createBook", "shelves"]?.each("id") == [shelf])
+        #expect(try await count(reader) == 1)
+    }
+
+    @Test func replayDoesNotUndoLaterChanges() async throws {
+        let reader = try await Self.app().newReader()
+        let input: Value = ["id": "0198c0de-0000-7000-8000-0000000000b2", "title": "Old"]
+        _ = try await reader.ask(Self.create, ["input": input])
+        _ = try await reader.ask(
+            #"mutation { updateBook(id: "0198c0de-0000-7000-8000-0000000000b2", input: {title: "New"}) { id } }"#
+        )
+        let replay = try await reader.ask(Self.create, ["input": input])
+        #expect(replay["createBook", "title"] == "New")
+    }
+
+    /// The first book, and the same book again under another id.
+    @Test(arguments: ["card card", "card isbn", "isbn card", "isbn isbn", "hand isbn"])
+    func sameBookTwiceIsAConflictThatNamesIt(kinds: String) async throws {
+        let reader = try await Self.app().newReader()
+        let card = try await reader.cards(1)[0]
+        let inputs: [Substring: Value] = [
+            "card": ["cardId": card["id"] ?? .null], "isbn": ["isbn": card["isbn13"] ?? .null],
+            "hand": ["isbn": card["isbn13"] ?? .null, "title": "By hand"],
+        ]
+        let kinds = kinds.split(separator: " ")
+        let id = try await reader.makeBook(try #require(inputs[kinds[0]]))
+        let answer = try await reader.ask(Self.create, ["input": try #require(inputs[kinds[1]])])
+        #expect(answer.code == "CONFLICT")
+        #expect(answer.errors.first?["extensions", "id"] == id)
+        #expect(answer["createBook"] == nil)
+        #expect(try await count(reader) == 1)
+    }
+
+    @Test func sameTitleTwiceIsTwoBooks() async throws {
+        let reader = try await Self.app().newReader()
+        _ = try await reader.makeBook("Poems")
+        _ = try await reader.makeBook("Poems")
+        #expect(try await count(reader) == 2)
+    }
+
+    @Test(
+        arguments: [
+            ([:], "title", "A book needs a title, an ISBN or a card."),
+            (["title": "  "], "title", "Title may not be empty."),
+            (["title": .null], "title", "A book needs a title, an ISBN or a card."),
+            (
+                ["title": .string(String(repeating: "x", count: 501))], "title",
+                "Title may have at most 500 characters."
+            ),
+            (
+                ["title": "x", "isbn": "9780306406158"], "isbn",
+                "The ISBN's last digit does not fit the others. Check for a typing error."
+            ),
+            (
+                ["title": "x", "isbn": "123"], "isbn",
+                "An ISBN has 10 or 13 digits. Check the number and try again."
+            ),
+            (["title": "x", "id": "not an id"], "id", "An id is a UUID. Leave it out to get one."),
+            (
+                ["title": "x", "category": .string(String(repeating: "x", count: 101))], "category",
+                "Category may have at most 100 characters."
+            ),
+            (["title": "x\u{0}"], "title", "Title holds a character that is not text."),
+        ] as [(Value, String, String)])
+    func badInputIsRefused(input: Value, field: String, message: String) async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(Self.create, ["input": input])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == field)
+        #expect(answer.message == message)
+        #expect(try await count(reader) == 0)
+    }
+
+    @Test(
+        arguments: [
+            ["cardId": absent], ["cardId": "no id"], ["title": "x", "cardId": absent],
+            ["title": "x", "shelfIds": [absent]], ["title": "x", "shelfIds": ["no id"]],
+        ] as [Value])
+    func whatNobodyHasIsNotFound(input: Value) async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(Self.create, ["input": input])
+        #expect(answer.code == "NOT_FOUND")
+        #expect(try await count(reader) == 0)
+    }
+
+    @Test func batchEntriesSucceedOrFailByThemselves() async throws {
+        let reader = try await Self.app().newReader()
+        let card = try await reader.cards(1)[0]
+        let there = try await reader.makeBook(["cardId": card["id"] ?? .null])
+        let inputs: [Value] = [
+            ["title": "Good"], ["title": " "], ["isbn": "9780306406158"],
+            ["isbn": card["isbn13"] ?? .null], ["cardId": Self.absent],
+            ["isbn": .string(TestCatalog.isbn(20))], ["isbn": .string(TestCatalog.isbn(20))],
+            ["title": "Lost", "shelfIds": [Self.absent]], ["isbn": "9780306406157"],
+        ]
+        let answer = try await reader.ask(
+            """
+            mutation($inputs: [CreateBookInput!]!) {
+              createBooks(inputs: $inputs) { book { id title } error { code field message } }
+            }
+            """, ["inputs": .list(inputs)])
+        let results = try #require(answer["createBooks"])
+        #expect(
+            results.each("error").map { $0["code"]?.string } == [
+                nil, "BAD_USER_INPUT", "BAD_USER_INPUT", "CONFLICT", "NOT_FOUND", nil, "CONFLICT",
+                "NOT_FOUND", "NOT_FOUND",
+            ])
+        #expect(
+            results.each("error").map { $0["field"]?.string } == [
+                nil, "title", "isbn", nil, nil, nil, nil, nil, nil,
+            ])
+        #expect(
+            results.each("book").map { $0["title"]?.string } == [
+                "Good", nil, nil, nil, nil, "Card 20", nil, nil, nil,
+            ])
+        #expect(answer.errors.isEmpty)
+        #expect(try await count(reader) == 3)
+        #expect(there.string != nil)
+    }
+
+    @Test func batchHoldsFifty() async throws {
+        let reader = try await Self.app().newReader()
+        #expect(try await reader.makeBooks(50).count == 50)
+        let answer = try await reader.ask(
+            "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { book { id } } }",
+            ["i": .list(Array(repeating: ["title": "x"], count: 51))])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == "inputs")
+        let none = try await reader.ask("mutation { createBooks(inputs: []) { book { id } } }")
+        #expect(none["createBooks"] == [])
+        #expect(try await count(reader) == 50)
+    }
+
+    @Test func sameBookAtOnceIsMadeOnce() async throws {
+        let reader = try await Self.app().newReader()
+        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let codes = try await withThrowingTaskGroup(of: String?.self) { group in
+            for _ in 0..<10 {
+                group.addTask {
+                    try await reader.ask(Self.create, ["input": ["cardId": card]]).code
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.count { $0 == nil } == 1)
+        #expect(codes.count { $0 == "CONFLICT" } == 9)
+        #expect(try await count(reader) == 1)
+    }
+}

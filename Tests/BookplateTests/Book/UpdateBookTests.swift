@@ -1,0 +1,237 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@Suite struct UpdateBookTests {
+    static let app = Shared { try await TestApp.start() }
+
+    static let update = """
+        mutation($id: ID!, $input: UpdateBookInput!) {
+          updateBook(id: $id, input: $input) {
+            id title author isbn13 category genre status currentPage startedAt finishedAt updatedAt addedAt
+            shelves { id } card { title }
+          }
+        }
+        """
+    static let move = """
+        mutation($id: ID!, $to: ID!, $from: ID) { moveBook(id: $id, to: $to, from: $from) { id shelves { name } } }
+        """
+    static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
+
+    @Test func absentFieldsStayAndNullClears() async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await reader.makeBook([
+            "title": "Title", "author": "Author", "isbn": "9780306406157", "category": "Category",
+            "genre": "Genre",
+        ])
+        _ = try await reader.ask(Self.update, ["id": id, "input": ["currentPage": 12]])
+        let touched = try await reader.ask(Self.update, ["id": id, "input": [:]])
+        let book = try #require(touched["updateBook"])
+        for (name, value) in [
+            ("title", "Title"), ("author", "Author"), ("isbn13", "9780306406157"),
+            ("category", "Category"), ("genre", "Genre"), ("currentPage", 12),
+        ] as [(String, Value)] {
+            #expect(book[name] == value)
+        }
+        let cleared = try await reader.ask(
+            Self.update,
+            [
+                "id": id,
+                "input": [
+                    "author": .null, "isbn": .null, "category": "", "genre": " ",
+                    "currentPage": .null,
+                ],
+            ])
+        for name in ["author", "isbn13", "category", "genre", "currentPage"] {
+            #expect(cleared["updateBook"]?[name] == .null)
+        }
+        #expect(cleared["updateBook", "title"] == "Title")
+    }
+
+    @Test(
+        arguments: [
+            (["title": .null], "title"), (["title": " "], "title"), (["status": .null], "status"),
+            (["currentPage": -1], "currentPage"), (["isbn": "978030640615X"], "isbn"),
+            (["author": .string(String(repeating: "x", count: 501))], "author"),
+        ] as [(Value, String)])
+    func badInputIsRefused(input: Value, field: String) async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await reader.makeBook("Title")
+        let answer = try await reader.ask(Self.update, ["id": id, "input": input])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == field)
+        #expect(answer.errors.first?["path"] == ["updateBook"])
+    }
+
+    @Test func statusesMoveFreelyAndKeepTheirDates() async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await reader.makeBook("Title")
+        func set(_ status: String) async throws -> Value {
+            let answer = try await reader.ask(
+                Self.update, ["id": id, "input": ["status": .string(status)]])
+            let book = try #require(answer["updateBook"])
+            #expect(book["status"] == .string(status))
+            return book
+        }
+        let reading = try await set("READING")
+        #expect(reading["startedAt"] == reading["updatedAt"])
+        #expect(reading["finishedAt"] == .null)
+        // Said twice, the date stays.
+        #expect(try await set("READING")["startedAt"] == reading["startedAt"])
+        let read = try await set("READ")
+        #expect(read["startedAt"] == reading["startedAt"])
+        #expect(read["finishedAt"] == read["updatedAt"])
+        #expect(try await set("READ")["finishedAt"] == read["finishedAt"])
+        for status in ["PAUSED", "DID_NOT_FINISH", "WANT_TO_READ"] {
+            #expect(try await set(status)["startedAt"] == reading["startedAt"])
+        }
+        // Begun again, it is begun now.
+        let again = try await set("READING")
+        #expect(again["startedAt"] == again["updatedAt"])
+    }
+
+    @Test func isbnBringsTheCard() async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await reader.makeBook("By hand")
+        let answer = try await reader.ask(
+            Self.update, ["id": id, "input": ["isbn": .string(TestCatalog.isbn(4))]])
+        #expect(answer["updateBook", "card", "title"] == "Card 4")
+        #expect(answer["updateBook", "title"] == "By hand")
+    }
+
+    @Test func isbnOfAnotherBookIsAConflict() async throws {
+        let reader = try await Self.app().newReader()
+        _ = try await reader.makeBook(["isbn": .string(TestCatalog.isbn(6))])
+        let id = try await reader.makeBook("By hand")
+        let answer = try await reader.ask(
+            Self.update,
+            ["id": id, "input": ["title": "Other", "isbn": .string(TestCatalog.isbn(6))]])
+        #expect(answer.code == "CONFLICT")
+        let title = try await reader.ask("query($id: ID!) { book(id: $id) { title } }", ["id": id])
+        #expect(title["book", "title"] == "By hand")
+    }
+
+    @Test func shelvesAreReplacedAsAWhole() async throws {
+        let reader = try await Self.app().newReader()
+        let shelves = [
+            try await reader.makeShelf("A"), try await reader.makeShelf("B"),
+            try await reader.makeShelf("C"),
+        ]
+        let id = try await reader.makeBook("Title", shelves: [shelves[0], shelves[1]])
+        let moved = try await reader.ask(
+            Self.update, ["id": id, "input": ["shelfIds": [shelves[2], shelves[1], shelves[1]]]])
+        #expect(moved["updateBook", "shelves"]?.each("id") == [shelves[1], shelves[2]])
+        let none = try await reader.ask(Self.update, ["id": id, "input": ["shelfIds": []]])
+        #expect(none["updateBook", "shelves"] == [])
+    }
+
+    @Test func aShelfThatNobodyHasChangesNothing() async throws {
+        let reader = try await Self.app().newReader()
+        let shelf = try await reader.makeShelf("A")
+        let id = try await reader.makeBook("Title", shelves: [shelf])
+        let answer = try await reader.ask(
+            Self.update, ["id": id, "input": ["title": "New", "shelfIds": [Self.absent]]])
+        #expect(answer.code == "NOT_FOUND")
+        #expect(answer.message == "There is no such shelf.")
+        let book = try await reader.need(
+            "query($id: ID!) { book(id: $id) { title shelves { id } } }", ["id": id], "book")
+        #expect(book == ["title": "Title", "shelves": [["id": shelf]]])
+    }
+
+    /// The book stands on A, C and D.
+    @Test(
+        arguments: [
+            ("B", nil, ["B"]), ("A", nil, ["A"]), ("B", "A", ["B", "C", "D"]),
+            ("C", "D", ["A", "C"]),
+            ("B", "B", ["A", "B", "C", "D"]),
+        ] as [(String, String?, [String])])
+    func moveTakesFromOneShelfOrFromAll(to: String, from: String?, expected: [String]) async throws
+    {
+        let reader = try await Self.app().newReader()
+        var shelves: [String: Value] = [:]
+        for name in ["A", "B", "C", "D"] { shelves[name] = try await reader.makeShelf(name) }
+        let id = try await reader.makeBook(
+            "Title", shelves: ["A", "C", "D"].compactMap { shelves[$0] })
+        let variables: Value = [
+            "id": id, "to": shelves[to] ?? .null, "from": from.flatMap { shelves[$0] } ?? .null,
+        ]
+        let answer = try await reader.ask(Self.move, variables)
+        #expect(answer["moveBook", "shelves"]?.each("name") == expected.map { .string($0) })
+        #expect(try await reader.ask(Self.move, variables).json == answer.json)
+    }
+
+    @Test func moveRefusesWhatNobodyHas() async throws {
+        let reader = try await Self.app().newReader()
+        let shelf = try await reader.makeShelf("A")
+        let id = try await reader.makeBook("Title", shelves: [shelf])
+        for (variables, message) in [
+            (["id": Self.absent, "to": shelf], "There is no such book in the library."),
+            (["id": id, "to": Self.absent], "There is no such shelf."),
+            (["id": id, "to": "no id"], "There is no such shelf."),
+            (["id": "no id", "to": shelf], "There is no such book in the library."),
+        ] as [(Value, String)] {
+            let answer = try await reader.ask(Self.move, variables)
+            #expect(answer.code == "NOT_FOUND")
+            #expect(answer.message == message)
+        }
+        let book = try await reader.need(
+            "query($id: ID!) { book(id: $id) { shelves { id } } }", ["id": id], "book")
+        #expect(book == ["shelves": [["id": shelf]]])
+    }
+
+    @Test func deletedBookIsGoneEverywhere() async throws {
+        let reader = try await Self.app().newReader()
+        let shelf = try await reader.makeShelf("A")
+        let id = try await reader.makeBook("Title", status: "READ", shelves: [shelf])
+        let review = try await reader.review(id)
+        let answer = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
+        #expect(answer["deleteBook"] == id)
+        let left = try await reader.ask(
+            """
+            query($id: ID!, $review: ID!) {
+              book(id: $id) { id } node(id: $review) { id }
+              me { books { totalCount } reviews { totalCount } shelves { bookCount } }
+            }
+            """, ["id": id, "review": review])
+        #expect(
+            left.json == [
+                "data": [
+                    "book": .null, "node": .null,
+                    "me": [
+                        "books": ["totalCount": 0], "reviews": ["totalCount": 0],
+                        "shelves": [["bookCount": 0]],
+                    ],
+                ]
+            ])
+        let again = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
+        #expect(again.json == answer.json)
+    }
+
+    @Test func noChangeIsLostWhenManyComeAtOnce() async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await reader.makeBook("Title")
+        try await withThrowingTaskGroup { group in
+            for number in 0..<20 {
+                group.addTask {
+                    let input: Value =
+                        switch number % 4 {
+                        case 0: ["category": "Category"]
+                        case 1: ["genre": "Genre"]
+                        case 2: ["currentPage": 7]
+                        default: ["author": "Author"]
+                        }
+                    let answer = try await reader.ask(Self.update, ["id": id, "input": input])
+                    #expect(answer.errors.isEmpty)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let book = try await reader.need(
+            "query($id: ID!) { book(id: $id) { category genre currentPage author } }", ["id": id],
+            "book")
+        #expect(
+            book == [
+                "category": "Category", "genre": "Genre", "currentPage": 7, "author": "Author",
+            ])
+    }
+}

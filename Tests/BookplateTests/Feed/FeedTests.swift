@@ -1,0 +1,262 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@Suite struct FeedTests {
+    /// 60 books: 20 Fantasy, 20 Crime, 16 of two genres, 4 of none.
+    static let app = Shared {
+        try await TestApp.start(
+            catalog: (1...60).map { number in
+                switch number {
+                case 1...20: TestCatalog.line(number, genres: ["Fantasy"])
+                case 21...40: TestCatalog.line(number, genres: ["Crime"])
+                case 41...56: TestCatalog.line(number, genres: ["Romance", "Fantasy"])
+                default: TestCatalog.line(number, genres: [])
+                }
+            })
+    }
+
+    static let feed = """
+        query($first: Int, $after: String, $genres: [String!]) {
+          feed(first: $first, after: $after, genres: $genres) {
+            nodes { id title genre genres }
+            edges { cursor node { id } }
+            pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+          }
+        }
+        """
+
+    /// All cards, page by page; `meanwhile` is told each page.
+    private func walk(
+        _ reader: Reader, first: Int, genres: Value = .null,
+        meanwhile: (Value) async throws -> Void = { _ in }
+    ) async throws -> [Value] {
+        var cards: [Value] = []
+        var after = Value.null
+        for _ in 0..<200 {
+            let answer = try await reader.ask(
+                Self.feed, ["first": .int(first), "after": after, "genres": genres])
+            let page = try #require(answer["feed"], "\(answer.json)")
+            cards += page["nodes"]?.list ?? []
+            #expect(page["pageInfo", "hasPreviousPage"] == .boolean(!after.isNull))
+            try await meanwhile(page["nodes"] ?? .null)
+            guard page["pageInfo", "hasNextPage"] == true else { return cards }
+            after = page["pageInfo", "endCursor"] ?? .null
+        }
+        Issue.record("the feed has no end")
+        return cards
+    }
+
+    @Test(arguments: [1, 2, 3, 7, 10, 59, 60, 61, 100])
+    func showsTheWholeCatalogueOnceWithNoErrorAtTheEnd(first: Int) async throws {
+        let reader = try await Self.app().newReader()
+        let cards = try await walk(reader, first: first)
+        #expect(cards.count == 60)
+        #expect(Set(cards.compactMap { $0["id"]?.string }).count == 60)
+    }
+
+    @Test func neighboursHaveDifferentGenresWhileAnotherHasCards() async throws {
+        let reader = try await Self.app().newReader()
+        let cards = try await walk(reader, first: 7)
+        let genres = cards.map { $0["genre"]?.string ?? "" }
+        var left = genres.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
+        for (genre, next) in zip(genres, genres.dropFirst()) {
+            left[genre, default: 0] -= 1
+            if genre == next {
+                #expect(left.allSatisfy { $0.key == genre || $0.value == 0 }, "\(genres)")
+            }
+        }
+    }
+
+    @Test func popularBooksOfAGenreComeFirst() async throws {
+        let reader = try await Self.app().newReader()
+        let cards = try await walk(reader, first: 10)
+        for genre in ["Fantasy", "Crime", "Romance"] {
+            let numbers = cards.filter { $0["genre"] == .string(genre) }
+                .compactMap { $0["title"]?.string?.split(separator: " ").last.flatMap { Int($0) } }
+            #expect(numbers == numbers.sorted())
+            #expect(!numbers.isEmpty)
+        }
+    }
+
+    @Test func sameCursorGivesTheSamePageWhateverIsSwipedMeanwhile() async throws {
+        let reader = try await Self.app().newReader()
+        let first = try await reader.ask(Self.feed, ["first": 5])
+        let cursor = first["feed", "pageInfo", "endCursor"] ?? .null
+        let page = try await reader.ask(Self.feed, ["first": 5, "after": cursor])
+        let ids = page["feed", "nodes"]?.each("id") ?? []
+        let shown = first["feed", "nodes"]?.each("id") ?? []
+        _ = try await reader.swipe("DISLIKE", [ids[0], shown[1]])
+        _ = try await reader.swipe("LIKE", [ids[2]])
+        _ = try await reader.makeBook(["cardId": ids[3]])
+        let again = try await reader.ask(Self.feed, ["first": 5, "after": cursor])
+        #expect(again["feed", "nodes"] == page["feed", "nodes"])
+        // A new reading of the feed shows none of them.
+        let fresh = try await walk(reader, first: 20)
+        let gone: Set = [ids[0].string, ids[2].string, ids[3].string, shown[1].string]
+        #expect(fresh.count == 56)
+        #expect(fresh.allSatisfy { !gone.contains($0["id"]?.string) })
+    }
+
+    @Test func edgesHaveCursorsToContinueFrom() async throws {
+        let reader = try await Self.app().newReader()
+        let page = try await reader.ask(Self.feed, ["first": 8])
+        let ids = page["feed", "nodes"]?.each("id") ?? []
+        for place in [0, 3, 6] {
+            let cursor = page["feed", "edges", .index(place), "cursor"] ?? .null
+            let rest = try await reader.ask(
+                Self.feed, ["first": .int(7 - place), "after": cursor])
+            #expect(rest["feed", "nodes"]?.each("id") == Array(ids[(place + 1)...]))
+        }
+        #expect(
+            page["feed", "pageInfo", "startCursor"] == page["feed", "edges", 0, "cursor"])
+    }
+
+    @Test(arguments: ["LIKE", "DISLIKE", "BUY", "SKIP"])
+    func whatWasSwipedDoesNotComeBack(action: String) async throws {
+        let reader = try await Self.app().newReader()
+        let cards = try await reader.cards(6).map { $0["id"] ?? .null }
+        _ = try await reader.swipe(action, cards)
+        let rest = try await walk(reader, first: 13)
+        #expect(rest.count == 54)
+        #expect(rest.allSatisfy { !cards.contains($0["id"] ?? .null) })
+    }
+
+    @Test func ownedBooksDoNotComeEvenWithoutASwipe() async throws {
+        let reader = try await Self.app().newReader()
+        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let book = try await reader.makeBook(["cardId": card])
+        #expect(try await walk(reader, first: 30).count == 59)
+        // Given away, it may be shown again.
+        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        #expect(try await walk(reader, first: 30).count == 60)
+    }
+
+    @Test func skippedBooksComeBackAfterThirtyDays() async throws {
+        let reader = try await Self.app().newReader()
+        let cards = try await reader.cards(3).map { $0["id"] ?? .null }
+        _ = try await reader.swipe("SKIP", [cards[0], cards[1]])
+        _ = try await reader.swipe("DISLIKE", [cards[2]])
+        let id = reader.id.string ?? ""
+        func age(_ interval: String) async throws {
+            try await Self.app().database.execute(
+                """
+                UPDATE swipes SET swiped_at = now() - interval '\(interval)',
+                  recorded_at = now() - interval '\(interval)' WHERE user_id = '\(id)'
+                """)
+        }
+        try await age("29 days 23 hours")
+        #expect(try await walk(reader, first: 30).count == 57)
+        try await age("30 days 1 hour")
+        let cooled = try await walk(reader, first: 30).map { $0["id"] ?? .null }
+        #expect(cooled.count == 59)
+        #expect(cooled.contains(cards[0]) && cooled.contains(cards[1]))
+    }
+
+    @Test func swipingWhileReadingShowsNothingTwice() async throws {
+        let reader = try await Self.app().newReader()
+        var random = Seeded(11)
+        var count = 0
+        let cards = try await walk(reader, first: 4) { page in
+            count += 1
+            for id in page.each("id") {
+                let action = ["LIKE", "SKIP", "DISLIKE", "BUY"].randomElement(using: &random) ?? ""
+                _ = try await reader.swipe(action, [id])
+            }
+        }
+        #expect(cards.count == 60)
+        #expect(Set(cards.compactMap { $0["id"]?.string }).count == 60)
+        let empty = try await reader.ask(Self.feed, ["first": 10])
+        #expect(
+            empty.json == [
+                "data": [
+                    "feed": [
+                        "nodes": [], "edges": [],
+                        "pageInfo": [
+                            "hasNextPage": false, "hasPreviousPage": false, "startCursor": .null,
+                            "endCursor": .null,
+                        ],
+                    ]
+                ]
+            ])
+    }
+
+    @Test(
+        arguments: [
+            (["Fantasy"], 36), (["Romance"], 16), (["Crime"], 20), (["Crime", "Romance"], 36),
+            (["Romance", "Fantasy"], 36), (["Fantasy", "Crime", "Romance"], 56),
+            (["Crime", "Crime"], 20), ([], 0),
+        ] as [([String], Int)])
+    func genresFilter(genres: [String], count: Int) async throws {
+        let reader = try await Self.app().newReader()
+        let cards = try await walk(reader, first: 9, genres: .list(genres.map { .string($0) }))
+        #expect(cards.count == count)
+        #expect(Set(cards.compactMap { $0["id"]?.string }).count == count)
+        #expect(
+            cards.allSatisfy { card in
+                card["genres"]?.list?.contains { genres.contains($0.string ?? "") } == true
+            })
+    }
+
+    @Test(arguments: ["Cookery", "fantasy", "", "' OR 1=1"])
+    func unknownGenreIsRefused(genre: String) async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(Self.feed, ["genres": ["Fantasy", .string(genre)]])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == "genres")
+    }
+
+    @Test func tooManyGenresAreRefused() async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(
+            Self.feed, ["genres": .list(Array(repeating: "Fantasy", count: 101))])
+        #expect(answer.code == "BAD_USER_INPUT")
+    }
+
+    @Test func genresAreListedByReaders() async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask("{ genres }")
+        #expect(answer["genres"] == ["Fantasy", "Crime", "Romance"])
+    }
+
+    @Test func cardTellsTheReadersOwnCopy() async throws {
+        let reader = try await Self.app().newReader()
+        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let query = """
+            query($id: ID!) { feedCard(id: $id) {
+              title author authors averageRating ratingsCount hook isbn13 isbn10
+              inLibrary { id status card { inLibrary { id } } }
+            } }
+            """
+        let before = try await reader.ask(query, ["id": card])
+        #expect(before["feedCard", "inLibrary"] == .null)
+        #expect(before["feedCard", "averageRating"] == 4.25)
+        #expect(before["feedCard", "hook"]?.string?.hasPrefix("The story of number") == true)
+        #expect(before["feedCard", "authors"]?.list?.count == 2)
+        #expect(before["feedCard", "author"] == before["feedCard", "authors", 0])
+        let book = try await reader.makeBook(["cardId": card])
+        let after = try await reader.ask(query, ["id": card])
+        #expect(after["feedCard", "inLibrary", "id"] == book)
+        #expect(after["feedCard", "inLibrary", "card", "inLibrary", "id"] == book)
+    }
+
+    @Test(arguments: ["0198c0de-0000-7000-8000-00000000dead", "no id"])
+    func unknownCardIsNull(id: Value) async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(
+            "query($id: ID!) { feedCard(id: $id) { id } }", ["id": id])
+        #expect(answer.json == ["data": ["feedCard": .null]])
+    }
+
+    @Test func linksCarryTheTenantsTags() async throws {
+        for (tenant, isTagged) in [(TestApp.Tenant.alpha, true), (.beta, false)] {
+            let reader = try await Self.app().newReader(tenant)
+            let links = try await reader.need(
+                "{ feed(first: 1) { nodes { purchaseLinks { store url } } } }", .null, "feed",
+                "nodes", 0, "purchaseLinks")
+            #expect(links.each("store") == ["AMAZON", "BOOKSHOP"])
+            #expect(links[0, "url"]?.string?.contains("alpha-20") == isTagged)
+            #expect(links[1, "url"]?.string?.contains("/a/111/") == isTagged)
+        }
+    }
+}

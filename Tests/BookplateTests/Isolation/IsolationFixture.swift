@@ -1,0 +1,36 @@
+import GraphQL
+import TestSupport
+
+/// Something of everything that a reader can own.
+struct IsolationFixture {
+    let reader: Reader
+    let shelf: Value
+    let book: Value
+    let review: Value
+    let card: Value
+
+    @discardableResult
+    static func fill(_ reader: Reader) async throws -> IsolationFixture {
+        let shelf = try await reader.makeShelf("Secret shelf")
+        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let book = try await reader.makeBook([
+            "cardId": card, "title": "Secret title", "status": "READ", "shelfIds": [shelf],
+        ])
+        let review = try await reader.review(book, rating: 1, text: "Secret words")
+        _ = try await reader.swipe("LIKE", [card])
+        return IsolationFixture(
+            reader: reader, shelf: shelf, book: book, review: review, card: card)
+    }
+
+    /// All that the reader sees of it, to compare before and after.
+    func everything() async throws -> Value {
+        try await reader.need(
+            """
+            { me { id displayName email preferredGenres createdAt
+              shelves { id name position updatedAt books { nodes { id } } }
+              books { nodes { id title author status currentPage updatedAt shelves { id } review { id rating text } } }
+              reviews { nodes { id rating text updatedAt } }
+            } }
+            """, .null, "me")
+    }
+}

@@ -1,0 +1,118 @@
+import GraphQL
+import Postgres
+import TestSupport
+import Testing
+
+/// What the database itself guarantees, whatever statements the server may send.
+@Suite(.serialized) struct RowSecurityTests {
+    private struct Fixture {
+        let database: TestDatabase
+        let mine: String
+        /// Of another tenant.
+        let theirs: String
+    }
+
+    private static let fixture = Shared {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(6))
+        let (reader, other) = (try await app.newReader(), try await app.newReader(.beta))
+        try await IsolationFixture.fill(reader)
+        try await IsolationFixture.fill(other)
+        return Fixture(
+            database: app.database, mine: reader.id.string ?? "", theirs: other.id.string ?? "")
+    }
+
+    @Test func tablesOfUsersAreKnown() async throws {
+        let names = try await Self.fixture().database.connected {
+            try $0.texts("SELECT name FROM (\(SecurityCheck.owned)) t ORDER BY 1")
+        }
+        #expect(
+            names == ["books", "reviews", "sessions", "shelf_books", "shelves", "swipes", "users"])
+    }
+
+    @Test(arguments: SecurityCheck.allCases)
+    func hasNoOffenders(check: SecurityCheck) async throws {
+        let offenders = try await Self.fixture().database.connected { try check.offenders($0) }
+        #expect(offenders == [])
+    }
+
+    @Test func rowsAreTheirOwnersOnly() async throws {
+        let fixture = try await Self.fixture()
+        let leaks = try await fixture.database.connected(as: nil) { connection in
+            try connection.undoing {
+                try connection.leaks(mine: fixture.mine, theirs: fixture.theirs)
+            }
+        }
+        #expect(leaks == [])
+    }
+
+    @Test(arguments: [
+        "CREATE TABLE mine (id int)", "DROP TABLE books",
+        "ALTER TABLE books DISABLE ROW LEVEL SECURITY",
+        "TRUNCATE books", "SELECT * FROM account_tombstones", "DELETE FROM editions",
+        "UPDATE tenants SET name = 'x'", "INSERT INTO schema_migrations VALUES (1, 'a', 'b')",
+        "SET ROLE bookplate_test_owner", "CREATE POLICY mine ON books USING (true)",
+        "UPDATE editions SET title = 'x'", "SELECT refresh_feed_order()",
+    ])
+    func serverMayNot(sql: String) async throws {
+        let refusal = try await Self.fixture().database.connected(as: TestCluster.app) {
+            connection in
+            try connection.undoing { try connection.refusal(sql) }
+        }
+        #expect(refusal == "42501")
+    }
+
+    // MARK: - The checks can fail
+
+    /// Every table's guard broken in every way must be found out.
+    @Test(arguments: [
+        "ALTER TABLE % DISABLE ROW LEVEL SECURITY",
+        "ALTER POLICY owner_only ON % USING (true)",
+        "ALTER POLICY owner_only ON % WITH CHECK (true)",
+        "DROP POLICY owner_only ON %",
+        "CREATE POLICY open ON % USING (true) WITH CHECK (true)",
+    ])
+    func brokenGuardIsFoundByItsRows(weakening: String) async throws {
+        let fixture = try await Self.fixture()
+        try await fixture.database.connected(as: nil) { connection in
+            for table in try connection.texts("SELECT name FROM (\(SecurityCheck.owned)) t") {
+                let leaks = try connection.undoing {
+                    try connection.execute(
+                        weakening.split(separator: "%", omittingEmptySubsequences: false)
+                            .joined(separator: table))
+                    return try connection.leaks(mine: fixture.mine, theirs: fixture.theirs)
+                }
+                #expect(leaks.contains { $0.hasPrefix("\(table): ") }, "\(table): \(leaks)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "ALTER TABLE books NO FORCE ROW LEVEL SECURITY",
+            SecurityCheck.everyTableIsEnabledAndForced
+        ),
+        ("DROP POLICY owner_only ON swipes", .everyTableHasAPolicyForTheServer),
+        ("ALTER POLICY owner_only ON swipes TO PUBLIC", .everyTableHasAPolicyForTheServer),
+        ("ALTER POLICY owner_only ON swipes WITH CHECK (true)", .everyTableHasAPolicyForTheServer),
+        ("CREATE TABLE notes (user_id uuid, id uuid)", .everyTableIsEnabledAndForced),
+        ("CREATE TABLE notes (user_id uuid, id uuid PRIMARY KEY)", .userLeadsEveryPrimaryKey),
+        ("CREATE POLICY open ON books USING (true)", .noPolicyIsForEverybody),
+        ("CREATE UNIQUE INDEX ON shelves (name) WHERE false", .userLeadsEveryUniqueIndex),
+        (
+            "CREATE UNIQUE INDEX ON books (id); CREATE TABLE notes (user_id uuid, book_id uuid "
+                + "REFERENCES books (id))", .foreignKeysBetweenUsersRowsCarryTheUser
+        ),
+        ("ALTER TABLE editions OWNER TO bookplate_app", .serverOwnsNothing),
+        ("ALTER ROLE bookplate_app BYPASSRLS", .serverHasNoPowers),
+        ("GRANT bookplate_test_owner TO bookplate_app", .serverHasNoPowers),
+    ])
+    func brokenGuardIsFoundInTheCatalogue(weakening: String, check: SecurityCheck) async throws {
+        let offenders = try await Self.fixture().database.connected(as: nil) { connection in
+            try connection.undoing {
+                try connection.execute(weakening)
+                return try check.offenders(connection)
+            }
+        }
+        #expect(offenders != [])
+    }
+}

@@ -1,0 +1,148 @@
+import Postgres
+import TestSupport
+
+/// What the database guarantees, as statements whose answers are the offenders: none, where all is well.
+enum SecurityCheck: String, CaseIterable {
+    case everyTableIsEnabledAndForced
+    case everyTableHasAPolicyForTheServer
+    case noPolicyIsForEverybody
+    case userLeadsEveryPrimaryKey
+    case userLeadsEveryUniqueIndex
+    case foreignKeysBetweenUsersRowsCarryTheUser
+    case serverOwnsNothing
+    case serverHasNoPowers
+
+    /// Tables whose rows are all somebody's: `users`, and those with a `user_id`.
+    static let owned = """
+        SELECT c.oid, c.relname::text AS name, c.relrowsecurity AS enabled, c.relforcerowsecurity AS forced
+        FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+        AND (c.relname = 'users' OR EXISTS (SELECT FROM pg_attribute a
+          WHERE a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.attisdropped))
+        """
+
+    var sql: String {
+        switch self {
+        case .everyTableIsEnabledAndForced:
+            "SELECT name FROM (\(Self.owned)) t WHERE NOT enabled OR NOT forced"
+        case .everyTableHasAPolicyForTheServer:
+            """
+            SELECT name FROM (\(Self.owned)) t WHERE NOT EXISTS (SELECT FROM pg_policy p
+            WHERE p.polrelid = t.oid AND p.polpermissive AND p.polcmd = '*'
+            AND p.polroles = ARRAY['bookplate_app'::regrole::oid]
+            AND pg_get_expr(p.polqual, p.polrelid) ~ 'app_user_id'
+            AND pg_get_expr(p.polwithcheck, p.polrelid) ~ 'app_user_id')
+            """
+        case .noPolicyIsForEverybody:
+            // It would open what the others close.
+            "SELECT polname::text FROM pg_policy WHERE 0 = ANY(polroles)"
+        case .userLeadsEveryPrimaryKey:
+            """
+            SELECT name FROM (\(Self.owned)) t WHERE name <> 'users' AND NOT EXISTS (
+            SELECT FROM pg_constraint k JOIN pg_attribute a
+            ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+            WHERE k.conrelid = t.oid AND k.contype = 'p' AND a.attname = 'user_id')
+            """
+        case .userLeadsEveryUniqueIndex:
+            // Else its error would tell of somebody else's row.
+            """
+            SELECT i.indexrelid::regclass::text FROM (\(Self.owned)) t
+            JOIN pg_index i ON i.indrelid = t.oid AND i.indisunique
+            LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]
+            WHERE a.attname IS DISTINCT FROM 'user_id' AND t.name <> 'users'
+            """
+        case .foreignKeysBetweenUsersRowsCarryTheUser:
+            """
+            SELECT k.conname::text FROM pg_constraint k
+            JOIN (\(Self.owned)) child ON child.oid = k.conrelid
+            JOIN (\(Self.owned)) parent ON parent.oid = k.confrelid
+            WHERE k.contype = 'f' AND NOT EXISTS (
+              SELECT FROM unnest(k.conkey, k.confkey) AS pair (c, p)
+              JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.c AND a.attname = 'user_id'
+              JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = pair.p
+              AND b.attname = CASE WHEN parent.name = 'users' THEN 'id' ELSE 'user_id' END)
+            """
+        case .serverOwnsNothing:
+            """
+            SELECT relname::text FROM pg_class WHERE relowner = 'bookplate_app'::regrole
+            UNION ALL SELECT proname::text FROM pg_proc WHERE proowner = 'bookplate_app'::regrole
+            UNION ALL SELECT nspname::text FROM pg_namespace WHERE nspowner = 'bookplate_app'::regrole
+            """
+        case .serverHasNoPowers:
+            """
+            SELECT rolname::text FROM pg_roles WHERE rolname = 'bookplate_app'
+            AND (rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb OR rolreplication)
+            UNION ALL
+            SELECT roleid::regrole::text FROM pg_auth_members WHERE member = 'bookplate_app'::regrole
+            """
+        }
+    }
+
+    /// The offenders' names.
+    func offenders(_ connection: AdminConnection) throws -> [String] {
+        try connection.texts(sql)
+    }
+}
+
+extension AdminConnection {
+    /// The first column.
+    func texts(_ sql: String) throws -> [String] {
+        let rows = try query(sql)
+        return (0..<rows.count).map { rows.text($0, 0) ?? "" }
+    }
+
+    /// Runs it in a transaction that is undone.
+    func undoing<Value>(_ work: () throws -> Value) throws -> Value {
+        try execute("BEGIN")
+        defer { try? execute("ROLLBACK") }
+        return try work()
+    }
+
+    /// The SQL state that a statement fails with; nil where it succeeds. It is undone.
+    func refusal(_ sql: String) throws -> String? {
+        try execute("SAVEPOINT attempt")
+        defer { try? execute("ROLLBACK TO SAVEPOINT attempt") }
+        do throws(PostgresError) {
+            try execute(sql)
+            return nil
+        } catch {
+            guard case .server(let server) = error else { throw error }
+            return server.sqlState.rawValue
+        }
+    }
+
+    /// What the server's role could do to somebody else's rows as `mine`, and what it could not do with
+    /// its own; empty where all is well. In a transaction, as a superuser.
+    func leaks(mine: String, theirs: String) throws -> [String] {
+        let tables = try texts("SELECT name FROM (\(SecurityCheck.owned)) t")
+        try execute(
+            """
+            SELECT set_config('app.user_id', '\(mine)', true),
+              set_config('app.tenant_id', (SELECT tenant_id::text FROM users WHERE id = '\(mine)'), true);
+            SET LOCAL ROLE bookplate_app
+            """)
+        var leaks: [String] = []
+        for table in tables {
+            let column = table == "users" ? "id" : "user_id"
+            let rows = try query(
+                """
+                SELECT count(*) FILTER (WHERE \(column) = '\(mine)'),
+                  count(*) FILTER (WHERE \(column) <> '\(mine)') FROM \(table)
+                """)
+            if rows.int64(0, 0) == 0 { leaks.append("\(table): one's own rows are not seen") }
+            if rows.int64(0, 1) != 0 { leaks.append("\(table): others' rows are seen") }
+            if try refusal(
+                "UPDATE \(table) SET \(column) = '\(theirs)' WHERE \(column) = '\(mine)'")
+                != "42501"
+            {
+                leaks.append("\(table): a row can be made another's")
+            }
+        }
+        // And with nobody set, nothing.
+        try execute(
+            "SELECT set_config('app.user_id', '', true), set_config('app.tenant_id', '', true)")
+        for table in tables where try query("SELECT count(*) FROM \(table)").int64(0, 0) != 0 {
+            leaks.append("\(table): rows are seen by nobody")
+        }
+        return leaks
+    }
+}

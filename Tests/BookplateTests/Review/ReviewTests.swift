@@ -1,0 +1,166 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@Suite struct ReviewTests {
+    static let app = Shared { try await TestApp.start(catalog: []) }
+
+    static let write = """
+        mutation($book: ID!, $input: ReviewInput!) {
+          reviewBook(bookId: $book, input: $input) {
+            id rating text createdAt updatedAt book { id status review { id } }
+          }
+        }
+        """
+    static let look = """
+        query($book: ID!, $review: ID!) {
+          book(id: $book) { review { id rating text } }
+          node(id: $review) { __typename }
+          me { reviews { totalCount nodes { id } } stats { reviews averageRating } }
+        }
+        """
+    static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
+
+    @Test func reviewIsWrittenAndEdited() async throws {
+        let reader = try await Self.app().newReader()
+        let book = try await reader.makeBook("Book", status: "READ")
+        let first = try await reader.ask(
+            Self.write, ["book": book, "input": ["rating": 4, "text": " Good.\nVery. "]])
+        let review = try #require(first["reviewBook"])
+        #expect(review["rating"] == 4)
+        #expect(review["text"] == "Good.\nVery.")
+        #expect(review["book", "id"] == book)
+        #expect(review["book", "review", "id"] == review["id"])
+        let second = try await reader.ask(Self.write, ["book": book, "input": ["rating": 2]])
+        #expect(second["reviewBook", "id"] == review["id"])
+        #expect(second["reviewBook", "rating"] == 2)
+        #expect(second["reviewBook", "createdAt"] == review["createdAt"])
+    }
+
+    @Test(
+        arguments: [
+            (["rating": 3], "Before"), (["rating": 3, "text": .null], nil),
+            (["rating": 3, "text": " "], nil),
+            (["rating": 3, "text": "After"], "After"),
+        ] as [(Value, String?)])
+    func absentTextStaysAndNullClears(input: Value, expected: String?) async throws {
+        let reader = try await Self.app().newReader()
+        let book = try await reader.makeBook("Book", status: "READ")
+        try await reader.review(book, text: "Before")
+        let answer = try await reader.ask(Self.write, ["book": book, "input": input])
+        #expect(answer["reviewBook", "text"] == (expected.map { .string($0) } ?? .null))
+    }
+
+    @Test(arguments: [0, 6, -1, Int(Int32.max), Int(Int32.min)])
+    func ratingIsOneToFive(rating: Int) async throws {
+        let reader = try await Self.app().newReader()
+        let book = try await reader.makeBook("Book", status: "READ")
+        let answer = try await reader.ask(
+            Self.write, ["book": book, "input": ["rating": .int(rating)]])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == "rating")
+        #expect(answer.message == "A rating is 1 to 5.")
+    }
+
+    @Test(arguments: [Value.float(4.5), "4", .boolean(true), .null, .int(1 << 40)])
+    func ratingIsAnInt(rating: Value) async throws {
+        let reader = try await Self.app().newReader()
+        let book = try await reader.makeBook("Book", status: "READ")
+        let answer = try await reader.ask(
+            Self.write, ["book": book, "input": ["rating": rating]])
+        #expect(answer.isRequestError)
+        #expect(answer.errors.count == 1)
+    }
+
+    @Test func textHoldsAHundredThousandCharacters() async throws {
+        let reader = try await Self.app().newReader()
+        let book = try await reader.makeBook("Book", status: "READ")
+        let longest = String(repeating: "é", count: 100_000)
+        let good = try await reader.ask(
+            Self.write, ["book": book, "input": ["rating": 1, "text": .string(longest)]])
+        #expect(good["reviewBook", "text"] == .string(longest))
+        let bad = try await reader.ask(
+            Self.write, ["book": book, "input": ["rating": 1, "text": .string(longest + "x")]])
+        #expect(bad.code == "BAD_USER_INPUT")
+        #expect(bad.field == "text")
+    }
+
+    @Test(arguments: ["WANT_TO_READ", "READING", "PAUSED", "DID_NOT_FINISH"])
+    func onlyAReadBookIsReviewed(status: String) async throws {
+        let reader = try await Self.app().newReader()
+        let book = try await reader.makeBook("Book", status: status)
+        let answer = try await reader.ask(Self.write, ["book": book, "input": ["rating": 5]])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == "bookId")
+        #expect(answer.message == "A review is for a book you have read. Mark it as READ first.")
+    }
+
+    @Test(arguments: ["WANT_TO_READ", "READING", "PAUSED", "DID_NOT_FINISH"])
+    func reviewHidesWhileTheBookIsNotRead(status: String) async throws {
+        let reader = try await Self.app().newReader()
+        let book = try await reader.makeBook("Book", status: "READ")
+        let review = try await reader.review(book, rating: 5, text: "Kept")
+        let ids: Value = ["book": book, "review": review]
+        let shown = try await reader.ask(Self.look, ids)
+        #expect(shown["node", "__typename"] == "Review")
+        _ = try await reader.ask(
+            UpdateBookTests.update, ["id": book, "input": ["status": .string(status)]])
+        let hidden = try await reader.ask(Self.look, ids)
+        #expect(
+            hidden.json == [
+                "data": [
+                    "book": ["review": .null], "node": .null,
+                    "me": [
+                        "reviews": ["totalCount": 0, "nodes": []],
+                        "stats": ["reviews": 0, "averageRating": .null],
+                    ],
+                ]
+            ])
+        _ = try await reader.ask(UpdateBookTests.update, ["id": book, "input": ["status": "READ"]])
+        #expect(try await reader.ask(Self.look, ids).json == shown.json)
+    }
+
+    @Test func deletedReviewIsGoneAndDeletingAgainIsTheSame() async throws {
+        let reader = try await Self.app().newReader()
+        let book = try await reader.makeBook("Book", status: "READ")
+        let review = try await reader.review(book)
+        let delete = "mutation($id: ID!) { deleteReview(bookId: $id) }"
+        let answer = try await reader.ask(delete, ["id": book])
+        #expect(answer["deleteReview"] == book)
+        let look = try await reader.ask(Self.look, ["book": book, "review": review])
+        #expect(look["book", "review"] == .null)
+        #expect(look["node"] == .null)
+        #expect(try await reader.ask(delete, ["id": book]).json == answer.json)
+    }
+
+    @Test(arguments: [absent, "no id"])
+    func reviewOfAnUnknownBookIsNotFound(id: Value) async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(Self.write, ["book": id, "input": ["rating": 5]])
+        #expect(answer.code == "NOT_FOUND")
+        #expect(answer.message == "There is no such book in the library.")
+    }
+
+    @Test func reviewsAreListedNewestFirstInPages() async throws {
+        let reader = try await Self.app().newReader()
+        var reviews: [Value] = []
+        for number in 0..<5 {
+            let book = try await reader.makeBook("Book \(number)", status: "READ")
+            reviews.append(try await reader.review(book))
+        }
+        var seen: [Value] = []
+        var after = Value.null
+        for _ in 0..<3 {
+            let answer = try await reader.ask(
+                """
+                query($after: String) { me { reviews(first: 2, after: $after) {
+                  totalCount nodes { id book { title } } pageInfo { hasNextPage endCursor }
+                } } }
+                """, ["after": after])
+            seen += answer["me", "reviews", "nodes"]?.each("id") ?? []
+            #expect(answer["me", "reviews", "totalCount"] == 5)
+            after = answer["me", "reviews", "pageInfo", "endCursor"] ?? .null
+        }
+        #expect(seen == reviews.reversed())
+    }
+}

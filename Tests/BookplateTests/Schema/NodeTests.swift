@@ -1,0 +1,78 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@Suite struct NodeTests {
+    static let app = Shared { try await TestApp.start() }
+
+    static let nodes = """
+        query($ids: [ID!]!) { nodes(ids: $ids) {
+          __typename id
+          ... on User { displayName } ... on Shelf { name } ... on Book { title }
+          ... on Review { rating } ... on FeedCard { title }
+        } }
+        """
+
+    @Test func everyTypeIsFoundByItsID() async throws {
+        let reader = try await Self.app().newReader()
+        let shelf = try await reader.makeShelf("Shelf")
+        let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
+        let review = try await reader.review(book, rating: 3)
+        let card = try await reader.cards(1)[0]
+        let cardID = card["id"] ?? .null
+        for (id, type, name, value) in [
+            (reader.id, "User", "displayName", .null), (shelf, "Shelf", "name", "Shelf"),
+            (book, "Book", "title", "Book"), (review, "Review", "rating", 3),
+            (cardID, "FeedCard", "title", card["title"] ?? .null),
+        ] as [(Value, Value, String, Value)] {
+            let answer = try await reader.ask(
+                """
+                query($id: ID!) { node(id: $id) {
+                  __typename id ... on User { displayName } ... on Shelf { name } ... on Book { title }
+                  ... on Review { rating } ... on FeedCard { title }
+                } }
+                """, ["id": id])
+            #expect(answer["node"] == ["__typename": type, "id": id, name: value])
+        }
+        let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
+        let all = try await reader.ask(
+            Self.nodes,
+            ["ids": [review, absent, cardID, "no id", shelf, book, reader.id, book]])
+        #expect(
+            all["nodes"]?.list?.map { $0["__typename"]?.string } == [
+                "Review", nil, "FeedCard", nil, "Shelf", "Book", "User", "Book",
+            ])
+        #expect(all.errors.isEmpty)
+    }
+
+    @Test func nodesBelowANodeAreLoaded() async throws {
+        let reader = try await Self.app().newReader()
+        let shelf = try await reader.makeShelf("Shelf")
+        let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
+        try await reader.review(book)
+        let answer = try await reader.ask(
+            """
+            query($ids: [ID!]!) { nodes(ids: $ids) {
+              ... on Shelf { books { nodes { title review { rating } } } }
+              ... on Book { shelves { name } review { rating } }
+            } }
+            """, ["ids": [shelf, book]])
+        #expect(
+            answer["nodes"] == [
+                ["books": ["nodes": [["title": "Book", "review": ["rating": 4]]]]],
+                ["shelves": [["name": "Shelf"]], "review": ["rating": 4]],
+            ])
+    }
+
+    @Test func aHundredAtOnce() async throws {
+        let reader = try await Self.app().newReader()
+        let good = try await reader.ask(
+            Self.nodes, ["ids": .list(Array(repeating: reader.id, count: 100))])
+        #expect(good["nodes"]?.list?.count == 100)
+        let bad = try await reader.ask(
+            Self.nodes, ["ids": .list(Array(repeating: reader.id, count: 101))])
+        #expect(bad.code == "BAD_USER_INPUT")
+        #expect(bad.field == "ids")
+        #expect(try await reader.ask(Self.nodes, ["ids": []])["nodes"] == [])
+    }
+}

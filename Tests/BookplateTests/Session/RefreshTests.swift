@@ -1,0 +1,168 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@Suite struct RefreshTests {
+    static let app = Shared { try await TestApp.start(catalog: []) }
+
+    static let refresh = """
+        mutation($token: String!) {
+          refreshSession(refreshToken: $token) { accessToken refreshToken isNewUser expiresAt user { id } }
+        }
+        """
+
+    private func refresh(_ token: String) async throws -> Answer {
+        try await Self.app().ask(Self.refresh, ["token": .string(token)])
+    }
+
+    /// As if the last refresh was so long ago.
+    private func age(_ reader: Reader, _ interval: String) async throws {
+        let id = reader.id.string ?? ""
+        try await Self.app().database.execute(
+            """
+            UPDATE sessions SET rotated_at = rotated_at - interval '\(interval)',
+              expires_at = expires_at - interval '\(interval)' WHERE user_id = '\(id)'
+            """)
+    }
+
+    private func isSignedIn(_ token: String?) async throws -> Bool {
+        try await Self.app().ask("{ me { id } }", token: token).errors.isEmpty
+    }
+
+    @Test func refreshGivesTheNextPair() async throws {
+        let reader = try await Self.app().newReader()
+        var tokens = [reader.refreshToken]
+        for _ in 0..<5 {
+            let answer = try await refresh(tokens[tokens.count - 1])
+            #expect(answer["refreshSession", "isNewUser"] == false)
+            #expect(answer["refreshSession", "user", "id"] == reader.id)
+            let next = try #require(answer["refreshSession", "refreshToken"]?.string)
+            #expect(!tokens.contains(next))
+            tokens.append(next)
+            #expect(try await isSignedIn(answer["refreshSession", "accessToken"]?.string))
+        }
+    }
+
+    @Test func lostAnswerCanBeAskedForAgain() async throws {
+        let reader = try await Self.app().newReader()
+        let first = try await refresh(reader.refreshToken)
+        try await age(reader, "50 s")
+        let second = try await refresh(reader.refreshToken)
+        #expect(
+            first["refreshSession", "refreshToken"] == second["refreshSession", "refreshToken"])
+        #expect(try await isSignedIn(second["refreshSession", "accessToken"]?.string))
+    }
+
+    @Test func usedTokenLaterEndsTheSession() async throws {
+        let reader = try await Self.app().newReader()
+        let first = try await refresh(reader.refreshToken)
+        try await age(reader, "61 s")
+        let reuse = try await refresh(reader.refreshToken)
+        #expect(reuse.code == "UNAUTHENTICATED")
+        #expect(reuse["refreshSession"] == nil)
+        // For both who hold a token of it.
+        #expect(
+            try await refresh(first["refreshSession", "refreshToken"]?.string ?? "").code
+                == "UNAUTHENTICATED")
+        #expect(try await isSignedIn(first["refreshSession", "accessToken"]?.string) == false)
+        #expect(try await isSignedIn(reader.token) == false)
+    }
+
+    @Test func oldAncestorEndsTheSessionAtOnce() async throws {
+        let reader = try await Self.app().newReader()
+        let second = try await refresh(reader.refreshToken)
+        let third = try await refresh(second["refreshSession", "refreshToken"]?.string ?? "")
+        // Not the one before the current: nobody's answer was lost so long ago.
+        #expect(try await refresh(reader.refreshToken).code == "UNAUTHENTICATED")
+        #expect(try await isSignedIn(third["refreshSession", "accessToken"]?.string) == false)
+    }
+
+    /// A token whose secret was never good ends nobody's session.
+    @Test func forgedSecretEndsNothing() async throws {
+        let reader = try await Self.app().newReader()
+        let next = try await refresh(reader.refreshToken)
+        try await age(reader, "61 s")
+        var forged = Array(reader.refreshToken)
+        for index in (forged.count - 20)..<(forged.count - 1) {
+            forged[index] = forged[index] == "A" ? "B" : "A"
+        }
+        #expect(try await refresh(String(forged)).code == "UNAUTHENTICATED")
+        #expect(try await isSignedIn(reader.token))
+        #expect(
+            try await refresh(next["refreshSession", "refreshToken"]?.string ?? "").errors.isEmpty)
+    }
+
+    @Test(arguments: [
+        "", "bpr_", "bpr_AAAA", "no token", String(repeating: "A", count: 100_000), "bpr_\u{0}",
+    ])
+    func whatIsNoTokenIsRefused(token: String) async throws {
+        let answer = try await refresh(token)
+        #expect(answer.code == "UNAUTHENTICATED")
+        #expect(answer.message == "Sign in and try again.")
+    }
+
+    @Test func refreshesAtOnceGiveOnePair() async throws {
+        let reader = try await Self.app().newReader()
+        let tokens = try await withThrowingTaskGroup(of: String?.self) { group in
+            for _ in 0..<10 {
+                group.addTask {
+                    try await refresh(reader.refreshToken)["refreshSession", "refreshToken"]?.string
+                }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(tokens.count == 1)
+        #expect(tokens.first != .some(nil))
+    }
+
+    @Test func refreshExtendsTheSessionAndAnExpiredOneIsOver() async throws {
+        let reader = try await Self.app().newReader()
+        try await age(reader, "89 days")
+        let next = try await refresh(reader.refreshToken)
+        #expect(next.errors.isEmpty)
+        try await age(reader, "89 days")
+        let last = try await refresh(next["refreshSession", "refreshToken"]?.string ?? "")
+        #expect(last.errors.isEmpty)
+        try await age(reader, "91 days")
+        #expect(
+            try await refresh(last["refreshSession", "refreshToken"]?.string ?? "").code
+                == "UNAUTHENTICATED")
+        #expect(try await isSignedIn(last["refreshSession", "accessToken"]?.string) == false)
+    }
+
+    @Test func signOutEndsThisSessionOnly() async throws {
+        let app = try await Self.app()
+        let here = try await app.newReader()
+        let there = try Reader(app, here.subject, try await app.signIn(subject: here.subject))
+        #expect(try await here.ask("mutation { signOut }")["signOut"] == true)
+        // At the very next request, long before the token runs out.
+        #expect(try await isSignedIn(here.token) == false)
+        #expect(try await refresh(here.refreshToken).code == "UNAUTHENTICATED")
+        #expect(try await isSignedIn(there.token))
+        #expect(try await refresh(there.refreshToken).errors.isEmpty)
+    }
+
+    @Test func signOutEverywhereEndsAllOfTheReader() async throws {
+        let app = try await Self.app()
+        let here = try await app.newReader()
+        let there = try Reader(app, here.subject, try await app.signIn(subject: here.subject))
+        let other = try await app.newReader()
+        #expect(try await here.ask("mutation { signOut(everywhere: true) }")["signOut"] == true)
+        for reader in [here, there] {
+            #expect(try await isSignedIn(reader.token) == false)
+            #expect(try await refresh(reader.refreshToken).code == "UNAUTHENTICATED")
+        }
+        #expect(try await isSignedIn(other.token))
+    }
+
+    @Test func endedSessionIsRefusedForWritesToo() async throws {
+        let reader = try await Self.app().newReader()
+        _ = try await reader.ask("mutation { signOut }")
+        let answer = try await reader.ask(ShelfTests.create, ["input": ["name": "Late"]])
+        #expect(answer.code == "UNAUTHENTICATED")
+        let id = reader.id.string ?? ""
+        #expect(
+            try await Self.app().database.count(
+                "SELECT count(*) FROM shelves WHERE user_id = '\(id)'") == 0)
+    }
+}

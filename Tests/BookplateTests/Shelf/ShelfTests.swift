@@ -1,0 +1,247 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@Suite struct ShelfTests {
+    static let app = Shared { try await TestApp.start(catalog: []) }
+
+    static let create = """
+        mutation($input: CreateShelfInput!) {
+          createShelf(input: $input) { id name position bookCount createdAt updatedAt }
+        }
+        """
+    static let update = """
+        mutation($id: ID!, $input: UpdateShelfInput!) {
+          updateShelf(id: $id, input: $input) { id name position createdAt updatedAt }
+        }
+        """
+    static let delete = """
+        mutation($id: ID!, $books: ShelfBooks, $to: ID) { deleteShelf(id: $id, books: $books, moveTo: $to) }
+        """
+    static let list = "{ me { shelves { id name position bookCount } } }"
+    static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
+
+    private func names(_ reader: Reader) async throws -> [Value] {
+        try await reader.need(Self.list, .null, "me", "shelves").each("name")
+    }
+
+    @Test func newShelfStandsLast() async throws {
+        let reader = try await Self.app().newReader()
+        for (position, name) in ["First", "Second", "Third"].enumerated() {
+            let answer = try await reader.ask(Self.create, ["input": ["name": .string(name)]])
+            #expect(answer["createShelf", "name"] == .string(name))
+            #expect(answer["createShelf", "position"] == .int(position))
+            #expect(answer["createShelf", "bookCount"] == 0)
+            #expect(answer["createShelf", "createdAt"] == answer["createShelf", "updatedAt"])
+        }
+        #expect(try await names(reader) == ["First", "Second", "Third"])
+    }
+
+    @Test func sameIDAgainGivesTheShelfThatIsThere() async throws {
+        let reader = try await Self.app().newReader()
+        let input: Value = ["id": "0198c0de-0000-7000-8000-0000000000a1", "name": "Once"]
+        let first = try await reader.ask(Self.create, ["input": input])
+        let second = try await reader.ask(Self.create, ["input": input])
+        #expect(first["createShelf"] == second["createShelf"])
+        #expect(first["createShelf", "id"] == "0198c0de-0000-7000-8000-0000000000a1")
+        #expect(try await names(reader) == ["Once"])
+    }
+
+    @Test func replayAfterARenameDoesNotUndoIt() async throws {
+        let reader = try await Self.app().newReader()
+        let id: Value = "0198c0de-0000-7000-8000-0000000000a2"
+        _ = try await reader.ask(Self.create, ["input": ["id": id, "name": "Old"]])
+        _ = try await reader.ask(Self.update, ["id": id, "input": ["name": "New"]])
+        let replay = try await reader.ask(Self.create, ["input": ["id": id, "name": "Old"]])
+        #expect(replay["createShelf", "name"] == "New")
+    }
+
+    @Test(arguments: [
+        ("Fiction", "Fiction"), ("Fiction", "fiction"), ("fiction", "FICTION"),
+        ("Écriture", "écriture"), ("Fiction", "  Fiction "),
+    ])
+    func nameIsUniqueIgnoringCase(first: String, second: String) async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await reader.makeShelf(first)
+        let answer = try await reader.ask(Self.create, ["input": ["name": .string(second)]])
+        #expect(answer.code == "CONFLICT")
+        #expect(answer.errors.first?["extensions", "id"] == id)
+        #expect(answer.errors.first?["path"] == ["createShelf"])
+        #expect(try await names(reader).count == 1)
+    }
+
+    @Test func renamingToATakenNameIsAConflict() async throws {
+        let reader = try await Self.app().newReader()
+        _ = try await reader.makeShelf("One")
+        let two = try await reader.makeShelf("Two")
+        let answer = try await reader.ask(Self.update, ["id": two, "input": ["name": "ONE"]])
+        #expect(answer.code == "CONFLICT")
+        #expect(try await names(reader) == ["One", "Two"])
+    }
+
+    @Test func renamingChangesTheCaseOfItsOwnName() async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await reader.makeShelf("one")
+        let answer = try await reader.ask(Self.update, ["id": id, "input": ["name": " One "]])
+        #expect(answer["updateShelf", "name"] == "One")
+    }
+
+    @Test(arguments: [
+        ("", "Name may not be empty."), (" \u{00A0}\t ", "Name may not be empty."),
+        (String(repeating: "x", count: 101), "Name may have at most 100 characters."),
+        (String(repeating: "x", count: 100_000), "Name may have at most 100 characters."),
+        ("a\u{0}b", "Name holds a character that is not text."),
+    ])
+    func badNameIsRefused(name: String, message: String) async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(Self.create, ["input": ["name": .string(name)]])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == "name")
+        #expect(answer.message == message)
+        let id = try await reader.makeShelf("Good")
+        let rename = try await reader.ask(
+            Self.update, ["id": id, "input": ["name": .string(name)]])
+        #expect(rename.code == "BAD_USER_INPUT")
+        #expect(rename.field == "name")
+        #expect(try await names(reader) == ["Good"])
+    }
+
+    @Test(arguments: [
+        String(repeating: "x", count: 100), String(repeating: "📚", count: 100),
+        "'; DROP TABLE shelves; --",
+        "\u{202E}right to left", "a\\b\"c\nd",
+    ])
+    func anyTextWithinTheLimitIsKeptAsItIs(name: String) async throws {
+        let reader = try await Self.app().newReader()
+        _ = try await reader.makeShelf(name)
+        #expect(try await names(reader) == [.string(name)])
+    }
+
+    @Test func nullNameIsRefusedAndAbsentOneStays() async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await reader.makeShelf("Kept")
+        let null = try await reader.ask(Self.update, ["id": id, "input": ["name": .null]])
+        #expect(null.code == "BAD_USER_INPUT")
+        let absent = try await reader.ask(Self.update, ["id": id, "input": [:]])
+        #expect(absent["updateShelf", "name"] == "Kept")
+    }
+
+    @Test(arguments: [
+        (2, 0, "CABD"), (0, 3, "BCDA"), (0, 1, "BACD"), (3, 1, "ADBC"), (1, 99, "ACDB"),
+        (1, 1, "ABCD"), (0, Int(Int32.max), "BCDA"),
+    ])
+    func movingAShelfMakesRoom(from: Int, to: Int, expected: String) async throws {
+        let reader = try await Self.app().newReader()
+        var ids: [Value] = []
+        for name in "ABCD" { ids.append(try await reader.makeShelf(String(name))) }
+        let answer = try await reader.ask(
+            Self.update, ["id": ids[from], "input": ["position": .int(to)]])
+        #expect(answer["updateShelf", "position"] == .int(min(to, 3)))
+        let shelves = try await reader.need(Self.list, .null, "me", "shelves")
+        #expect(shelves.each("name") == expected.map { .string(String($0)) })
+        #expect(shelves.each("position") == [0, 1, 2, 3])
+        // Sent again, it changes nothing.
+        _ = try await reader.ask(Self.update, ["id": ids[from], "input": ["position": .int(to)]])
+        #expect(try await reader.need(Self.list, .null, "me", "shelves") == shelves)
+    }
+
+    @Test(arguments: [Value.int(-1), .null])
+    func positionIsANumberFromZero(position: Value) async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await reader.makeShelf("A")
+        let answer = try await reader.ask(Self.update, ["id": id, "input": ["position": position]])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == "position")
+    }
+
+    @Test(arguments: [
+        ("KEEP", ["Both", "Only here"], ["Both"]),
+        ("MOVE", ["Both", "Only here"], ["Both", "Only here"]),
+        ("DELETE", [], []),
+    ])
+    func deletingAShelfSaysWhatBecomesOfItsBooks(
+        books: String, left: [String], onOther: [String]
+    ) async throws {
+        let reader = try await Self.app().newReader()
+        let shelf = try await reader.makeShelf("Goes")
+        let other = try await reader.makeShelf("Stays")
+        _ = try await reader.makeBook("Only here", shelves: [shelf])
+        _ = try await reader.makeBook("Both", shelves: [shelf, other])
+        let answer = try await reader.ask(
+            Self.delete, ["id": shelf, "books": .string(books), "to": other])
+        #expect(answer["deleteShelf"] == shelf)
+        let library = try await reader.need(
+            """
+            { me {
+              books(orderBy: TITLE_ASC) { nodes { title } }
+              shelves { name position books(orderBy: TITLE_ASC) { nodes { title } } }
+            } }
+            """, .null, "me")
+        #expect(library["books", "nodes"]?.each("title") == left.map { .string($0) })
+        #expect(library["shelves"]?.each("name") == ["Stays"])
+        #expect(library["shelves", 0, "position"] == 0)
+        #expect(
+            library["shelves", 0, "books", "nodes"]?.each("title") == onOther.map { .string($0) })
+        // A lost answer: the same again does nothing more and answers the same.
+        let again = try await reader.ask(
+            Self.delete, ["id": shelf, "books": .string(books), "to": other])
+        #expect(again.json == answer.json)
+        #expect(
+            try await reader.need(
+                "{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
+                == .int(left.count))
+    }
+
+    @Test func movingNeedsAnotherShelf() async throws {
+        let reader = try await Self.app().newReader()
+        let shelf = try await reader.makeShelf("A")
+        _ = try await reader.makeBook("Book", shelves: [shelf])
+        for (target, code) in [
+            (shelf, "BAD_USER_INPUT"), (.null, "NOT_FOUND"), (Self.absent, "NOT_FOUND"),
+            ("no id", "NOT_FOUND"),
+        ] {
+            let answer = try await reader.ask(
+                Self.delete, ["id": shelf, "books": "MOVE", "to": target])
+            #expect(answer.code == code)
+        }
+        let shelves = try await reader.need(Self.list, .null, "me", "shelves")
+        #expect(shelves[0, "bookCount"] == 1)
+    }
+
+    @Test func libraryHoldsFiveHundredShelves() async throws {
+        let reader = try await Self.app().newReader()
+        let id = reader.id.string ?? ""
+        try await Self.app().database.execute(
+            """
+            INSERT INTO shelves (user_id, id, name, position)
+            SELECT '\(id)', gen_random_uuid(), 'Shelf ' || n, n FROM generate_series(0, 498) n
+            """)
+        _ = try await reader.makeShelf("The last")
+        let answer = try await reader.ask(Self.create, ["input": ["name": "One more"]])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.message == "A library has at most 500 shelves. Delete one first.")
+    }
+
+    @Test func shelvesMadeAtOnceGetPositionsOfTheirOwn() async throws {
+        let reader = try await Self.app().newReader()
+        try await withThrowingTaskGroup { group in
+            for number in 0..<20 {
+                group.addTask { _ = try await reader.makeShelf("Shelf \(number)") }
+            }
+            try await group.waitForAll()
+        }
+        let shelves = try await reader.need(Self.list, .null, "me", "shelves")
+        #expect(shelves.each("position") == (0..<20).map { .int($0) })
+    }
+
+    @Test(arguments: [absent, "no id", ""])
+    func anIDThatNobodyHasIsNotFound(id: Value) async throws {
+        let reader = try await Self.app().newReader()
+        let update = try await reader.ask(Self.update, ["id": id, "input": ["name": "X"]])
+        #expect(update.code == "NOT_FOUND")
+        #expect(update.message == "There is no such shelf.")
+        let query = try await reader.ask("query($id: ID!) { shelf(id: $id) { id } }", ["id": id])
+        #expect(query["shelf"] == .null)
+        #expect(query.errors.isEmpty)
+    }
+}

@@ -1,0 +1,156 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@Suite struct UserTests {
+    static let app = Shared { try await TestApp.start() }
+
+    static let update = """
+        mutation($input: UpdateProfileInput!) { updateProfile(input: $input) { id displayName preferredGenres } }
+        """
+    static let delete =
+        "mutation($id: String!) { deleteAccount(confirm: $id) { id books reviews } }"
+
+    @Test(
+        arguments: [
+            ([:], "Name", ["Crime"]), (["displayName": " New "], "New", ["Crime"]),
+            (["displayName": .null], nil, ["Crime"]), (["displayName": ""], nil, ["Crime"]),
+            (["preferredGenres": ["Fantasy", "History"]], "Name", ["Fantasy", "History"]),
+            (["preferredGenres": .null], "Name", []), (["preferredGenres": []], "Name", []),
+            (["displayName": "B", "preferredGenres": []], "B", []),
+        ] as [(Value, String?, [Value])])
+    func absentStaysAndNullClears(input: Value, name: String?, genres: [Value]) async throws {
+        let reader = try await Self.app().newReader()
+        _ = try await reader.ask(
+            Self.update, ["input": ["displayName": "Name", "preferredGenres": ["Crime"]]])
+        let answer = try await reader.ask(Self.update, ["input": input])
+        #expect(
+            answer["updateProfile"] == [
+                "id": reader.id, "displayName": name.map { .string($0) } ?? .null,
+                "preferredGenres": .list(genres),
+            ])
+    }
+
+    @Test(
+        arguments: [
+            (["displayName": .string(String(repeating: "x", count: 101))], "displayName"),
+            (["displayName": "a\u{0}"], "displayName"),
+            (["preferredGenres": ["Cookery"]], "preferredGenres"),
+            (["preferredGenres": .list(Array(repeating: "Crime", count: 51))], "preferredGenres"),
+        ] as [(Value, String)])
+    func badInputIsRefused(input: Value, field: String) async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(Self.update, ["input": input])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == field)
+    }
+
+    @Test func statisticsCountTheLibrary() async throws {
+        let reader = try await Self.app().newReader()
+        let stats = """
+            { me { stats { books wantToRead reading read reviews averageRating readByYear { year books } } } }
+            """
+        let empty = try await reader.ask(stats)
+        #expect(
+            empty["me", "stats"] == [
+                "books": 0, "wantToRead": 0, "reading": 0, "read": 0, "reviews": 0,
+                "averageRating": .null, "readByYear": [],
+            ])
+        try await reader.makeBooks(3, "Want")
+        try await reader.makeBooks(2, "Reading", status: "READING")
+        _ = try await reader.makeBook("Paused", status: "PAUSED")
+        let read = try await reader.makeBooks(4, "Read", status: "READ")
+        try await reader.review(read[0], rating: 5)
+        try await reader.review(read[1], rating: 2)
+        let id = reader.id.string ?? ""
+        // The last instant of 2024 and the first of 2025, in UTC.
+        for (book, time) in zip(
+            read, ["2024-12-31T23:59:59.999Z", "2025-01-01T00:00:00Z", "2025-06-01T00:00:00Z"])
+        {
+            try await Self.app().database.execute(
+                "UPDATE books SET finished_at = '\(time)' WHERE user_id = '\(id)' AND id = '\(book.string ?? "")'"
+            )
+        }
+        try await Self.app().database.execute(
+            "UPDATE books SET finished_at = NULL WHERE user_id = '\(id)' AND id = '\(read[3].string ?? "")'"
+        )
+        let full = try await reader.ask(stats)
+        #expect(
+            full["me", "stats"] == [
+                "books": 10, "wantToRead": 3, "reading": 2, "read": 4, "reviews": 2,
+                "averageRating": 3.5,
+                "readByYear": [["year": 2025, "books": 2], ["year": 2024, "books": 1]],
+            ])
+    }
+
+    @Test func deletedAccountLeavesNothing() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let other = try await app.newReader()
+        let shelf = try await reader.makeShelf("Shelf")
+        let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
+        try await reader.review(book, text: "Words of my own")
+        _ = try await reader.swipe("LIKE", try await reader.cards(2).map { $0["id"] ?? .null })
+        _ = try await other.makeBook("Theirs")
+        let answer = try await reader.ask(Self.delete, ["id": reader.id])
+        #expect(answer["deleteAccount"] == ["id": reader.id, "books": 3, "reviews": 1])
+
+        let id = reader.id.string ?? ""
+        let left = try await app.database.connected { connection in
+            var left: [String: Int64] = [:]
+            let tables = try connection.query(
+                """
+                SELECT table_name::text, column_name::text FROM information_schema.columns
+                WHERE table_schema = 'public' AND data_type = 'uuid'
+                """)
+            for row in 0..<tables.count {
+                let (table, column) = (tables.text(row, 0) ?? "", tables.text(row, 1) ?? "")
+                let count =
+                    try connection.query(
+                        "SELECT count(*) FROM \(table) WHERE \(column) = '\(id)'"
+                    ).int64(0, 0) ?? -1
+                if count != 0 { left["\(table).\(column)"] = count }
+            }
+            return left
+        }
+        #expect(left == [:])
+        let tombstone = try await app.database.connected { connection in
+            try connection.query(
+                """
+                SELECT to_jsonb(t) - 'id' - 'deleted_at' - 'user_hash' = '{"books": 3, "reviews": 1}',
+                  user_hash = sha256(uuid_send('\(id)')), to_jsonb(t)::text LIKE '%\(id)%'
+                FROM account_tombstones t WHERE user_hash = sha256(uuid_send('\(id)'))
+                """)
+        }
+        #expect(tombstone.count == 1)
+        #expect(tombstone.bool(0, 0) == true)
+        #expect(tombstone.bool(0, 2) == false)
+
+        // The session is over at once, by either token.
+        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+        #expect(
+            try await app.ask(RefreshTests.refresh, ["token": .string(reader.refreshToken)]).code
+                == "UNAUTHENTICATED")
+        // The same person may begin anew, and finds nothing.
+        let again = try Reader(app, reader.subject, try await app.signIn(subject: reader.subject))
+        #expect(again.id != reader.id)
+        #expect(try await again.cards(24).count == 24)
+        #expect(
+            try await other.need(
+                "{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
+                == 1)
+    }
+
+    @Test func deletionNeedsOnesOwnID() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let other = try await app.newReader()
+        for confirm in [other.id, "", "yes", "0198c0de-0000-7000-8000-00000000dead"] {
+            let answer = try await reader.ask(Self.delete, ["id": confirm])
+            #expect(answer.code == "BAD_USER_INPUT")
+            #expect(answer.field == "confirm")
+        }
+        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await other.ask("{ me { id } }").errors.isEmpty)
+    }
+}

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import GraphQL
+
+/// Leaves end, and only leaves.
+struct ScalarLeafsRuleTests {
+    @Test(arguments: [
+        "{ author { id name } matrix }",
+        "{ book(id: 1) { tags } }",
+    ])
+    func takesLeaves(source: String) throws {
+        #expect(try errors(of: ScalarLeafsRule(), in: source).isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (
+                "{ author { name { length } } }",
+                [
+                    #"Field "name" must not have a selection since type "String" has no subfields. @1:17"#
+                ]
+            ),
+            (
+                "{ matrix(rows: []) @onField { a } }",
+                [
+                    #"Field "matrix" must not have a selection since type "[[Float]]" has no subfields. @1:29"#
+                ]
+            ),
+        ] as [(String, [String])])
+    func refusesSelectionsOfLeaves(source: String, expected: [String]) throws {
+        #expect(try errors(of: ScalarLeafsRule(), in: source) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (
+                "{ author }",
+                [
+                    #"Field "author" of type "Author" must have a selection of subfields. Did you mean "author { ... }"? @1:3"#
+                ]
+            ),
+            (
+                "{ items }",
+                [
+                    #"Field "items" of type "[Item!]!" must have a selection of subfields. Did you mean "items { ... }"? @1:3"#
+                ]
+            ),
+        ] as [(String, [String])])
+    func refusesObjectsWithoutSelections(source: String, expected: [String]) throws {
+        #expect(try errors(of: ScalarLeafsRule(), in: source) == expected)
+    }
+}

@@ -1,0 +1,148 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Postgres
+
+/// What happens when connections break.
+@Suite struct RecoveryTests {
+    let database: TestDatabase
+
+    init() throws {
+        database = try TestDatabase()
+    }
+
+    @Test(arguments: [ReadinessMethod.aio, .thread])
+    func connectsAgainAfterItsSessionsWereEnded(readiness: ReadinessMethod) async throws {
+        try await withPool(database, { $0.readiness = readiness }) { pool async throws in
+            for _ in 0..<3 {
+                let before = try await pool.rows("SELECT pg_backend_pid()").int32(0, 0)
+                try await database.terminateSessions()
+                let after = try await retryingWhenLost {
+                    try await pool.rows("SELECT pg_backend_pid()")
+                }
+                #expect(after.int32(0, 0) != before)
+            }
+            #expect(await pool.metrics().lostConnectionCount >= 3)
+        }
+    }
+
+    @Test func sendsAReadOnlySegmentAgain() async throws {
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            _ = try await pool.rows("SELECT 1")
+            async let read = pool.rows("SELECT 'read', pg_sleep(1)", isReadOnly: true)
+            try await database.waitUntilRuns("pg_sleep")
+            try await database.terminateSessions()
+            #expect(try await read.text(0, 0) == "read")
+            #expect(await pool.metrics().retryCount == 1)
+        }
+    }
+
+    @Test func neverSendsAWriteAgain() async throws {
+        try database.admin().execute("CREATE TABLE t (a int)")
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            _ = try await pool.rows("SELECT 1")
+            async let write = Result.catching {
+                try await pool.rows("INSERT INTO t SELECT 1 FROM pg_sleep(5)")
+            }
+            try await database.waitUntilRuns("pg_sleep")
+            async let behind = Result.catching { try await pool.rows("INSERT INTO t VALUES (2)") }
+            try await Task.sleep(for: .milliseconds(50))
+            try await database.terminateSessions()
+            for attempt in try await [write, behind] {
+                guard case .failure(.connectionLost) = attempt else {
+                    Issue.record("\(attempt)")
+                    continue
+                }
+            }
+            #expect(try await pool.rows("SELECT count(*) FROM t").int64(0, 0) == 0)
+        }
+    }
+
+    @Test func whatWaitsForAConnectionSurvivesItsLoss() async throws {
+        try await withPool(
+            database,
+            {
+                $0.connectionCount = 1
+                $0.segmentsInFlightMax = 1
+            }
+        ) { pool async throws in
+            _ = try await pool.rows("SELECT 1")
+            async let first = Result.catching { try await pool.rows("SELECT pg_sleep(5)") }
+            try await database.waitUntilRuns("pg_sleep")
+            async let waiting = pool.rows("SELECT 'never sent before'")
+            try await Task.sleep(for: .milliseconds(50))
+            try await database.terminateSessions()
+            #expect(try await waiting.text(0, 0) == "never sent before")
+            guard case .failure(.connectionLost) = try await first else {
+                Issue.record("the first was under way")
+                return
+            }
+        }
+    }
+
+    @Test func preparesAnewOnANewConnection() async throws {
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            let statement = Statement("SELECT 'prepared'")
+            for _ in 0..<3 {
+                let rows = try await retryingWhenLost { try await pool.run(.one(statement)) }
+                #expect(rows[0].text(0, 0) == "prepared")
+                try await database.terminateSessions()
+            }
+        }
+    }
+
+    @Test func saysWhyThereIsNoConnection() async throws {
+        let events = EventLog()
+        try await withPool(
+            database,
+            {
+                $0.url = "host=/nowhere dbname=none"
+                $0.segmentTimeout = .milliseconds(300)
+                $0.onEvent = { events.append($0) }
+            }
+        ) { pool async throws in
+            let error = await #expect(throws: PostgresError.self) {
+                _ = try await pool.rows("SELECT 1")
+            }
+            guard case .connectFailed(let reason)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.contains("/nowhere"))
+            await #expect(throws: PostgresError.self) {
+                try await pool.transaction { _ in .commit(()) }
+            }
+            #expect(await pool.metrics().readyConnectionCount == 0)
+        }
+        let retries = events.all.compactMap {
+            if case .connectFailed(_, let delay) = $0 { delay } else { nil }
+        }
+        #expect(retries.count >= 2)
+        #expect(retries.allSatisfy { $0 > .zero && $0 <= .seconds(5) })
+    }
+
+    @Test func goesOnWhenTheDatabaseComesUpLater() async throws {
+        let name = "late_\(getpid())"
+        var late = try ConnectionString(database.url)
+        late["dbname"] = name
+        let url = late.description
+        try await withPool(database, { $0.url = url }) { pool async throws in
+            async let rows = pool.rows("SELECT 'up'")
+            try await Task.sleep(for: .milliseconds(300))
+            try await database.asAdmin { try $0.execute("CREATE DATABASE \(name)") }
+            #expect(try await rows.text(0, 0) == "up")
+        }
+        try database.admin().execute("DROP DATABASE \(name) WITH (FORCE)")
+    }
+}
+
+final class EventLog: Sendable {
+    private let events = Mutex<[PostgresEvent]>([])
+
+    func append(_ event: PostgresEvent) {
+        events.withLock { $0.append(event) }
+    }
+
+    var all: [PostgresEvent] { events.withLock { $0 } }
+}
