@@ -83,7 +83,8 @@ struct BookCreation {
 
     /// The card's facts fill what the input leaves open. Answers in one row: the book made, the book
     /// that has the id, the book that is the same, whether a card was found, whether a shelf is missing.
-    private static let insert: Statement = """
+    private static let insert = Statement(
+        """
         WITH card AS (SELECT * FROM editions e \
         WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)), \
         missing AS (SELECT FROM unnest($10::uuid[]) AS w (id) \
@@ -107,7 +108,7 @@ struct BookCreation {
         AND (edition_id = (SELECT id FROM card) \
         OR isbn13 = coalesce($4, (SELECT isbn13 FROM card))) LIMIT 1), \
         EXISTS (SELECT FROM card), EXISTS (SELECT FROM missing)
-        """
+        """)
 }
 
 extension ISBN {

@@ -80,18 +80,20 @@ extension Book {
     // MARK: - Statements
 
     /// The foreign key refuses a shelf that is not there; a book that is not there gives no row.
-    private static let place: Statement = """
+    private static let place = Statement(
+        """
         INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at) \
         SELECT $1, $3, id, added_at FROM books WHERE user_id = $1 AND id = $2 \
         ON CONFLICT DO NOTHING
-        """
+        """)
 
-    private static let takeFromOthers: Statement = """
+    private static let takeFromOthers = Statement(
+        """
         DELETE FROM shelf_books WHERE user_id = $1 AND book_id = $2 AND shelf_id <> $3 \
         AND ($4 IS NULL OR shelf_id = $4)
-        """
+        """)
 
-    private static let deleteBook: Statement = "DELETE FROM books WHERE user_id = $1 AND id = $2"
+    private static let deleteBook = Statement("DELETE FROM books WHERE user_id = $1 AND id = $2")
 }
 
 extension BookplateError {
@@ -206,13 +208,15 @@ struct BookUpdate {
         }
     }
 
-    private static let placeOnShelves: Statement = """
+    private static let placeOnShelves = Statement(
+        """
         INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at) \
         SELECT $1, w.id, b.id, b.added_at FROM books b, unnest($3::uuid[]) AS w (id) \
         WHERE b.user_id = $1 AND b.id = $2 ON CONFLICT DO NOTHING
-        """
+        """)
 
-    private static let takeFromShelves: Statement = """
-        DELETE FROM shelf_books WHERE user_id = $1 AND book_id = $2 AND shelf_id <> ALL($3::uuid[])
+    private static let takeFromShelves = Statement(
         """
+        DELETE FROM shelf_books WHERE user_id = $1 AND book_id = $2 AND shelf_id <> ALL($3::uuid[])
+        """)
 }

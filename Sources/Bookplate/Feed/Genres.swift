@@ -13,7 +13,7 @@ package final class Genres: Sendable {
 
     private let table = Mutex<Table?>(nil)
     private static let lifetime = Duration.seconds(60)
-    private static let select: Statement = "SELECT id, name FROM genres ORDER BY readers DESC, id"
+    private static let select = Statement("SELECT id, name FROM genres ORDER BY readers DESC, id")
 
     package init() {}
 
@@ -58,8 +58,8 @@ package final class Genres: Sendable {
 
 /// `Query.genres`.
 struct GenreNames: FieldLoader {
-    private static let select: Statement =
-        "SELECT name FROM genres WHERE readers > 0 ORDER BY readers DESC, id"
+    private static let select = Statement(
+        "SELECT name FROM genres WHERE readers > 0 ORDER BY readers DESC, id")
 
     func prepare(_ field: SelectedField) -> any PreparedLoad { Prepared() }
 

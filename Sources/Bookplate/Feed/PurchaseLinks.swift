@@ -14,7 +14,7 @@ struct PurchaseLinks: RowLoader {
     }
 
     /// Both tags may be null.
-    private static let tags: Statement = "SELECT amazon_tag, bookshop_id FROM tenants WHERE id = $1"
+    private static let tags = Statement("SELECT amazon_tag, bookshop_id FROM tenants WHERE id = $1")
 
     private struct Prepared: RequestLoad {
         let columns: PurchaseLinks

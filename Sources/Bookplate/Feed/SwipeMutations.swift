@@ -70,7 +70,8 @@ enum Swipe {
         """)
 
     /// Likes and purchases just recorded become books, unless they are in the library.
-    private static let save: Statement = """
+    private static let save = Statement(
+        """
         INSERT INTO books (user_id, id, edition_id, title, author, isbn13, publisher, \
         published_date, page_count, genre, description) \
         SELECT $1, gen_random_uuid(), e.id, e.title, e.authors[1], e.isbn13, e.publisher, \
@@ -78,13 +79,14 @@ enum Swipe {
         FROM swipes s JOIN editions e ON e.id = s.edition_id \
         WHERE s.user_id = $1 AND s.recorded_at = now() AND s.action IN ('LIKE', 'BUY') \
         ON CONFLICT DO NOTHING
-        """
+        """)
 
-    private static let rememberSaved: Statement = """
+    private static let rememberSaved = Statement(
+        """
         UPDATE swipes s SET saved_book_id = b.id FROM books b \
         WHERE s.user_id = $1 AND s.recorded_at = now() \
         AND b.user_id = $1 AND b.edition_id = s.edition_id AND b.added_at = now()
-        """
+        """)
 
     /// How many of the batch are of cards that exist; and, a row each, the books of liked and bought ones.
     private static let outcome = Statement(
@@ -98,12 +100,13 @@ enum Swipe {
         """)
 
     /// Deletes the swipe, and the book it saved if nobody touched that since.
-    private static let takeBack: Statement = """
+    private static let takeBack = Statement(
+        """
         WITH gone AS (DELETE FROM swipes WHERE user_id = $1 AND edition_id = $2 \
         RETURNING saved_book_id) \
         DELETE FROM books b USING gone WHERE b.user_id = $1 AND b.id = gone.saved_book_id \
         AND b.status = 'WANT_TO_READ' AND b.updated_at = b.added_at \
         AND NOT EXISTS (SELECT FROM shelf_books p WHERE p.user_id = $1 AND p.book_id = b.id) \
         AND NOT EXISTS (SELECT FROM reviews r WHERE r.user_id = $1 AND r.book_id = b.id)
-        """
+        """)
 }

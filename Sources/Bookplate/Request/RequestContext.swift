@@ -132,11 +132,12 @@ package final class RequestContext: ExecutionContext {
         return Array(try await run(segment).dropFirst())
     }
 
-    private static let begin: Statement = "SELECT begin_request($1, $2, $3, $4)"
-    private static let goOn: Statement = """
+    private static let begin = Statement("SELECT begin_request($1, $2, $3, $4)")
+    private static let goOn = Statement(
+        """
         SELECT set_config('app.user_id', $1::text, true), \
         set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true)
-        """
+        """)
 
     /// A segment that says who calls. The request's first also asks whether the session is alive, and
     /// so does every one that writes.

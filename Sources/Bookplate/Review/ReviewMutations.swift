@@ -39,15 +39,16 @@ extension Review {
     }
 
     /// Answers the book's status. An absent text stays, null clears it.
-    private static let upsert: Statement = """
+    private static let upsert = Statement(
+        """
         WITH book AS (SELECT id, status FROM books WHERE user_id = $1 AND id = $2), \
         review AS (INSERT INTO reviews AS r (user_id, book_id, id, rating, text) \
         SELECT $1, id, $3, $4, $5 FROM book WHERE status = 'READ' \
         ON CONFLICT (user_id, book_id) DO UPDATE SET rating = excluded.rating, \
         text = CASE WHEN $6 THEN excluded.text ELSE r.text END, updated_at = now() RETURNING id) \
         SELECT status FROM book
-        """
+        """)
 
-    private static let deleteReview: Statement =
-        "DELETE FROM reviews WHERE user_id = $1 AND book_id = $2"
+    private static let deleteReview = Statement(
+        "DELETE FROM reviews WHERE user_id = $1 AND book_id = $2")
 }

@@ -3,7 +3,7 @@ import Postgres
 /// The newest migration that this program knows.
 package let schemaVersion: Int64 = 20_261_121_080_200
 
-private let newestMigration: Statement = "SELECT max(version) FROM schema_migrations"
+private let newestMigration = Statement("SELECT max(version) FROM schema_migrations")
 
 /// Why requests cannot be served now; nil when they can.
 package func readiness(of database: ConnectionPool) async -> String? {

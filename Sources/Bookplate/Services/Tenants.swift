@@ -11,8 +11,8 @@ struct Tenant: Sendable {
 /// The tenants, kept for a few seconds: they are few, and read at sign-in only.
 final class Tenants: Sendable {
     private static let lifetime = Duration.seconds(10)
-    private static let select: Statement =
-        "SELECT id, issuers, audiences FROM tenants ORDER BY created_at, id"
+    private static let select = Statement(
+        "SELECT id, issuers, audiences FROM tenants ORDER BY created_at, id")
 
     private let kept = Mutex<(tenants: [Tenant], expiresAt: ContinuousClock.Instant)?>(nil)
 

@@ -123,27 +123,31 @@ enum Sessions {
     // MARK: - Statements
 
     /// Shows the identity's own row to the policies, and lets a new one be made.
-    private static let presentIdentity: Statement = """
+    private static let presentIdentity = Statement(
+        """
         SELECT set_config('app.user_id', $1::text, true), \
         set_config('app.tenant_id', $2::text, true), set_config('app.subject', $3, true)
-        """
+        """)
 
-    private static let makeUser: Statement = """
+    private static let makeUser = Statement(
+        """
         INSERT INTO users (id, tenant_id, apple_sub, email, display_name) \
         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant_id, apple_sub) DO NOTHING
-        """
+        """)
 
-    private static let becomeUser: Statement = """
+    private static let becomeUser = Statement(
+        """
         SELECT id, set_config('app.user_id', id::text, true) FROM users \
         WHERE tenant_id = (SELECT app_tenant_id()) AND apple_sub = (SELECT app_subject())
-        """
+        """)
 
     /// Apple says name and address once; what is known already is not overwritten by nothing.
-    private static let updateProfile: Statement = """
+    private static let updateProfile = Statement(
+        """
         UPDATE users SET email = coalesce($1, email), display_name = coalesce(display_name, $2) \
         WHERE id = app_user_id() AND (email IS DISTINCT FROM coalesce($1, email) \
         OR display_name IS DISTINCT FROM coalesce(display_name, $2))
-        """
+        """)
 
     private static let openSession = Statement(
         """
@@ -151,10 +155,11 @@ enum Sessions {
         VALUES (app_user_id(), $1, $2, now() + interval '\(refreshTokenDays) days')
         """)
 
-    private static let presentTicket: Statement = """
+    private static let presentTicket = Statement(
+        """
         SELECT set_config('app.user_id', $1::text, true), \
         set_config('app.tenant_id', $2::text, true)
-        """
+        """)
 
     /// The current hash, its generation, and whether its predecessor's answer may have been lost.
     private static let readState = Statement(
@@ -172,11 +177,12 @@ enum Sessions {
         AND revoked_at IS NULL AND expires_at > now()
         """)
 
-    private static let revokeSession: Statement =
-        "UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id = $2"
+    private static let revokeSession = Statement(
+        "UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id = $2")
 
-    private static let revoke: Statement = """
+    private static let revoke = Statement(
+        """
         UPDATE sessions SET revoked_at = now() \
         WHERE user_id = $1 AND (id = $2 OR $3) AND revoked_at IS NULL
-        """
+        """)
 }

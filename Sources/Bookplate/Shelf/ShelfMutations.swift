@@ -91,7 +91,7 @@ extension Shelf {
     // MARK: - Statements
 
     /// What orders or counts a library's shelves takes turns.
-    private static let lockUser: Statement = "SELECT FROM users WHERE id = $1 FOR UPDATE"
+    private static let lockUser = Statement("SELECT FROM users WHERE id = $1 FOR UPDATE")
 
     /// Does nothing where the id or the name is taken, or the library is full.
     private static let insert = Statement(
@@ -101,17 +101,20 @@ extension Shelf {
         HAVING count(*) < \(countMax) ON CONFLICT DO NOTHING
         """)
 
-    private static let findByName: Statement = """
-        SELECT id FROM shelves WHERE user_id = $1 AND lower(name) = lower($3) AND id <> $2
+    private static let findByName = Statement(
         """
+        SELECT id FROM shelves WHERE user_id = $1 AND lower(name) = lower($3) AND id <> $2
+        """)
 
-    private static let rename: Statement = """
+    private static let rename = Statement(
+        """
         UPDATE shelves SET name = $3, updated_at = now() \
         WHERE user_id = $1 AND id = $2 AND name <> $3
-        """
+        """)
 
     /// Puts one shelf at a position, or last, and the others in order around it.
-    private static let reposition: Statement = """
+    private static let reposition = Statement(
+        """
         UPDATE shelves s SET position = n.position, updated_at = now() \
         FROM (SELECT id, \
         CASE WHEN id = $2 THEN least($3, others) ELSE place + (place >= $3)::int END AS position \
@@ -119,26 +122,28 @@ extension Shelf {
         (count(*) OVER () - 1)::int AS others FROM shelves WHERE user_id = $1) numbered) n \
         WHERE s.user_id = $1 AND s.id = n.id AND s.position <> n.position \
         AND EXISTS (SELECT FROM shelves t WHERE t.user_id = $1 AND t.id = $2)
-        """
+        """)
 
-    private static let moveBooks: Statement = """
+    private static let moveBooks = Statement(
+        """
         INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at) \
         SELECT user_id, $3, book_id, added_at FROM shelf_books \
         WHERE user_id = $1 AND shelf_id = $2 ON CONFLICT DO NOTHING
-        """
+        """)
 
-    private static let deleteBooks: Statement = """
+    private static let deleteBooks = Statement(
+        """
         DELETE FROM books b USING shelf_books sb \
         WHERE sb.user_id = $1 AND sb.shelf_id = $2 AND b.user_id = $1 AND b.id = sb.book_id
+        """)
+
+    private static let deleteShelf = Statement("DELETE FROM shelves WHERE user_id = $1 AND id = $2")
+
+    private static let closeGaps = Statement(
         """
-
-    private static let deleteShelf: Statement =
-        "DELETE FROM shelves WHERE user_id = $1 AND id = $2"
-
-    private static let closeGaps: Statement = """
         UPDATE shelves s SET position = n.position, updated_at = now() \
         FROM (SELECT id, (row_number() OVER (ORDER BY position, id) - 1)::int AS position \
         FROM shelves WHERE user_id = $1) n \
         WHERE s.user_id = $1 AND s.id = n.id AND s.position <> n.position
-        """
+        """)
 }

@@ -58,21 +58,23 @@ extension User {
 
     // MARK: - Statements
 
-    private static let updateProfile: Statement = """
+    private static let updateProfile = Statement(
+        """
         UPDATE users SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, \
         preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END, updated_at = now() \
         WHERE id = $1
-        """
+        """)
 
-    private static let leaveTombstone: Statement = """
+    private static let leaveTombstone = Statement(
+        """
         WITH counted AS (SELECT \
         (SELECT count(*) FROM books WHERE user_id = $1)::int AS books, \
         (SELECT count(*) FROM reviews WHERE user_id = $1)::int AS reviews), \
         left_behind AS (INSERT INTO account_tombstones (user_hash, books, reviews) \
         SELECT $2, books, reviews FROM counted) \
         SELECT books, reviews FROM counted
-        """
+        """)
 
     /// Foreign keys take everything that is the user's, sessions too, in the same transaction.
-    private static let deleteUser: Statement = "DELETE FROM users WHERE id = $1"
+    private static let deleteUser = Statement("DELETE FROM users WHERE id = $1")
 }
