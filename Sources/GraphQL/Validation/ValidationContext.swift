@@ -99,7 +99,15 @@ struct ValidationContext {
         let ordered = reports.enumerated().sorted {
             ($0.element.order, $0.offset) < ($1.element.order, $1.offset)
         }
-        var errors = ordered.prefix(options.errorsMax).map { error($0.element) }
+        let told = ordered.prefix(options.errorsMax).map(\.element)
+        let locations = document.source.locations(
+            at: told.lazy.flatMap { $0.ranges.lazy.map(\.start) })
+        var errors = told.map { report in
+            GraphQLError(
+                report.message, locations: report.ranges.compactMap { locations[$0.start] },
+                extensions: report.limit?.extensions
+                    ?? [.init("code", .string("GRAPHQL_VALIDATION_FAILED"))])
+        }
         if ordered.count > options.errorsMax {
             errors.append(
                 GraphQLError(
@@ -107,14 +115,6 @@ struct ValidationContext {
                     extensions: [.init("code", .string("GRAPHQL_VALIDATION_FAILED"))]))
         }
         return errors
-    }
-
-    private func error(_ report: Report) -> GraphQLError {
-        GraphQLError(
-            report.message,
-            locations: report.ranges.map { document.source.location(at: $0.start) },
-            extensions: report.limit?.extensions
-                ?? [.init("code", .string("GRAPHQL_VALIDATION_FAILED"))])
     }
 
     private struct Report {

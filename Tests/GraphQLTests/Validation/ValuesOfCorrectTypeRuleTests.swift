@@ -146,7 +146,7 @@ struct ValuesOfCorrectTypeRuleTests {
                 #"{ items(filter: {even: 3}) { __typename } a: items(filter: {even: "2"}) { __typename } b: items(filter: {even: 2}) { __typename } }"#,
                 [
                     #"Expected value of type "Even", found 3; Not an even number. @1:24"#,
-                    #"Expected value of type "Even", found "2"; Not an even number. @1:66"#,
+                    #"Expected value of type "Even", found "2"; Not an even number. @1:67"#,
                 ]
             )
         ] as [(String, [String])])

@@ -74,7 +74,7 @@ struct VariablesInAllowedPositionRuleTests {
             (
                 #"query ($a: String = "x") { needs(pick: {name: $a}) { __typename } }"#,
                 [
-                    #"Variable "$a" is of type "String" but must be non-nullable to be used for OneOf Input Object "Pick". @1:8 1:46"#
+                    #"Variable "$a" is of type "String" but must be non-nullable to be used for OneOf Input Object "Pick". @1:8 1:47"#
                 ]
             ),
         ] as [(String, [String])])

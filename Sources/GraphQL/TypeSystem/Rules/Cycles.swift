@@ -84,20 +84,22 @@ private func endlessTypes(
     _ types: [TypeParts], _ needs: [String: [(edge: NeededField, target: String)]]
 ) -> Set<String> {
     var endless = Set(types.map(\.name.value))
-    var hasChanged = true
-    while hasChanged {
-        hasChanged = false
-        for type in types where endless.contains(type.name.value) {
-            let needed = needs[type.name.value] ?? []
-            let canEnd =
-                type.isOneOf
-                ? needed.count < type.inputFields.count
-                    || needed.contains { !endless.contains($0.target) }
-                : needed.allSatisfy { !endless.contains($0.target) }
-            if canEnd {
-                endless.remove(type.name.value)
-                hasChanged = true
-            }
+    // For each type: who needs it, and how many of its own needs are still endless.
+    var dependents: [String: [TypeParts]] = [:]
+    var needsLeft: [String: Int] = [:]
+    var ended: [TypeParts] = []
+    for type in types {
+        let needed = needs[type.name.value] ?? []
+        for (_, target) in needed { dependents[target, default: []].append(type) }
+        needsLeft[type.name.value] = needed.count
+        let hasOtherField = type.isOneOf && needed.count < type.inputFields.count
+        if needed.isEmpty || hasOtherField { ended.append(type) }
+    }
+    while let type = ended.popLast() {
+        guard endless.remove(type.name.value) != nil else { continue }
+        for dependent in dependents[type.name.value] ?? [] {
+            needsLeft[dependent.name.value, default: 0] -= 1
+            if dependent.isOneOf || needsLeft[dependent.name.value] == 0 { ended.append(dependent) }
         }
     }
     return endless
@@ -130,7 +132,7 @@ func checkDefaultValueCycles(_ parts: SchemaParts, _ context: inout ValidationCo
                     + "itself"
                     + (via.isEmpty
                         ? "." : " via the default values of: \(via.joined(separator: ", "))."),
-                at: cycle.compactMap(\.field.defaultValue?.range))
+                at: (cycle.suffix(1) + cycle.dropLast()).compactMap(\.field.defaultValue?.range))
         }
     }
 }

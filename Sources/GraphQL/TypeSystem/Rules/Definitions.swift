@@ -16,7 +16,9 @@ func checkDirectiveDefinitions(_ parts: SchemaParts, _ context: inout Validation
     for directive in parts.directives {
         checkIsUnreserved(directive.name, at: directive.range, &context)
         for argument in directive.arguments {
-            checkInputValue(argument, "@\(directive.name.value)(\(argument.name.value):)", &context)
+            checkInputValue(
+                argument, "@\(directive.name.value)(\(argument.name.value):)",
+                typeRange: argument.range, &context)
         }
     }
     checkDirectiveCycles(parts, &context)
@@ -100,13 +102,13 @@ func checkInputFields(of type: TypeParts, _ context: inout ValidationContext) {
 /// An argument or input field: of an input type, not deprecated where it is required, with a default of its type.
 private func checkInputValue(
     _ node: InputValueDefinitionNode, _ path: String, isField: Bool = false,
-    _ context: inout ValidationContext
+    typeRange: SourceRange? = nil, _ context: inout ValidationContext
 ) {
     checkIsUnreserved(node.name, at: node.range, &context)
     guard context.schema.type(named: node.type.namedType)?.isInput == true else {
         context.report(
             "The type of \(path) must be Input Type but got: \(print(node.type)).",
-            at: node.type.range)
+            at: typeRange ?? node.type.range)
         return
     }
     if node.isRequired, let deprecation = node.directives.deprecation {
