@@ -114,14 +114,17 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Bookplate", "GraphQL", "Identity", "Postgres",
+                "Bookplate", "EventLoops", "GraphQL", "Identity", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "Tests/Support"),
         .testTarget(
             name: "BookplateTests",
-            dependencies: ["Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport"]),
+            dependencies: [
+                "Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),
