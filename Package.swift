@@ -125,6 +125,8 @@ let package = Package(
                 "Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        // It runs the executables of the same build; no dependency, for they are built with the tests.
+        .testTarget(name: "JourneyTests", dependencies: ["GraphQL", "TestSupport"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

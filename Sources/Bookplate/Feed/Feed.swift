@@ -62,6 +62,7 @@ struct Feed: FieldLoader {
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
+            _ = try request.caller()
             let first = try PageSize(arguments, default: 10).first
             var position: FeedPosition?
             if let cursor = arguments["after"]?.string {

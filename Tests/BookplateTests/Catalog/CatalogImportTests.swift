@@ -24,7 +24,9 @@ import Testing
 
     @Test func dryRunChangesNothing() async throws {
         let database = try await TestCluster.shared.clone()
-        #expect(try await database.importCatalog(TestCatalog.lines(5), isDryRun: true).summary.created == 5)
+        #expect(
+            try await database.importCatalog(TestCatalog.lines(5), isDryRun: true).summary.created
+                == 5)
         #expect(try await count(database) == 0)
         #expect(try await database.count("SELECT count(*) FROM genres") == 0)
     }
@@ -51,7 +53,8 @@ import Testing
         ]).summary
         #expect(summary == .init(created: 0, updated: 1, unchanged: 0, failed: 0))
         let row = try await database.connected { connection in
-            try connection.query("SELECT title, page_count, genres, isbn13, authors[1] FROM editions")
+            try connection.query(
+                "SELECT title, page_count, genres, isbn13, authors[1] FROM editions")
         }
         #expect(row.text(0, 0) == "New title")
         #expect(row.int32(0, 1) == 777)
@@ -64,7 +67,9 @@ import Testing
         let database = try await TestCluster.shared.clone()
         try await database.importCatalog([#"{"ids":{"a":"1"},"title":"T"}"#])
         // The ISBN comes later, then another source by the ISBN.
-        try await database.importCatalog([#"{"ids":{"a":"1"},"title":"T","isbn13":"9780306406157"}"#])
+        try await database.importCatalog([
+            #"{"ids":{"a":"1"},"title":"T","isbn13":"9780306406157"}"#
+        ])
         let last = try await database.importCatalog([
             #"{"ids":{"b":"9"},"title":"T","isbn10":"0306406152"}"#
         ])

@@ -28,7 +28,8 @@ import Testing
     }
 
     @Test func titleIsEnough() throws {
-        let record = try record(#"{"title":"T","isbn13":null,"authors":null,"ids":null,"pageCount":0}"#)
+        let record = try record(
+            #"{"title":"T","isbn13":null,"authors":null,"ids":null,"pageCount":0}"#)
         #expect(record.isbn == nil)
         #expect(record.authors == [])
         #expect(record.pageCount == nil)
@@ -50,7 +51,8 @@ import Testing
         (#"{"title":" "}"#, "title is missing"), (#"{"title":5}"#, "title is not text"),
         (#"{"title":"T","authors":"A"}"#, "authors is not a list"),
         (#"{"title":"T","isbn13":"9780306406158"}"#, "ISBN 9780306406158: "),
-        (#"{"title":"T","title":"U"}"#, "not JSON"), (#"{"title":"a\u0000b"}"#, "character that is not text"),
+        (#"{"title":"T","title":"U"}"#, "not JSON"),
+        (#"{"title":"a\u0000b"}"#, "character that is not text"),
         (#"{"title":"\#(String(repeating: "x", count: 501))"}"#, "at most 500 characters"),
         (#"{"title":"T","publishedDate":"the year 1965"}"#, "at most 10 characters"),
     ])
@@ -60,20 +62,31 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"title":"T","ratingsCount":-5}"#, 0), (#"{"title":"T","ratingsCount":99999999999}"#, Int32.max),
+        (#"{"title":"T","ratingsCount":-5}"#, 0),
+        (#"{"title":"T","ratingsCount":99999999999}"#, Int32.max),
         (#"{"title":"T","ratingsCount":"many"}"#, 0), (#"{"title":"T","ratingsCount":1e400}"#, 0),
     ])
     func countsAreBroughtIntoTheirRange(line: String, count: Int32) throws {
         #expect(try record(line).ratingsCount == count)
     }
 
-    @Test(arguments: [
-        ("One short sentence that ends here. And another.", "One short sentence that ends here."),
-        ("Dr. J. R. Smith went out into the cold night. Then", "Dr. J. R. Smith went out into the cold night."),
-        ("  spaces \n and\tlines ", "spaces and lines"), ("", nil), ("   ", nil),
-        (String(repeating: "x", count: 300), nil),
-        (String(repeating: "word ", count: 60), String(repeating: "word ", count: 27).dropLast() + "…"),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            (
+                "One short sentence that ends here. And another.",
+                "One short sentence that ends here."
+            ),
+            (
+                "Dr. J. R. Smith went out into the cold night. Then",
+                "Dr. J. R. Smith went out into the cold night."
+            ),
+            ("  spaces \n and\tlines ", "spaces and lines"), ("", nil), ("   ", nil),
+            (String(repeating: "x", count: 300), nil),
+            (
+                String(repeating: "word ", count: 60),
+                String(repeating: "word ", count: 28).dropLast() + "…"
+            ),
+        ] as [(String, String?)])
     func hookIsOneLineCutAtAWord(description: String, expected: String?) {
         #expect(hook(of: description) == expected)
     }

@@ -2,8 +2,9 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// What requests cost the database: it depends on a query's depth and on nothing else. Each round trip
+/// What requests cost the database: it depends on a query's depth and not on the rows. Each round trip
 /// opens with one statement of its own, which says who calls; each relation adds one, `totalCount` one.
+/// What needs only an id that is known already travels with the level above.
 @Suite struct CostTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
@@ -17,14 +18,17 @@ import Testing
     static let cases = [
         Case(name: "nothing", query: "{ __typename }", statements: 0, roundTrips: 0),
         Case(
-            name: "introspection", query: "{ __schema { types { name fields { name } } } }", statements: 0,
+            name: "introspection", query: "{ __schema { types { name fields { name } } } }",
+            statements: 0,
             roundTrips: 0),
         Case(name: "me", query: "{ me { id displayName } }", statements: 2, roundTrips: 1),
         Case(
-            name: "siblings", query: "{ me { id } a: genres b: genres me2: me { email } }", statements: 5,
+            name: "siblings", query: "{ me { id } a: genres b: genres me2: me { email } }",
+            statements: 5,
             roundTrips: 1),
         Case(
-            name: "book", query: "query($book: ID!) { book(id: $book) { title author } }", statements: 2,
+            name: "book", query: "query($book: ID!) { book(id: $book) { title author } }",
+            statements: 2,
             roundTrips: 1),
         Case(
             name: "book with relations",
@@ -39,7 +43,7 @@ import Testing
                 { me { shelves { name bookCount books(first: 20) {
                   totalCount nodes { title review { rating text } shelves { name } }
                 } } } }
-                """, statements: 10, roundTrips: 4),
+                """, statements: 9, roundTrips: 3),
         Case(
             name: "books with their cards",
             query: """
@@ -47,32 +51,39 @@ import Testing
                   totalCount edges { cursor node { title card { title inLibrary { id } } } }
                   pageInfo { hasNextPage endCursor }
                 } } }
-                """, statements: 9, roundTrips: 4),
+                """, statements: 8, roundTrips: 3),
         Case(
             name: "reviews and statistics",
             query: """
                 { me { reviews(first: 100) { totalCount nodes { rating book { title } } }
                   stats { books averageRating readByYear { year books } } } }
-                """, statements: 9, roundTrips: 3),
+                """, statements: 8, roundTrips: 2),
         Case(
             name: "the same list twice",
             query: """
                 { me { shelves { a: books(first: 1) { nodes { title } } b: books(first: 2) { nodes { title } } } } }
-                """, statements: 7, roundTrips: 3),
+                """, statements: 6, roundTrips: 2),
         Case(
-            name: "feed", query: "{ feed(first: 10) { nodes { id title author hook } } }", statements: 2,
+            name: "feed", query: "{ feed(first: 10) { nodes { id title author hook } } }",
+            statements: 2,
             roundTrips: 1),
         Case(
             name: "feed with links and copies",
-            query: "{ feed(first: 100) { nodes { id purchaseLinks { url } inLibrary { title } } } }",
+            query: "{ feed(first: 10) { nodes { id purchaseLinks { url } inLibrary { title } } } }",
             statements: 5, roundTrips: 2),
+        // Books of no genre are a queue of their own, which has none here: others fill its place.
+        Case(
+            name: "feed where a queue runs out", query: "{ feed(first: 100) { nodes { id } } }",
+            statements: 4, roundTrips: 2),
         Case(
             name: "filtered feed",
-            query: #"{ feed(first: 10, genres: ["Crime"]) { nodes { id } pageInfo { endCursor } } }"#,
+            query:
+                #"{ feed(first: 10, genres: ["Crime"]) { nodes { id } pageInfo { endCursor } } }"#,
             statements: 2, roundTrips: 1),
         Case(
-            name: "card", query: "query($card: ID!) { feedCard(id: $card) { title inLibrary { id } } }",
-            statements: 4, roundTrips: 2),
+            name: "card",
+            query: "query($card: ID!) { feedCard(id: $card) { title inLibrary { id } } }",
+            statements: 3, roundTrips: 1),
         Case(
             name: "node", query: "query($book: ID!) { node(id: $book) { __typename id } }",
             statements: 6, roundTrips: 1),
@@ -151,11 +162,13 @@ import Testing
 
     static let mutations = [
         Case(
-            name: "shelf", query: #"mutation { createShelf(input: {name: "New"}) { id } }"#, statements: 5,
+            name: "shelf", query: #"mutation { createShelf(input: {name: "New"}) { id } }"#,
+            statements: 5,
             roundTrips: 1),
         Case(
             name: "status",
-            query: "mutation($book: ID!) { updateBook(id: $book, input: {status: READING}) { id status } }",
+            query:
+                "mutation($book: ID!) { updateBook(id: $book, input: {status: READING}) { id status } }",
             statements: 3, roundTrips: 1),
         Case(
             name: "status with relations",
@@ -175,7 +188,8 @@ import Testing
                 mutation($card: ID!) { recordSwipes(swipes: [{cardId: $card, action: SKIP}]) { recorded } }
                 """, statements: 5, roundTrips: 1),
         Case(
-            name: "profile", query: #"mutation { updateProfile(input: {displayName: "N"}) { id } }"#,
+            name: "profile",
+            query: #"mutation { updateProfile(input: {displayName: "N"}) { id } }"#,
             statements: 3, roundTrips: 1),
         Case(
             name: "delete", query: "mutation($book: ID!) { deleteBook(id: $book) }", statements: 2,

@@ -57,7 +57,7 @@ import Testing
     ]
 
     private static let victims = Shared {
-        let app = try await app()
+        let app = try await ForeignIDTests.app()
         var victims: [TestApp.Tenant: IsolationFixture] = [:]
         for tenant in TestApp.Tenant.allCases {
             victims[tenant] = try await IsolationFixture.fill(try await app.newReader(tenant))

@@ -45,7 +45,7 @@ import Testing
     }()
 
     static let tokens = Shared {
-        let app = try await app()
+        let app = try await NobodyTests.app()
         let reader = try await app.newReader()
         var good = try AccessToken.verify(reader.token, keys: app.keys, now: unixSecondsNow())
         let foreign = AccessToken.issue(good, keys: SessionKeys.generate())
@@ -158,7 +158,8 @@ import Testing
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let request = RequestContext(
                 viewer: Viewer(claims), database: app.pool, services: services, requestID: "test")
-            let answer = request.ask("UPDATE users SET display_name = 'written'", Parameters())
+            let answer = request.ask(
+                Statement("UPDATE users SET display_name = 'written'"), Parameters())
             await request.flush()
             do throws(BookplateError) {
                 _ = try answer.rows()

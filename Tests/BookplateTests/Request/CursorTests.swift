@@ -8,7 +8,8 @@ import Testing
     private static let order = RowOrder(
         name: "TEST",
         columns: [
-            .init(Column("flag", .boolean)), .init(Column("title", .text)), .init(Column("at", .timestamp)),
+            .init(Column("flag", .boolean)), .init(Column("title", .text)),
+            .init(Column("at", .timestamp)),
             .init(Column("id", .uuid)),
         ], isDescending: false)
 
@@ -55,7 +56,9 @@ import Testing
             Self.name + Self.flag + Self.part([0xFF]) + Self.time + Self.id,
             Self.name + Self.flag + Self.part([65, 0]) + Self.time + Self.id,
             Self.name + Self.flag + Self.title + Self.part([1]) + Self.id,
-            Self.name + Self.flag + Self.title + Self.part(Array(repeating: 0x7F, count: 8)) + Self.id,
+            Self.name + Self.flag + Self.title
+                + Self.part([0x7F] + Array(repeating: 0xFF, count: 7))
+                + Self.id,
             Self.name + Self.flag + Self.title + Self.time + Self.part([1]),
         ] {
             #expect(Self.refusal(bytes) == refusal)
