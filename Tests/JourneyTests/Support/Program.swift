@@ -24,7 +24,8 @@ struct Program {
         guard mkdtemp(&template) != nil else {
             throw Failure(description: "mkdtemp: errno \(errno)")
         }
-        return template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }  // it ends with NUL
+        // it ends with NUL
+        return template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
     /// Runs it to its end.
