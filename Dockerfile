@@ -1,7 +1,7 @@
 # The server and the admin CLI, without a compiler and without root.
 #
 #   docker build -t bookplate .
-#   docker run --rm -e BOOKPLATE_ADMIN_DATABASE_URL=… bookplate bookplate-admin migrate up
+#   docker run --rm -e BOOKPLATE_ADMIN_DATABASE_URL=… -e BOOKPLATE_SESSION_KEYS=… bookplate bookplate-admin migrate up
 #   docker run -p 8080:8080 -e DATABASE_URL=… -e BOOKPLATE_SESSION_KEYS=/run/secrets/session-keys bookplate
 
 FROM swift:6.3-bookworm AS build

@@ -19,8 +19,12 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // Rounding is in libm, which modules that import the C library link by themselves.
-        .target(name: "GraphQL", linkerSettings: [.linkedLibrary("m")]),
+        .target(
+            name: "GraphQL",
+            // Spans in the lexer, which outlive a call but not the source they borrow.
+            swiftSettings: [.enableExperimentalFeature("Lifetimes")],
+            // Rounding is in libm, which modules that import the C library link by themselves.
+            linkerSettings: [.linkedLibrary("m")]),
         .executableTarget(name: "GraphQLTool", dependencies: ["GraphQL"]),
 
         .systemLibrary(
@@ -110,14 +114,19 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Bookplate", "GraphQL", "Identity", "Postgres",
+                "Bookplate", "EventLoops", "GraphQL", "Identity", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "Tests/Support"),
         .testTarget(
             name: "BookplateTests",
-            dependencies: ["Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport"]),
+            dependencies: [
+                "Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        // It runs the executables of the same build; no dependency, for they are built with the tests.
+        .testTarget(name: "JourneyTests", dependencies: ["GraphQL", "TestSupport"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

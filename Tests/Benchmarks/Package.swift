@@ -1,15 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Run with `swift run -c release Benchmarks` in this folder; it needs Debian's node-graphql beside it.
+// `swift run -c release Benchmarks` in this folder; it needs Debian's node-graphql.
+// The engine's sources come by a link, so that the product's dependencies need not be fetched.
 let package = Package(
     name: "benchmarks",
-    dependencies: [.package(name: "bookplate", path: "../..")],
     targets: [
+        .target(
+            name: "GraphQL", swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
         .executableTarget(
-            name: "Benchmarks",
-            dependencies: [.product(name: "GraphQL", package: "bookplate")],
-            exclude: ["graphql-js.cjs"])
+            name: "Benchmarks", dependencies: ["GraphQL"], exclude: ["graphql-js.cjs"]),
     ],
     swiftLanguageModes: [.v6]
 )

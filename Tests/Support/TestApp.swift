@@ -1,4 +1,5 @@
 import Bookplate
+import EventLoops
 import GraphQL
 import Identity
 import Logging

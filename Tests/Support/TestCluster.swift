@@ -122,9 +122,16 @@ package struct TestDatabase: Sendable {
     }
 }
 
+/// Threads that may wait for one another, as many as tests do so at once.
+private let threads = {
+    let pool = NIOThreadPool(numberOfThreads: 32)
+    pool.start()
+    return pool
+}()
+
 /// Does work that blocks its thread where it keeps no task waiting.
 package func blocking<Value: Sendable>(
     _ work: @Sendable @escaping () throws -> Value
 ) async throws -> Value {
-    try await NIOThreadPool.singleton.runIfActive(work)
+    try await threads.runIfActive(work)
 }

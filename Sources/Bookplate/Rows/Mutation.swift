@@ -29,22 +29,26 @@ struct RowMutation: FieldLoader {
 /// A mutation that answers with plain objects: one, or a list.
 struct PlainMutation: FieldLoader {
     let shape: RowRelation.Shape
+    /// Whether it answers callers who have not signed in.
+    let isPublic: Bool
     let perform:
         @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> [PlainObject]
 
     init(
-        _ shape: RowRelation.Shape,
+        _ shape: RowRelation.Shape, isPublic: Bool = false,
         _ perform:
             @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
             -> [PlainObject]
     ) {
         self.shape = shape
+        self.isPublic = isPublic
         self.perform = perform
     }
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         let selection = field.selections[0]
-        return PreparedCall { [shape, perform] arguments, request throws(BookplateError) in
+        return PreparedCall(isPublic: isPublic) {
+            [shape, perform] arguments, request throws(BookplateError) in
             let objects = try await perform(arguments, request)
             let items = objects.indices.map { Slot.object(group: 0, index: Int32($0)) }
             let slots: [Slot] =
@@ -76,20 +80,27 @@ struct LeafMutation: FieldLoader {
 
 /// Runs by itself, with the root as its one parent.
 struct PreparedCall: RequestLoad {
-    let perform: @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Children
+    private let isPublic: Bool
+    private let perform:
+        @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Children
 
+    /// - Parameter isPublic: whether it answers callers who have not signed in. All others are told
+    ///   so before their input is judged.
     init(
+        isPublic: Bool = false,
         _ perform:
             @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
             -> Children
     ) {
+        self.isPublic = isPublic
         self.perform = perform
     }
 
     func start(
         for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
-    ) -> Load {
-        .call {
+    ) throws(BookplateError) -> Load {
+        if !isPublic { _ = try request.caller() }
+        return .call {
             do throws(BookplateError) {
                 return try await perform(arguments, request)
             } catch {

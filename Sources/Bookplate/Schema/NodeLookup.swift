@@ -26,6 +26,7 @@ struct NodeLookup: FieldLoader {
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
+            _ = try request.caller()
             let texts =
                 isList
                 ? arguments["ids"]?.list?.map { $0.string ?? "" } ?? []

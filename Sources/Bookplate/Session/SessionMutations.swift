@@ -15,7 +15,7 @@ enum Sessions {
         "isNewUser": .property, "user": .load(User.me),
     ]
 
-    static let signInWithApple = PlainMutation(.one) {
+    static let signInWithApple = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
         let input = InputObject(arguments["input"])
         let displayName = try TextInput.optional(
@@ -62,7 +62,8 @@ enum Sessions {
         return session(ticket, isNewUser: userID == newUserID, request)
     }
 
-    static let refresh = PlainMutation(.one) { arguments, request throws(BookplateError) in
+    static let refresh = PlainMutation(.one, isPublic: true) {
+        arguments, request throws(BookplateError) in
         guard let ticket = arguments["refreshToken"]?.string.flatMap({ RefreshTicket($0) }) else {
             throw .unauthenticated
         }

@@ -8,7 +8,6 @@ extension Lexer {
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Int-Value
     func scanNumber(from start: Int) throws(GraphQLError) -> (end: Int, isFloat: Bool) {
-        let bytes = source.bytes.span
         var position = start
         var isFloat = false
         if bytes[position] == UInt8(ascii: "-") { position += 1 }
@@ -46,7 +45,6 @@ extension Lexer {
     }
 
     private func endOfDigits(from start: Int) throws(GraphQLError) -> Int {
-        let bytes = source.bytes.span
         guard start < bytes.count, isDigit(bytes[start]) else { throw expectedDigit(at: start) }
         var position = start + 1
         while position < bytes.count, isDigit(bytes[position]) { position += 1 }

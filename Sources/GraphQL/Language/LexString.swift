@@ -5,7 +5,6 @@ extension Lexer {
     func scanString(
         from start: Int
     ) throws(GraphQLError) -> (value: String, end: Int, isBlock: Bool) {
-        let bytes = source.bytes.span
         if byteIs(UInt8(ascii: "\""), at: start + 1, in: bytes),
             byteIs(UInt8(ascii: "\""), at: start + 2, in: bytes)
         {
@@ -18,7 +17,6 @@ extension Lexer {
 
     /// StringValue :: `"` StringCharacter* `"`
     private func scanQuotedString(from start: Int) throws(GraphQLError) -> (String, Int) {
-        let bytes = source.bytes.span
         var position = start
         var chunkStart = start
         var unescaped: [UInt8] = []
@@ -48,7 +46,6 @@ extension Lexer {
 
     /// StringValue :: `"""` BlockStringCharacter* `"""`
     private func scanBlockString(from start: Int) throws(GraphQLError) -> (String, Int) {
-        let bytes = source.bytes.span
         var position = start
         while position < bytes.count {
             switch bytes[position] {
@@ -67,7 +64,6 @@ extension Lexer {
     ///
     /// StringCharacter :: `\u` EscapedUnicode | `\` EscapedCharacter
     private func scanEscape(from start: Int) throws(GraphQLError) -> (Unicode.Scalar, Int) {
-        let bytes = source.bytes.span
         if byteIs(UInt8(ascii: "u"), at: start + 1, in: bytes) {
             return byteIs(UInt8(ascii: "{"), at: start + 2, in: bytes)
                 ? try scanBracedEscape(from: start) : try scanFixedEscape(from: start)
@@ -98,7 +94,6 @@ extension Lexer {
 
     /// EscapedUnicode :: `{` HexDigit+ `}`, at most eight digits
     private func scanBracedEscape(from start: Int) throws(GraphQLError) -> (Unicode.Scalar, Int) {
-        let bytes = source.bytes.span
         var value: UInt32 = 0
         var size = 3
         while size < 12 {
@@ -116,7 +111,6 @@ extension Lexer {
 
     /// EscapedUnicode :: HexDigit HexDigit HexDigit HexDigit; two of them may form a surrogate pair
     private func scanFixedEscape(from start: Int) throws(GraphQLError) -> (Unicode.Scalar, Int) {
-        let bytes = source.bytes.span
         guard let code = fourHexDigits(at: start + 2, in: bytes) else {
             throw invalidUnicodeEscape(at: start, size: 6)
         }

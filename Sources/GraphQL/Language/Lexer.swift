@@ -1,85 +1,90 @@
 /// Turns the bytes of a source into tokens, one at a time.
 ///
-/// It moves forward only, so its state is a position; the current token is `token`.
-/// The bytes were checked to be UTF-8.
+/// It moves forward only, so its state is a position; the current token is what `kind`, `start` and `end`
+/// say. The bytes were checked to be UTF-8.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Source-Text
-struct Lexer: ~Copyable {
+struct Lexer: ~Copyable, ~Escapable {
+    let bytes: Span<UInt8>
+    /// The same text, to make errors of.
     let source: Source
-    private(set) var token = Token(.startOfFile, 0, 0)
+    private(set) var kind = TokenKind.startOfFile
+    /// Byte offsets of the current token.
+    private(set) var start = 0
+    private(set) var end = 0
+    /// Where the token before the current one ended.
+    private(set) var previousEnd = 0
     /// The value of the current token where that is a string: quotes, escapes and indentation resolved.
     private(set) var stringValue = ""
-    /// Where the token before the current one ended.
-    private(set) var previousEnd: Int32 = 0
+    /// Of the last name that was read.
+    private var nameKey = NameTable.Key()
+    private var names: NameTable
     private let tokensMax: Int
     private var tokensLeft: Int
 
-    init(source: Source, tokensMax: Int) {
+    @_lifetime(copy bytes)
+    init(_ bytes: Span<UInt8>, source: Source, tokensMax: Int) {
+        self.bytes = bytes
         self.source = source
         self.tokensMax = tokensMax
         tokensLeft = tokensMax
+        names = NameTable(bytesCount: bytes.count)
     }
+
+    /// The text of the current token, which is a name.
+    var name: String {
+        mutating get { names.text(nameKey, start..<end, in: bytes) }
+    }
+
+    /// The text of the current token, whatever it is.
+    var text: String { String(decoding: source.bytes[start..<end], as: UTF8.self) }
 
     /// Reads the next token and makes it the current one; at the end of the text, `endOfFile` again and again.
     ///
     /// Ignored :: UnicodeBOM | WhiteSpace | LineTerminator | Comment | Comma
     mutating func advance() throws(GraphQLError) {
-        previousEnd = token.end
-        let scanned = try scan()
-        token = scanned.token
-        switch token.kind {
-        case .endOfFile: return
-        case .string, .blockString: stringValue = scanned.string
-        default: break
-        }
-        guard tokensLeft > 0 else {
-            throw source.limitExceeded(
-                at: Int(token.start), "Document contains more than \(tokensMax) tokens.",
-                limit: "tokensMax", max: tokensMax)
-        }
-        tokensLeft -= 1
-    }
-
-    /// The next token, and its value where it is a string.
-    private func scan() throws(GraphQLError) -> (token: Token, string: String) {
-        let bytes = source.bytes.span
-        var position = Int(token.end)
+        previousEnd = end
+        let bytes = bytes  // In registers, whatever changes in self.
+        var position = end
         while position < bytes.count {
-            let byte = bytes[position]
-            switch byte {
-            case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: ","), UInt8(ascii: "\t"),
-                UInt8(ascii: "\r"):
+            // Most of what is ignored is indentation.
+            if bytes[position] == UInt8(ascii: " ") {
+                position += 1
+                continue
+            }
+            switch bytes[position] {
+            case UInt8(ascii: "\n"), UInt8(ascii: ","), UInt8(ascii: "\t"), UInt8(ascii: "\r"):
                 position += 1
             case UInt8(ascii: "#"):
                 position = endOfComment(from: position, in: bytes)
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "_"):
-                return found(.name, position, endOfName(from: position + 1, in: bytes))
-            case UInt8(ascii: "{"): return found(.leftBrace, position, position + 1)
-            case UInt8(ascii: "}"): return found(.rightBrace, position, position + 1)
-            case UInt8(ascii: "("): return found(.leftParenthesis, position, position + 1)
-            case UInt8(ascii: ")"): return found(.rightParenthesis, position, position + 1)
-            case UInt8(ascii: "["): return found(.leftBracket, position, position + 1)
-            case UInt8(ascii: "]"): return found(.rightBracket, position, position + 1)
-            case UInt8(ascii: ":"): return found(.colon, position, position + 1)
-            case UInt8(ascii: "$"): return found(.dollar, position, position + 1)
-            case UInt8(ascii: "!"): return found(.bang, position, position + 1)
-            case UInt8(ascii: "@"): return found(.at, position, position + 1)
-            case UInt8(ascii: "="): return found(.equals, position, position + 1)
-            case UInt8(ascii: "|"): return found(.pipe, position, position + 1)
-            case UInt8(ascii: "&"): return found(.ampersand, position, position + 1)
+                return try acceptName(from: position)
+            case UInt8(ascii: "{"): return try accept(.leftBrace, position, position + 1)
+            case UInt8(ascii: "}"): return try accept(.rightBrace, position, position + 1)
+            case UInt8(ascii: "("): return try accept(.leftParenthesis, position, position + 1)
+            case UInt8(ascii: ")"): return try accept(.rightParenthesis, position, position + 1)
+            case UInt8(ascii: "["): return try accept(.leftBracket, position, position + 1)
+            case UInt8(ascii: "]"): return try accept(.rightBracket, position, position + 1)
+            case UInt8(ascii: ":"): return try accept(.colon, position, position + 1)
+            case UInt8(ascii: "$"): return try accept(.dollar, position, position + 1)
+            case UInt8(ascii: "!"): return try accept(.bang, position, position + 1)
+            case UInt8(ascii: "@"): return try accept(.at, position, position + 1)
+            case UInt8(ascii: "="): return try accept(.equals, position, position + 1)
+            case UInt8(ascii: "|"): return try accept(.pipe, position, position + 1)
+            case UInt8(ascii: "&"): return try accept(.ampersand, position, position + 1)
             case UInt8(ascii: "."):
                 guard byteIs(UInt8(ascii: "."), at: position + 1, in: bytes),
                     byteIs(UInt8(ascii: "."), at: position + 2, in: bytes)
                 else { throw unexpectedCharacter(at: position) }
-                return found(.spread, position, position + 3)
+                return try accept(.spread, position, position + 3)
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
                 let number = try scanNumber(from: position)
-                return found(number.isFloat ? .float : .int, position, number.end)
+                return try accept(number.isFloat ? .float : .int, position, number.end)
             case UInt8(ascii: "\""):
                 let string = try scanString(from: position)
-                let kind: TokenKind = string.isBlock ? .blockString : .string
-                return (Token(kind, position, string.end), string.value)
+                stringValue = string.value
+                return try accept(string.isBlock ? .blockString : .string, position, string.end)
             case 0xEF
             where byteIs(0xBB, at: position + 1, in: bytes)
                 && byteIs(0xBF, at: position + 2, in: bytes):
@@ -88,19 +93,45 @@ struct Lexer: ~Copyable {
                 throw unexpectedCharacter(at: position)
             }
         }
-        return found(.endOfFile, bytes.count, bytes.count)
+        (kind, start, end) = (.endOfFile, bytes.count, bytes.count)
     }
 
-    private func found(
+    @inline(__always)
+    private mutating func accept(
         _ kind: TokenKind, _ start: Int, _ end: Int
-    ) -> (token: Token, string: String) {
-        (Token(kind, start, end), "")
+    ) throws(GraphQLError) {
+        guard tokensLeft > 0 else {
+            throw source.limitExceeded(
+                at: start, "Document contains more than \(tokensMax) tokens.",
+                limit: "tokensMax", max: tokensMax)
+        }
+        tokensLeft -= 1
+        self.kind = kind
+        self.start = start
+        self.end = end
+    }
+
+    /// Name :: NameStart NameContinue* [lookahead != NameContinue]
+    @inline(__always)
+    private mutating func acceptName(from start: Int) throws(GraphQLError) {
+        let bytes = bytes
+        var key = NameTable.Key()
+        var position = start
+        while position < bytes.count {
+            let byte = bytes[position]
+            guard isNameContinue(byte) else { break }
+            key.high = key.high << 8 | key.low >> 56
+            key.low = key.low << 8 | UInt64(byte)
+            position += 1
+        }
+        nameKey = position - start > 16 ? NameTable.Key() : key
+        try accept(.name, start, position)
     }
 
     private func unexpectedCharacter(at position: Int) -> GraphQLError {
         source.syntaxError(
             at: position,
-            source.bytes[position] == UInt8(ascii: "'")
+            bytes[position] == UInt8(ascii: "'")
                 ? "Unexpected single quote character ('), did you mean to use a double quote (\")?"
                 : "Unexpected character: \(source.describeCharacter(at: position)).")
     }
@@ -114,13 +145,6 @@ private func endOfComment(from start: Int, in bytes: Span<UInt8>) -> Int {
     {
         position += 1
     }
-    return position
-}
-
-/// Name :: NameStart NameContinue* [lookahead != NameContinue]
-private func endOfName(from start: Int, in bytes: Span<UInt8>) -> Int {
-    var position = start
-    while position < bytes.count, isNameContinue(bytes[position]) { position += 1 }
     return position
 }
 

@@ -3,7 +3,7 @@ extension Parser {
     ///
     /// Spec: https://spec.graphql.org/September2025/#Definition
     mutating func parseDefinition() throws(GraphQLError) -> Definition {
-        let start = token.start
+        let start = self.start
         if isAt(.leftBrace) { return .operation(try parseShorthand()) }
         let description = try parseDescription()
         guard isAt(.name) else {
@@ -12,7 +12,7 @@ extension Parser {
                 at: start,
                 "Unexpected description, descriptions are not supported on shorthand queries.")
         }
-        switch tokenText {
+        switch nameText {
         case "query": return .operation(try parseOperation(.query, description, start))
         case "mutation": return .operation(try parseOperation(.mutation, description, start))
         case "subscription":
@@ -59,12 +59,13 @@ extension Parser {
 
     /// VariableDefinition :: Description? Variable `:` Type DefaultValue? Directives[Const]?
     private mutating func parseVariableDefinition() throws(GraphQLError) -> VariableDefinition {
-        let start = token.start
+        let start = self.start
         let description = try parseDescription()
-        let variableStart = try expect(.dollar).start
+        let variableStart = self.start
+        try expect(.dollar)
         var name = try parseName()
         name.range.start = variableStart
-        _ = try expect(.colon)
+        try expect(.colon)
         let type = try parseTypeReference()
         let defaultValue = try skip(.equals) ? try parseValue(isConst: true) : nil
         let directives = try parseDirectives(isConst: true)
@@ -75,32 +76,38 @@ extension Parser {
 
     /// SelectionSet :: `{` Selection+ `}`
     mutating func parseSelectionSet() throws(GraphQLError) -> SelectionSet {
-        let start = token.start
+        let start = self.start
         try descend()
-        _ = try expect(.leftBrace)
+        try expect(.leftBrace)
         var selections: [Selection] = []
-        repeat { selections.append(try parseSelection()) } while try !skip(.rightBrace)
+        selections.reserveCapacity(4)
+        repeat {
+            if isAt(.spread) {
+                selections.append(try parseFragment())
+            } else {
+                try parseField(into: &selections)
+            }
+        } while try !skip(.rightBrace)
         ascend()
         return SelectionSet(selections: selections, range: range(from: start))
     }
 
-    /// Selection :: Field | FragmentSpread | InlineFragment
-    private mutating func parseSelection() throws(GraphQLError) -> Selection {
-        isAt(.spread) ? try parseFragment() : .field(try parseField())
-    }
-
     /// Field :: Alias? Name Arguments? Directives? SelectionSet?
-    private mutating func parseField() throws(GraphQLError) -> Field {
+    ///
+    /// It appends instead of returning: a field is large, and this way it is not copied.
+    private mutating func parseField(into selections: inout [Selection]) throws(GraphQLError) {
         let nameOrAlias = try parseName()
-        let start = nameOrAlias.range.start
         let hasAlias = try skip(.colon)
         let name = hasAlias ? try parseName() : nameOrAlias
         let arguments = try parseArguments(isConst: false)
         let directives = try parseDirectives(isConst: false)
         let selectionSet = isAt(.leftBrace) ? try parseSelectionSet() : nil
-        return Field(
-            alias: hasAlias ? nameOrAlias : nil, name: name, arguments: arguments,
-            directives: directives, selectionSet: selectionSet, range: range(from: start))
+        selections.append(
+            .field(
+                Field(
+                    alias: hasAlias ? nameOrAlias : nil, name: name, arguments: arguments,
+                    directives: directives, selectionSet: selectionSet,
+                    range: range(from: nameOrAlias.range.start))))
     }
 
     /// Arguments :: `(` Argument+ `)`
@@ -113,7 +120,7 @@ extension Parser {
     /// Argument :: Name `:` Value
     private mutating func parseArgument(isConst: Bool) throws(GraphQLError) -> Argument {
         let name = try parseName()
-        _ = try expect(.colon)
+        try expect(.colon)
         let value = try parseValue(isConst: isConst)
         return Argument(name: name, value: value, range: range(from: name.range.start))
     }
@@ -122,7 +129,7 @@ extension Parser {
     mutating func parseDirectives(isConst: Bool) throws(GraphQLError) -> [Directive] {
         var directives: [Directive] = []
         while isAt(.at) {
-            let start = token.start
+            let start = self.start
             try advance()
             let name = try parseName()
             let arguments = try parseArguments(isConst: isConst)
@@ -136,7 +143,7 @@ extension Parser {
     ///
     /// InlineFragment :: `...` TypeCondition? Directives? SelectionSet
     private mutating func parseFragment() throws(GraphQLError) -> Selection {
-        let start = token.start
+        let start = self.start
         try advance()
         let hasTypeCondition = try skipKeyword("on")
         if !hasTypeCondition, isAt(.name) {

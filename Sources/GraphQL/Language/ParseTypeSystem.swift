@@ -7,7 +7,7 @@ extension Parser {
     mutating func parseTypeSystemDefinition(
         _ description: StringValue?, _ start: Int32
     ) throws(GraphQLError) -> TypeSystemDefinition? {
-        let keyword = tokenText
+        let keyword = nameText
         switch keyword {
         case "schema":
             try advance()
@@ -42,7 +42,7 @@ extension Parser {
         _ start: Int32
     ) throws(GraphQLError) -> TypeSystemDefinition {
         guard isAt(.name) else { throw unexpected() }
-        let keyword = tokenText
+        let keyword = nameText
         switch keyword {
         case "schema":
             try advance()
@@ -75,7 +75,7 @@ extension Parser {
     ) {
         let keyword = try parseName()
         guard let kind = OperationKind(rawValue: keyword.value) else { throw unexpected(keyword) }
-        _ = try expect(.colon)
+        try expect(.colon)
         let type = try parseName()
         return (kind, type, range(from: keyword.range.start))
     }
@@ -133,11 +133,11 @@ extension Parser {
 
     /// FieldDefinition :: Description? Name ArgumentsDefinition? `:` Type Directives[Const]?
     private mutating func parseFieldDefinition() throws(GraphQLError) -> FieldDefinitionNode {
-        let start = token.start
+        let start = self.start
         let description = try parseDescription()
         let name = try parseName()
         let arguments = try parseArgumentsDefinition()
-        _ = try expect(.colon)
+        try expect(.colon)
         let type = try parseTypeReference()
         let directives = try parseDirectives(isConst: true)
         return FieldDefinitionNode(
@@ -158,10 +158,10 @@ extension Parser {
     private mutating func parseInputValueDefinition() throws(GraphQLError)
         -> InputValueDefinitionNode
     {
-        let start = token.start
+        let start = self.start
         let description = try parseDescription()
         let name = try parseName()
-        _ = try expect(.colon)
+        try expect(.colon)
         let type = try parseTypeReference()
         let defaultValue = try skip(.equals) ? try parseValue(isConst: true) : nil
         let directives = try parseDirectives(isConst: true)
@@ -174,11 +174,11 @@ extension Parser {
     private mutating func parseEnumValueDefinition() throws(GraphQLError)
         -> EnumValueDefinitionNode
     {
-        let start = token.start
+        let start = self.start
         let description = try parseDescription()
         if isAtKeyword("true") || isAtKeyword("false") || isAtKeyword("null") {
             throw error(
-                at: token.start,
+                at: start,
                 "\(tokenDescription) is reserved and cannot be used for an enum value.")
         }
         let name = try parseName()
@@ -195,7 +195,7 @@ extension Parser {
     private mutating func parseDirectiveDefinition(
         _ description: StringValue?, _ start: Int32
     ) throws(GraphQLError) -> DirectiveDefinitionNode {
-        _ = try expect(.at)
+        try expect(.at)
         let name = try parseName()
         let arguments = try parseArgumentsDefinition()
         let isRepeatable = try skipKeyword("repeatable")

@@ -4,36 +4,36 @@ extension Parser {
     ///
     /// Spec: https://spec.graphql.org/September2025/#Value
     mutating func parseValue(isConst: Bool) throws(GraphQLError) -> ValueNode {
-        let start = token.start
-        let kind: ValueNode.Kind
-        switch token.kind {
-        case .leftBracket: kind = .list(try parseList(isConst: isConst))
-        case .leftBrace: kind = .object(try parseObject(isConst: isConst))
+        let start = self.start
+        let value: ValueNode.Kind
+        switch kind {
+        case .leftBracket: value = .list(try parseList(isConst: isConst))
+        case .leftBrace: value = .object(try parseObject(isConst: isConst))
         case .int:
-            kind = .int(tokenText)
+            value = .int(tokenText)
             try advance()
         case .float:
-            kind = .float(tokenText)
+            value = .float(tokenText)
             try advance()
-        case .string, .blockString: kind = .string(try parseStringValue())
+        case .string, .blockString: value = .string(try parseStringValue())
         case .name:
-            kind =
-                switch tokenText {
+            value =
+                switch nameText {
                 case "true": .boolean(true)
                 case "false": .boolean(false)
                 case "null": .null
                 case let name: .enumeration(name)
                 }
             try advance()
-        case .dollar: kind = .variable(try parseVariable(isConst: isConst))
+        case .dollar: value = .variable(try parseVariable(isConst: isConst))
         default: throw unexpected()
         }
-        return ValueNode(kind, range: range(from: start))
+        return ValueNode(value, range: range(from: start))
     }
 
     /// Variable :: `$` Name
     private mutating func parseVariable(isConst: Bool) throws(GraphQLError) -> String {
-        let start = token.start
+        let start = self.start
         try advance()
         guard isConst else { return try parseName().value }
         throw error(
@@ -66,7 +66,7 @@ extension Parser {
     /// ObjectField[Const] :: Name `:` Value[?Const]
     private mutating func parseObjectField(isConst: Bool) throws(GraphQLError) -> ObjectField {
         let name = try parseName()
-        _ = try expect(.colon)
+        try expect(.colon)
         let value = try parseValue(isConst: isConst)
         return ObjectField(name: name, value: value, range: range(from: name.range.start))
     }
@@ -75,13 +75,13 @@ extension Parser {
     ///
     /// Spec: https://spec.graphql.org/September2025/#Type
     mutating func parseTypeReference() throws(GraphQLError) -> TypeReference {
-        let start = token.start
+        let start = self.start
         var type: TypeReference
         if isAt(.leftBracket) {
             try descend()
             try advance()
             let item = try parseTypeReference()
-            _ = try expect(.rightBracket)
+            try expect(.rightBracket)
             ascend()
             type = .list(item, range: range(from: start))
         } else {

@@ -7,7 +7,9 @@
 public func parse(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> Document {
-    var parser = try Parser(source, limits: limits)
+    try source.check(limits)
+    var parser = Parser(source.bytes.span, source: source, limits: limits)
+    try parser.advance()
     var definitions: [Definition] = []
     repeat {
         definitions.append(try parser.parseDefinition())
@@ -21,9 +23,11 @@ public func parse(
 public func parseValue(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> ValueNode {
-    var parser = try Parser(source, limits: limits)
+    try source.check(limits)
+    var parser = Parser(source.bytes.span, source: source, limits: limits)
+    try parser.advance()
     let value = try parser.parseValue(isConst: false)
-    _ = try parser.expect(.endOfFile)
+    try parser.expect(.endOfFile)
     return value
 }
 
@@ -33,62 +37,69 @@ public func parseValue(
 public func parseType(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> TypeReference {
-    var parser = try Parser(source, limits: limits)
+    try source.check(limits)
+    var parser = Parser(source.bytes.span, source: source, limits: limits)
+    try parser.advance()
     let type = try parser.parseTypeReference()
-    _ = try parser.expect(.endOfFile)
+    try parser.expect(.endOfFile)
     return type
 }
 
 /// A recursive-descent parser; one method a grammar production, one token of lookahead.
 ///
 /// Recursion is bounded by `ParseLimits.nestingMax`, so no text overflows the stack.
-struct Parser: ~Copyable {
+struct Parser: ~Copyable, ~Escapable {
     private var lexer: Lexer
     private let nestingMax: Int
     private var nesting = 0
 
-    /// Checks the bytes and reads the first token.
-    init(_ source: Source, limits: ParseLimits) throws(GraphQLError) {
+    /// Takes a text that `Source.check` let pass; `advance` reads the first token.
+    @_lifetime(copy bytes)
+    init(_ bytes: Span<UInt8>, source: Source, limits: ParseLimits) {
         nestingMax = limits.nestingMax
-        lexer = Lexer(source: source, tokensMax: limits.tokensMax)
-        try source.check(limits)
-        try lexer.advance()
+        lexer = Lexer(bytes, source: source, tokensMax: limits.tokensMax)
     }
 
     // MARK: - Tokens
 
-    var token: Token { lexer.token }
+    var kind: TokenKind { lexer.kind }
 
-    func isAt(_ kind: TokenKind) -> Bool { lexer.token.kind == kind }
+    /// Where the current token starts.
+    var start: Int32 { Int32(truncatingIfNeeded: lexer.start) }
+
+    /// Where the current token stands.
+    var tokenRange: SourceRange {
+        SourceRange(start: start, end: Int32(truncatingIfNeeded: lexer.end))
+    }
+
+    /// The text of the current token, which is a name.
+    var nameText: String { mutating get { lexer.name } }
+
+    /// The text of the current token.
+    var tokenText: String { lexer.text }
+
+    func isAt(_ kind: TokenKind) -> Bool { lexer.kind == kind }
 
     mutating func advance() throws(GraphQLError) { try lexer.advance() }
 
     /// The range from the start of a node's first token to the end of the last token read.
     func range(from start: Int32) -> SourceRange {
-        SourceRange(start: start, end: lexer.previousEnd)
+        SourceRange(start: start, end: Int32(truncatingIfNeeded: lexer.previousEnd))
     }
 
-    /// The bytes of the current token as text.
-    var tokenText: String {
-        String(
-            decoding: lexer.source.bytes[Int(token.start)..<Int(token.end)], as: UTF8.self)
-    }
-
-    mutating func expect(_ kind: TokenKind) throws(GraphQLError) -> Token {
-        let token = lexer.token
-        guard token.kind == kind else { throw expected(kind.description) }
+    mutating func expect(_ kind: TokenKind) throws(GraphQLError) {
+        guard lexer.kind == kind else { throw expected(kind.description) }
         try lexer.advance()
-        return token
     }
 
     /// Takes the current token if it is of that kind.
     mutating func skip(_ kind: TokenKind) throws(GraphQLError) -> Bool {
-        guard lexer.token.kind == kind else { return false }
+        guard lexer.kind == kind else { return false }
         try lexer.advance()
         return true
     }
 
-    func isAtKeyword(_ word: String) -> Bool { isAt(.name) && tokenText == word }
+    mutating func isAtKeyword(_ word: String) -> Bool { isAt(.name) && nameText == word }
 
     mutating func expectKeyword(_ word: String) throws(GraphQLError) {
         guard try skipKeyword(word) else { throw expected("\"\(word)\"") }
@@ -104,7 +115,7 @@ struct Parser: ~Copyable {
 
     mutating func parseName() throws(GraphQLError) -> Name {
         guard isAt(.name) else { throw expected(TokenKind.name.description) }
-        let name = Name(tokenText, range: SourceRange(start: token.start, end: token.end))
+        let name = Name(nameText, range: tokenRange)
         try lexer.advance()
         return name
     }
@@ -117,7 +128,7 @@ struct Parser: ~Copyable {
     mutating func parseStringValue() throws(GraphQLError) -> StringValue {
         let value = StringValue(
             lexer.stringValue, isBlock: isAt(.blockString),
-            range: SourceRange(start: token.start, end: token.end))
+            range: tokenRange)
         try lexer.advance()
         return value
     }
@@ -127,7 +138,7 @@ struct Parser: ~Copyable {
         _ open: TokenKind, _ close: TokenKind,
         _ parse: (inout Parser) throws(GraphQLError) -> Node
     ) throws(GraphQLError) -> [Node] {
-        _ = try expect(open)
+        try expect(open)
         var nodes: [Node] = []
         repeat { nodes.append(try parse(&self)) } while try !skip(close)
         return nodes
@@ -155,7 +166,7 @@ struct Parser: ~Copyable {
     mutating func descend() throws(GraphQLError) {
         guard nesting < nestingMax else {
             throw lexer.source.limitExceeded(
-                at: Int(token.start), "Document is nested deeper than \(nestingMax) levels.",
+                at: lexer.start, "Document is nested deeper than \(nestingMax) levels.",
                 limit: "nestingMax", max: nestingMax)
         }
         nesting += 1
@@ -166,7 +177,7 @@ struct Parser: ~Copyable {
     // MARK: - Errors
 
     func unexpected() -> GraphQLError {
-        error(at: token.start, "Unexpected \(tokenDescription).")
+        error(at: start, "Unexpected \(tokenDescription).")
     }
 
     /// A name that was read and turns out to be none that fits.
@@ -179,16 +190,15 @@ struct Parser: ~Copyable {
     }
 
     private func expected(_ what: String) -> GraphQLError {
-        error(at: token.start, "Expected \(what), found \(tokenDescription).")
+        error(at: start, "Expected \(what), found \(tokenDescription).")
     }
 
     /// The current token as it reads in an error: `Name "a"`, `"}"`, `<EOF>`.
     var tokenDescription: String {
-        let kind = token.kind.description
-        return switch token.kind {
-        case .name, .int, .float: "\(kind) \"\(tokenText)\""
-        case .string, .blockString: "\(kind) \"\(lexer.stringValue)\""
-        default: kind
+        switch kind {
+        case .name, .int, .float: "\(kind.description) \"\(tokenText)\""
+        case .string, .blockString: "\(kind.description) \"\(lexer.stringValue)\""
+        default: kind.description
         }
     }
 }

@@ -53,7 +53,7 @@ extension Field {
         let name = (alias.map { $0.value + ": " } ?? "") + name.value
         let arguments = arguments.map(\.printed)
         var line = name + parenthesized(arguments)
-        if line.utf16.count > 80 {
+        if line.utf16.count > 80, !arguments.isEmpty {
             line = name + "(\n" + indented(arguments.joined(separator: "\n")) + "\n)"
         }
         return words([line, directives.printed, selectionSet?.printed ?? ""])

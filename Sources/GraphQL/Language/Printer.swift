@@ -2,7 +2,16 @@
 ///
 /// Layout is that of graphql-js: two spaces a level, an empty line between definitions.
 public func print(_ document: Document) -> String {
-    document.definitions.map { print($0) }.joined(separator: "\n\n")
+    var texts: [String] = []
+    for definition in document.definitions {
+        let text = print(definition)
+        // Behind a type without fields, the brace of a short query would open its fields.
+        let isFieldsList =
+            text.utf8.first == UInt8(ascii: "{")
+            && texts.last?.utf8.last ?? UInt8(ascii: "}") != UInt8(ascii: "}")
+        texts.append(isFieldsList ? "query " + text : text)
+    }
+    return texts.joined(separator: "\n\n")
 }
 
 /// The canonical text of one definition.

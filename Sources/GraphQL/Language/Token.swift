@@ -1,19 +1,4 @@
-/// A lexical token: what it is and which bytes of the source it covers.
-///
 /// Spec: https://spec.graphql.org/September2025/#Token
-struct Token {
-    var kind: TokenKind
-    var start: Int32
-    var end: Int32
-
-    /// Offsets of a source that `ParseLimits` let pass, so they fit.
-    init(_ kind: TokenKind, _ start: Int, _ end: Int) {
-        self.kind = kind
-        self.start = Int32(truncatingIfNeeded: start)
-        self.end = Int32(truncatingIfNeeded: end)
-    }
-}
-
 enum TokenKind: UInt8 {
     case startOfFile, endOfFile
     case bang, dollar, ampersand, spread, colon, equals, at, pipe

@@ -45,13 +45,15 @@ extension OpenedConnection {
         _ configuration: PostgresConfiguration
     ) throws(PostgresError) -> OpenedConnection {
         // A short statement gains nothing from being compiled, and the first would wait for it.
+        // Our statements are written for one plan: planning anew for each call costs more than it gains.
         let result = PQexec(
             pointer,
             """
             SELECT set_config('statement_timeout', '\(configuration.statementTimeout.milliseconds)', false),
                 set_config('idle_in_transaction_session_timeout',
                     '\(configuration.idleInTransactionTimeout.milliseconds)', false),
-                set_config('jit', 'off', false)
+                set_config('jit', 'off', false),
+                set_config('plan_cache_mode', 'force_generic_plan', false)
             """)
         defer { PQclear(result) }
         guard PQresultStatus(result) == PGRES_TUPLES_OK else {

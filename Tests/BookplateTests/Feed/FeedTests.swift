@@ -2,6 +2,8 @@ import GraphQL
 import TestSupport
 import Testing
 
+@testable import Bookplate
+
 @Suite struct FeedTests {
     /// 60 books: 20 Fantasy, 20 Crime, 16 of two genres, 4 of none.
     static let app = Shared {
@@ -110,6 +112,21 @@ import Testing
         }
         #expect(
             page["feed", "pageInfo", "startCursor"] == page["feed", "edges", 0, "cursor"])
+    }
+
+    /// A cursor is the client's to make up: whatever it says, the answer is a page.
+    @Test(arguments: [Int64.min, -1, 0, Int64.max])
+    func strangeCursorsGiveAPage(asOf: Int64) async throws {
+        let reader = try await Self.app().newReader()
+        for (genre, rank) in [(1, 3), (1, -5), (0, Int32.min), (Int16.max, 1), (2, Int32.max)]
+            as [(Int16, Int32)]
+        {
+            var position = FeedPosition(asOf: asOf)
+            position.take(genre: genre, rank: rank)
+            let answer = try await reader.ask(
+                Self.feed, ["first": 10, "after": .string(position.cursor)])
+            #expect(answer.errors.isEmpty, "\(answer.json)")
+        }
     }
 
     @Test(arguments: ["LIKE", "DISLIKE", "BUY", "SKIP"])

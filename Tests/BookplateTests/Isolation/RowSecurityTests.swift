@@ -73,17 +73,18 @@ import Testing
     ])
     func brokenGuardIsFoundByItsRows(weakening: String) async throws {
         let fixture = try await Self.fixture()
-        try await fixture.database.connected(as: nil) { connection in
-            for table in try connection.texts("SELECT name FROM (\(SecurityCheck.owned)) t") {
-                let leaks = try connection.undoing {
+        let unnoticed = try await fixture.database.connected(as: nil) { connection in
+            try connection.texts("SELECT name FROM (\(SecurityCheck.owned)) t").filter { table in
+                try connection.undoing {
                     try connection.execute(
                         weakening.split(separator: "%", omittingEmptySubsequences: false)
                             .joined(separator: table))
-                    return try connection.leaks(mine: fixture.mine, theirs: fixture.theirs)
+                    let leaks = try connection.leaks(mine: fixture.mine, theirs: fixture.theirs)
+                    return !leaks.contains { $0.hasPrefix("\(table): ") }
                 }
-                #expect(leaks.contains { $0.hasPrefix("\(table): ") }, "\(table): \(leaks)")
             }
         }
+        #expect(unnoticed == [])
     }
 
     @Test(arguments: [

@@ -134,7 +134,15 @@ extension AdminConnection {
                 "UPDATE \(table) SET \(column) = '\(theirs)' WHERE \(column) = '\(mine)'")
                 != "42501"
             {
-                leaks.append("\(table): a row can be made another's")
+                leaks.append("\(table): a row can be given to another")
+            }
+            let planting = """
+                INSERT INTO \(table) SELECT (jsonb_populate_record(NULL::\(table),
+                  to_jsonb(t) || '{"\(column)": "\(theirs)"}')).*
+                FROM \(table) t WHERE \(column) = '\(mine)'
+                """
+            if try refusal(planting) != "42501" {
+                leaks.append("\(table): a row can be made in another's name")
             }
         }
         // And with nobody set, nothing.

@@ -88,6 +88,16 @@ import Testing
         #expect(print(try parse(Source(printed))) == printed)
     }
 
+    @Test func shortQueriesBehindATypeWithoutFieldsAreSpelledOut() throws {
+        let text = "type T\n\nquery {\n  a\n}\n\n{\n  b\n}"
+        #expect(print(try parse(Source(text))) == text)
+    }
+
+    @Test func longNamesWithoutArgumentsGetNoParentheses() throws {
+        let text = "{\n  " + String(repeating: "a", count: 81) + "\n}"
+        #expect(print(try parse(Source(text))) == text)
+    }
+
     @Test(arguments: [
         (#""\u0000\b\t\n\f\r\"\\\/é😀\u007F""#, #""\u0000\b\t\n\f\r\"\\/é😀\u007F""#),
         ("\"\"\"\"\"\"", "\"\"\"\"\"\""),

@@ -1,0 +1,70 @@
+import Testing
+
+@testable import Bookplate
+
+@Suite struct ISBNTests {
+    @Test(arguments: [
+        ("9780306406157", "9780306406157"), ("978-0-306-40615-7", "9780306406157"),
+        ("978 0 306 40615 7", "9780306406157"), ("0306406152", "9780306406157"),
+        ("0-306-40615-2", "9780306406157"), ("080442957X", "9780804429573"),
+        ("080442957x", "9780804429573"), ("0-8044-2957-X", "9780804429573"),
+        ("ISBN-13: 978-0-306-40615-7", "9780306406157"), ("ISBN 9780306406157", "9780306406157"),
+        ("isbn-10: 0306406152", "9780306406157"), ("ISBN-13 9780306406157", "9780306406157"),
+        ("ISBN：9780306406157", "9780306406157"),
+        // Hyphens of every kind, spaces of every kind.
+        ("978\u{2010}0\u{2011}306\u{2012}40615\u{2013}7", "9780306406157"),
+        ("978\u{2014}0\u{2015}306\u{2212}40615-7", "9780306406157"),
+        ("978\u{00A0}0306\u{200B}40615\u{2009}7", "9780306406157"),
+        // Digits of other scripts.
+        ("９７８０３０６４０６１５７", "9780306406157"), ("٩٧٨٠٣٠٦٤٠٦١٥٧", "9780306406157"),
+        ("０８０４４２９５７Ｘ", "9780804429573"),
+        // As spreadsheets write it.
+        ("=\"9780306406157\"", "9780306406157"),
+        // With the price or the issue beside the barcode.
+        ("978030640615751299", "9780306406157"), ("9780306406157 51299", "9780306406157"),
+        ("978030640615712", "9780306406157"),
+        // 979: France, Korea, Italy, the United States.
+        ("9791032305690", "9791032305690"),
+    ])
+    func readsWhatIsTypedOrScanned(text: String, isbn: String) {
+        #expect(ISBN(text)?.description == isbn)
+    }
+
+    @Test(arguments: [
+        ("", ISBN.Problem.length), ("123", .length), ("97803064061", .length),
+        ("97803064061570", .length), ("no digits", .length), ("B00ABCDEFG", .length),
+        (String(repeating: "9", count: 10_000), .length), ("9780306406158", .checkDigit),
+        ("0306406153", .checkDigit), ("978030640615X", .checkDigit), ("X306406152", .checkDigit),
+        ("03064X6152", .checkDigit),
+        // Printed music, a magazine, a pen.
+        ("9790060115615", .notABook), ("9771234567003", .notABook), ("4006381333931", .notABook),
+        ("0000000000", .placeholder), ("9780000000002", .placeholder), ("1111111111", .placeholder),
+    ])
+    func saysWhatIsWrong(text: String, problem: ISBN.Problem) {
+        #expect(ISBN.read(text) == .failure(problem))
+        #expect(problem.message.hasSuffix("."))
+    }
+
+    @Test(
+        arguments: [
+            ("9780306406157", "0306406152"), ("9780804429573", "080442957X"),
+            ("9791032305690", nil),
+        ] as [(String, String?)])
+    func tenDigitsOnlyOf978(isbn: String, isbn10: String?) throws {
+        #expect(try #require(ISBN(isbn)).isbn10 == isbn10)
+    }
+
+    /// Any wrong digit, and any two neighbours exchanged in an ISBN-10, is found.
+    @Test func findsEverySingleWrongDigit() {
+        for isbn in ["9780306406157", "0306406152", "9791032305690"] {
+            let digits = Array(isbn)
+            for index in digits.indices {
+                for digit in "0123456789" where digit != digits[index] {
+                    var wrong = digits
+                    wrong[index] = digit
+                    #expect(ISBN(String(wrong)) == nil)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import GraphQL
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+@Suite struct CatalogImportTests {
+    private func count(_ database: TestDatabase) async throws -> Int {
+        try await database.count("SELECT count(*) FROM editions")
+    }
+
+    @Test func secondImportChangesNothing() async throws {
+        let database = try await TestCluster.shared.clone()
+        let lines = TestCatalog.lines(30)
+        #expect(
+            try await database.importCatalog(lines).summary
+                == .init(created: 30, updated: 0, unchanged: 0, failed: 0))
+        #expect(
+            try await database.importCatalog(lines.shuffled()).summary
+                == .init(created: 0, updated: 0, unchanged: 30, failed: 0))
+        #expect(try await count(database) == 30)
+    }
+
+    @Test func dryRunChangesNothing() async throws {
+        let database = try await TestCluster.shared.clone()
+        #expect(
+            try await database.importCatalog(TestCatalog.lines(5), isDryRun: true).summary.created
+                == 5)
+        #expect(try await count(database) == 0)
+        #expect(try await database.count("SELECT count(*) FROM genres") == 0)
+    }
+
+    @Test func badLinesAreToldWithTheirNumbersAndPassedOver() async throws {
+        let database = try await TestCluster.shared.clone()
+        let (summary, problems) = try await database.importCatalog([
+            TestCatalog.line(1, genres: []), "", "not json", #"{"title":""}"#, "\r",
+            TestCatalog.line(2, genres: []), #"{"title":"T","isbn13":"9780306406158"}"#,
+            String(repeating: "x", count: (1 << 20) + 1), TestCatalog.line(1, genres: []),
+        ])
+        #expect(summary == .init(created: 2, updated: 0, unchanged: 0, failed: 5))
+        #expect(problems.keys.sorted() == [3, 4, 7, 8, 9])
+        #expect(problems[4] == "title is missing")
+        #expect(problems[8] == "the line is longer than 1 MiB")
+        #expect(problems[9] == "the same book stands on line 1 already")
+    }
+
+    @Test func whatTheFileDoesNotSayStays() async throws {
+        let database = try await TestCluster.shared.clone()
+        try await database.importCatalog([TestCatalog.line(1, genres: ["Fantasy"])])
+        let summary = try await database.importCatalog([
+            #"{"ids":{"test":"1"},"title":"New title","pageCount":777}"#
+        ]).summary
+        #expect(summary == .init(created: 0, updated: 1, unchanged: 0, failed: 0))
+        let row = try await database.connected { connection in
+            try connection.query(
+                "SELECT title, page_count, genres, isbn13, authors[1] FROM editions")
+        }
+        #expect(row.text(0, 0) == "New title")
+        #expect(row.int32(0, 1) == 777)
+        #expect(row.texts(0, 2) == ["Fantasy"])
+        #expect(row.text(0, 3) == TestCatalog.isbn(1))
+        #expect(row.text(0, 4) == "Author 1")
+    }
+
+    @Test func aBookKeepsItsIDWhateverNamesIt() async throws {
+        let database = try await TestCluster.shared.clone()
+        try await database.importCatalog([#"{"ids":{"a":"1"},"title":"T"}"#])
+        // The ISBN comes later, then another source by the ISBN.
+        try await database.importCatalog([
+            #"{"ids":{"a":"1"},"title":"T","isbn13":"9780306406157"}"#
+        ])
+        let last = try await database.importCatalog([
+            #"{"ids":{"b":"9"},"title":"T","isbn10":"0306406152"}"#
+        ])
+        #expect(last.summary.created == 0)
+        #expect(try await count(database) == 1)
+        #expect(try await database.count("SELECT count(*) FROM edition_sources") == 2)
+        // One work's id on two ISBNs is two editions.
+        let other = try await database.importCatalog([
+            #"{"ids":{"a":"1"},"title":"T","isbn13":"9780804429573"}"#
+        ])
+        #expect(other.summary.created == 1)
+    }
+
+    /// An interrupted import is none.
+    @Test func importIsOneTransaction() async throws {
+        let database = try await TestCluster.shared.clone()
+        try await database.execute("ALTER TABLE editions ADD CHECK (title <> 'Card 3')")
+        await #expect(throws: PostgresError.self) {
+            try await database.importCatalog(TestCatalog.lines(5))
+        }
+        #expect(try await count(database) == 0)
+    }
+
+    @Test func newBooksComeIntoTheFeed() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(4))
+        let reader = try await app.newReader()
+        #expect(try await reader.cards(50).count == 4)
+        try await app.database.importCatalog(TestCatalog.lines(9))
+        #expect(try await reader.cards(50).count == 9)
+    }
+}

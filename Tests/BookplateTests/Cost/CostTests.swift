@@ -1,0 +1,228 @@
+import GraphQL
+import TestSupport
+import Testing
+
+/// What requests cost the database: it depends on a query's depth and not on the rows. Each round trip
+/// opens with one statement of its own, which says who calls; each relation adds one, `totalCount` one.
+/// What needs only an id that is known already travels with the level above.
+@Suite struct CostTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let query: String
+        let statements: Int
+        let roundTrips: Int
+
+        var testDescription: String { name }
+    }
+
+    static let cases = [
+        Case(name: "nothing", query: "{ __typename }", statements: 0, roundTrips: 0),
+        Case(
+            name: "introspection", query: "{ __schema { types { name fields { name } } } }",
+            statements: 0,
+            roundTrips: 0),
+        Case(name: "me", query: "{ me { id displayName } }", statements: 2, roundTrips: 1),
+        Case(
+            name: "siblings", query: "{ me { id } a: genres b: genres me2: me { email } }",
+            statements: 5,
+            roundTrips: 1),
+        Case(
+            name: "book", query: "query($book: ID!) { book(id: $book) { title author } }",
+            statements: 2,
+            roundTrips: 1),
+        Case(
+            name: "book with relations",
+            query: """
+                query($book: ID!) { book(id: $book) {
+                  title shelves { name } review { rating } card { title }
+                } }
+                """, statements: 6, roundTrips: 2),
+        Case(
+            name: "library",
+            query: """
+                { me { shelves { name bookCount books(first: 20) {
+                  totalCount nodes { title review { rating text } shelves { name } }
+                } } } }
+                """, statements: 9, roundTrips: 3),
+        Case(
+            name: "books with their cards",
+            query: """
+                { me { books(first: 100) {
+                  totalCount edges { cursor node { title card { title inLibrary { id } } } }
+                  pageInfo { hasNextPage endCursor }
+                } } }
+                """, statements: 8, roundTrips: 3),
+        Case(
+            name: "reviews and statistics",
+            query: """
+                { me { reviews(first: 100) { totalCount nodes { rating book { title } } }
+                  stats { books averageRating readByYear { year books } } } }
+                """, statements: 8, roundTrips: 2),
+        Case(
+            name: "the same list twice",
+            query: """
+                { me { shelves { a: books(first: 1) { nodes { title } } b: books(first: 2) { nodes { title } } } } }
+                """, statements: 6, roundTrips: 2),
+        Case(
+            name: "feed", query: "{ feed(first: 10) { nodes { id title author hook } } }",
+            statements: 2,
+            roundTrips: 1),
+        Case(
+            name: "feed with links and copies",
+            query: "{ feed(first: 10) { nodes { id purchaseLinks { url } inLibrary { title } } } }",
+            statements: 5, roundTrips: 2),
+        // Books of no genre are a queue of their own, which has none here: others fill its place.
+        Case(
+            name: "feed where a queue runs out", query: "{ feed(first: 100) { nodes { id } } }",
+            statements: 4, roundTrips: 2),
+        Case(
+            name: "filtered feed",
+            query:
+                #"{ feed(first: 10, genres: ["Crime"]) { nodes { id } pageInfo { endCursor } } }"#,
+            statements: 2, roundTrips: 1),
+        Case(
+            name: "card",
+            query: "query($card: ID!) { feedCard(id: $card) { title inLibrary { id } } }",
+            statements: 3, roundTrips: 1),
+        Case(
+            name: "node", query: "query($book: ID!) { node(id: $book) { __typename id } }",
+            statements: 6, roundTrips: 1),
+        Case(
+            name: "nodes with relations",
+            query: """
+                query($ids: [ID!]!) { nodes(ids: $ids) {
+                  ... on Book { title review { rating } } ... on Shelf { books { nodes { title } } }
+                } }
+                """, statements: 9, roundTrips: 2),
+    ]
+
+    /// One book on one shelf, and five shelves of twenty.
+    private static let libraries = Shared {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(200))
+        // The catalogue's genres are asked for once a minute.
+        _ = try await app.newReader().cards(1)
+        return [
+            "small": try await library(app, shelves: 1, books: 1),
+            "large": try await library(app, shelves: 5, books: 20),
+        ]
+    }
+
+    private struct Library: Sendable {
+        let reader: Reader
+        let shelves: [Value]
+        let books: [Value]
+        let card: Value
+    }
+
+    private static func library(_ app: TestApp, shelves: Int, books: Int) async throws -> Library {
+        let reader = try await app.newReader()
+        let cards = try await reader.cards(shelves * books)
+        var shelfIDs: [Value] = []
+        var bookIDs: [Value] = []
+        for number in 0..<shelves {
+            let shelf = try await reader.makeShelf("Shelf \(number)")
+            shelfIDs.append(shelf)
+            for card in cards[(number * books)..<((number + 1) * books)] {
+                let book = try await reader.makeBook([
+                    "cardId": card["id"] ?? .null, "status": "READ", "shelfIds": [shelf],
+                ])
+                try await reader.review(book, text: "Words")
+                bookIDs.append(book)
+            }
+        }
+        return Library(
+            reader: reader, shelves: shelfIDs, books: bookIDs, card: cards[0]["id"] ?? .null)
+    }
+
+    @Test(arguments: cases, ["small", "large"])
+    func costsByDepth(query: Case, size: String) async throws {
+        let library = try #require(try await Self.libraries()[size])
+        let answer = try await library.reader.ask(
+            query.query,
+            [
+                "book": library.books[0], "card": library.card,
+                "ids": .list(Array((library.shelves + library.books).prefix(100))),
+            ])
+        #expect(answer.errors.isEmpty, "\(answer.json)")
+        #expect(answer.statements == query.statements)
+        #expect(answer.roundTrips == query.roundTrips)
+    }
+
+    /// A new reader's lists are empty: what is below them is not asked for.
+    @Test(arguments: cases)
+    func emptyListsCostNothingBelow(query: Case) async throws {
+        let app = try #require(try await Self.libraries()["small"]).reader.app
+        let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
+        let answer = try await app.newReader().ask(
+            query.query, ["book": absent, "card": absent, "ids": [absent]])
+        #expect(answer.errors.isEmpty)
+        #expect(answer.statements <= query.statements)
+        #expect(answer.roundTrips <= query.roundTrips)
+    }
+
+    static let mutations = [
+        Case(
+            name: "shelf", query: #"mutation { createShelf(input: {name: "New"}) { id } }"#,
+            statements: 5,
+            roundTrips: 1),
+        Case(
+            name: "status",
+            query:
+                "mutation($book: ID!) { updateBook(id: $book, input: {status: READING}) { id status } }",
+            statements: 3, roundTrips: 1),
+        Case(
+            name: "status with relations",
+            query: """
+                mutation($book: ID!) { updateBook(id: $book, input: {status: READ}) {
+                  id shelves { name } review { rating }
+                } }
+                """, statements: 6, roundTrips: 2),
+        Case(
+            name: "review",
+            query: """
+                mutation($book: ID!) { reviewBook(bookId: $book, input: {rating: 2}) { id rating } }
+                """, statements: 3, roundTrips: 1),
+        Case(
+            name: "swipe",
+            query: """
+                mutation($card: ID!) { recordSwipes(swipes: [{cardId: $card, action: SKIP}]) { recorded } }
+                """, statements: 5, roundTrips: 1),
+        Case(
+            name: "profile",
+            query: #"mutation { updateProfile(input: {displayName: "N"}) { id } }"#,
+            statements: 3, roundTrips: 1),
+        Case(
+            name: "delete", query: "mutation($book: ID!) { deleteBook(id: $book) }", statements: 2,
+            roundTrips: 1),
+    ]
+
+    /// A mutation is one round trip, its answer included; one more for each level below that.
+    @Test func mutationsAreOneRoundTrip() async throws {
+        let app = try await TestApp.start()
+        _ = try await app.newReader().cards(1)
+        let library = try await Self.library(app, shelves: 1, books: 2)
+        for mutation in Self.mutations {
+            let answer = try await library.reader.ask(
+                mutation.query, ["book": library.books[0], "card": library.card])
+            #expect(answer.errors.isEmpty, "\(answer.json)")
+            #expect(answer.statements == mutation.statements, "\(mutation.name)")
+            #expect(answer.roundTrips == mutation.roundTrips, "\(mutation.name)")
+        }
+    }
+
+    /// The size of a batch changes its statements, and not how often the database is waited for.
+    @Test(arguments: [1, 50])
+    func batchesAreOneRoundTrip(count: Int) async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(120))
+        let reader = try await app.newReader()
+        let cards = try await reader.cards(count).map { $0["id"] ?? .null }
+        let swipes = try await reader.swipe("SKIP", cards)
+        #expect(swipes.statements == 5)
+        #expect(swipes.roundTrips == 1)
+        let books = try await reader.ask(
+            "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { book { title } error { code } } }",
+            ["i": .list(cards.map { ["cardId": $0] })])
+        #expect(books.statements == 1 + count + 2)
+        #expect(books.roundTrips == 2)
+    }
+}

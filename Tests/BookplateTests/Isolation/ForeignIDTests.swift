@@ -1,0 +1,134 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Somebody else's id looks exactly like an id that nobody has: the same answer, the same errors.
+@Suite struct ForeignIDTests {
+    static let app = Shared { try await TestApp.start() }
+
+    private static let absent = "0198c0de-0000-7000-8000-00000000dead"
+
+    /// What is asked with a `$shelf`, a `$book`, a `$review` or a `$user` of somebody else's. `$myShelf`
+    /// and `$myBook` are the caller's own.
+    static let operations = [
+        "query($shelf: ID!) { shelf(id: $shelf) { id name bookCount books { totalCount } } }",
+        "query($book: ID!) { book(id: $book) { id title review { rating } shelves { name } } }",
+        "query($shelf: ID!) { node(id: $shelf) { __typename id } }",
+        "query($book: ID!) { node(id: $book) { __typename id } }",
+        "query($review: ID!) { node(id: $review) { __typename id ... on Review { text } } }",
+        "query($user: ID!) { node(id: $user) { __typename id ... on User { email } } }",
+        "query($a: ID!, $book: ID!) { nodes(ids: [$book, $a]) { id } }",
+        "query($shelf: ID!) { me { books(shelfId: $shelf) { totalCount nodes { id } } } }",
+        "query($book: ID!) { feedCard(id: $book) { id } }",
+        #"mutation($shelf: ID!) { createShelf(input: {id: $shelf, name: "Mine"}) { id name } }"#,
+        #"mutation($shelf: ID!) { updateShelf(id: $shelf, input: {name: "Mine"}) { id name } }"#,
+        "mutation($shelf: ID!) { updateShelf(id: $shelf, input: {position: 0}) { id name } }",
+        "mutation($shelf: ID!) { deleteShelf(id: $shelf) }",
+        "mutation($shelf: ID!) { deleteShelf(id: $shelf, books: DELETE) }",
+        "mutation($shelf: ID!, $myShelf: ID!) { deleteShelf(id: $shelf, books: MOVE, moveTo: $myShelf) }",
+        "mutation($shelf: ID!, $myShelf: ID!) { deleteShelf(id: $myShelf, books: MOVE, moveTo: $shelf) }",
+        #"mutation($book: ID!) { createBook(input: {id: $book, title: "Mine"}) { id title status } }"#,
+        #"mutation($shelf: ID!) { createBook(input: {title: "Mine", shelfIds: [$shelf]}) { title } }"#,
+        "mutation($book: ID!) { createBook(input: {cardId: $book}) { title } }",
+        """
+        mutation($book: ID!, $shelf: ID!) { createBooks(inputs: [
+          {id: $book, title: "Mine"} {title: "Mine", shelfIds: [$shelf]}
+        ]) { book { id title } error { code message field } } }
+        """,
+        #"mutation($book: ID!) { updateBook(id: $book, input: {title: "Mine"}) { id title } }"#,
+        "mutation($book: ID!) { updateBook(id: $book, input: {}) { id title } }",
+        "mutation($book: ID!, $myShelf: ID!) { updateBook(id: $book, input: {shelfIds: [$myShelf]}) { id } }",
+        "mutation($myBook: ID!, $shelf: ID!) { updateBook(id: $myBook, input: {shelfIds: [$shelf]}) { title } }",
+        "mutation($book: ID!, $myShelf: ID!) { moveBook(id: $book, to: $myShelf) { id } }",
+        "mutation($myBook: ID!, $shelf: ID!) { moveBook(id: $myBook, to: $shelf) { title } }",
+        """
+        mutation($myBook: ID!, $myShelf: ID!, $shelf: ID!) {
+          moveBook(id: $myBook, to: $myShelf, from: $shelf) { title shelves { name } }
+        }
+        """,
+        "mutation($book: ID!) { deleteBook(id: $book) }",
+        "mutation($book: ID!) { reviewBook(bookId: $book, input: {rating: 1}) { id } }",
+        "mutation($book: ID!) { deleteReview(bookId: $book) }",
+        "mutation($book: ID!) { recordSwipes(swipes: [{cardId: $book, action: LIKE}]) { recorded saved { id } } }",
+        "mutation($book: ID!) { undoSwipe(cardId: $book) { id } }",
+        "mutation($user: String!) { deleteAccount(confirm: $user) { id } }",
+    ]
+
+    private static let victims = Shared {
+        let app = try await ForeignIDTests.app()
+        var victims: [TestApp.Tenant: IsolationFixture] = [:]
+        for tenant in TestApp.Tenant.allCases {
+            victims[tenant] = try await IsolationFixture.fill(try await app.newReader(tenant))
+        }
+        return victims
+    }
+
+    /// The victim is of the caller's tenant, and of another.
+    @Test(arguments: operations, TestApp.Tenant.allCases)
+    func looksLikeAnAbsentID(operation: String, tenant: TestApp.Tenant) async throws {
+        let victim = try #require(try await Self.victims()[tenant])
+        let before = try await victim.everything()
+        let foreign: [String: Value] = [
+            "shelf": victim.shelf, "book": victim.book, "review": victim.review,
+            "user": victim.reader.id,
+        ]
+        let absent = foreign.mapValues { _ in Value.string(Self.absent) }
+        let seen = try await ask(operation, foreign)
+        let unseen = try await ask(operation, absent)
+        #expect(seen.json.replacing(foreign) == unseen.json.replacing(absent))
+        #expect(seen.statements == unseen.statements)
+        #expect(seen.roundTrips == unseen.roundTrips)
+        #expect(!"\(seen.json)".contains("Secret"))
+        #expect(try await victim.everything() == before)
+    }
+
+    /// Asks as somebody new, who has a shelf and a book.
+    private func ask(_ operation: String, _ ids: [String: Value]) async throws -> Answer {
+        let reader = try await Self.app().newReader(.alpha)
+        let shelf = try await reader.makeShelf("My shelf")
+        let book = try await reader.makeBook("My book", shelves: [shelf])
+        var variables = ids
+        variables["myShelf"] = shelf
+        variables["myBook"] = book
+        variables["a"] = .string(Self.absent)
+        let answer = try await reader.ask(
+            operation, .object(variables.map { Value.Member($0.key, $0.value) }))
+        #expect(!answer.isRequestError, "\(answer.json)")
+        return answer
+    }
+
+    /// A field that takes an id, in whatever depth of its input, stands among the operations.
+    @Test func everyFieldThatTakesAnIDIsTried() throws {
+        let schema = try BookplateSchema(sdl: BookplateSchema.text).schema
+        func takesID(_ type: TypeReference) -> Bool {
+            if type.namedType == "ID" { return true }
+            guard case .inputObject(let input) = schema.type(named: type.namedType)?.kind else {
+                return false
+            }
+            return input.fields.contains { takesID($0.type) }
+        }
+        for root in [schema.queryType, schema.mutationType].compactMap({ $0 }) {
+            for field in root.fieldsType?.fields ?? []
+            where field.arguments.contains(where: { takesID($0.type) }) {
+                #expect(
+                    Self.operations.contains { $0.contains(" \(field.name)(") },
+                    "\(field.name) is not tried with somebody else's id")
+            }
+        }
+    }
+}
+
+extension Value {
+    /// With each of the ids called by its name.
+    fileprivate func replacing(_ ids: [String: Value]) -> Value {
+        switch self {
+        case .string: ids.values.contains(self) ? "the id" : self
+        case .list(let items): .list(items.map { $0.replacing(ids) })
+        case .object(let members):
+            .object(members.map { Member($0.name, $0.value.replacing(ids)) })
+        case .null, .boolean, .int, .float: self
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import GraphQL
+import Identity
+import Logging
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Without a good token only signing in and introspection answer; all else is refused alike, before
+/// anything of the input is judged and before the database is asked.
+@Suite struct NobodyTests {
+    static let app = Shared { try await TestApp.start() }
+
+    static let open: Set = ["signInWithApple", "refreshSession"]
+
+    /// A request for each field of the roots, with the least arguments that it takes.
+    static let probes: [(field: String, query: String)] = {
+        guard let schema = try? BookplateSchema(sdl: BookplateSchema.text).schema else { return [] }
+        func sample(_ type: TypeReference) -> String {
+            if case .list = type.nullable { return "[\(sample(type.listItem ?? type))]" }
+            switch schema.type(named: type.namedType)?.kind {
+            case .enumeration(let values): return values.first?.name ?? ""
+            case .inputObject(let input):
+                let fields = input.fields.filter { $0.type.isNonNull }
+                return
+                    "{\(fields.map { "\($0.name): \(sample($0.type))" }.joined(separator: ", "))}"
+            default: return type.namedType == "Int" ? "1" : "\"x\""
+            }
+        }
+        return [("query", schema.queryType), ("mutation", schema.mutationType)].flatMap {
+            kind, root in
+            (root?.fieldsType?.fields ?? []).map { field in
+                let needed = field.arguments.filter { $0.type.isNonNull }
+                let arguments = needed.map { "\($0.name): \(sample($0.type))" }.joined(
+                    separator: ", ")
+                let isLeaf = schema.type(named: field.type.namedType)?.isLeaf == true
+                return (
+                    field.name,
+                    "\(kind) { \(field.name)\(needed.isEmpty ? "" : "(\(arguments))")"
+                        + "\(isLeaf ? "" : " { __typename }") }"
+                )
+            }
+        }
+    }()
+
+    static let tokens = Shared {
+        let app = try await NobodyTests.app()
+        let reader = try await app.newReader()
+        var good = try AccessToken.verify(reader.token, keys: app.keys, now: unixSecondsNow())
+        let foreign = AccessToken.issue(good, keys: SessionKeys.generate())
+        good.issuedAt -= 7200
+        good.expiresAt = unixSecondsNow() - 1
+        return [
+            nil, "", "x", "a.b.c", reader.refreshToken, AccessToken.issue(good, keys: app.keys),
+            foreign,
+            String(reader.token.dropLast(2)), app.identityToken(subject: "somebody"),
+        ]
+    }
+
+    @Test func probesReachEveryField() {
+        #expect(Self.probes.count >= 25)
+        #expect(Set(Self.probes.map(\.field)).isSuperset(of: Self.open))
+    }
+
+    @Test(arguments: probes.map(\.query).indices)
+    func onlyThePublicFieldsAnswer(index: Int) async throws {
+        let probe = Self.probes[index]
+        for token in try await Self.tokens() {
+            let answer = try await Self.app().ask(probe.query, token: token)
+            #expect(!answer.isRequestError, "\(answer.json)")
+            #expect(answer.code == "UNAUTHENTICATED", "\(probe.query): \(answer.json)")
+            #expect(answer.message == "Sign in and try again.")
+            #expect(answer.errors.count == 1)
+            if !Self.open.contains(probe.field) {
+                #expect(answer.statements == 0, "\(probe.query) asked the database")
+            }
+        }
+    }
+
+    /// Who is nobody is told so first, whatever else is wrong.
+    @Test(arguments: [
+        "{ feed(first: 0) { nodes { id } } }", #"{ feed(after: "x") { nodes { id } } }"#,
+        #"{ feed(genres: ["Nothing"]) { nodes { id } } }"#, "{ nodes(ids: []) { id } }",
+        #"mutation { createShelf(input: {name: ""}) { id } }"#,
+        #"mutation { createShelf(input: {id: "x", name: "x"}) { id } }"#,
+        "mutation { createBook(input: {}) { id } }",
+        "mutation { createBooks(inputs: []) { book { id } } }",
+        #"mutation { updateBook(id: "x", input: {title: null}) { id } }"#,
+        #"mutation { deleteShelf(id: "x", books: MOVE) }"#,
+        #"mutation { undoSwipe(cardId: "x") { id } }"#,
+        #"mutation { reviewBook(bookId: "x", input: {rating: 9}) { id } }"#,
+        #"mutation { updateProfile(input: {displayName: "\u0000"}) { id } }"#,
+        #"mutation { deleteAccount(confirm: "") { id } }"#,
+        "mutation { recordSwipes(swipes: []) { recorded } }",
+        "mutation { signOut(everywhere: true) }",
+    ])
+    func badInputOfNobodyIsUnauthenticated(query: String) async throws {
+        let answer = try await Self.app().ask(query)
+        #expect(answer.code == "UNAUTHENTICATED", "\(answer.json)")
+        #expect(answer.statements == 0)
+    }
+
+    @Test func introspectionAnswersEverybody() async throws {
+        let answer = try await Self.app().ask(
+            #"{ __typename __schema { queryType { name } } __type(name: "Book") { kind } }"#)
+        #expect(
+            answer.json == [
+                "data": [
+                    "__typename": "Query", "__schema": ["queryType": ["name": "Query"]],
+                    "__type": ["kind": "OBJECT"],
+                ]
+            ])
+        #expect(answer.statements == 0)
+    }
+
+    /// A session of somebody else's that a good signature names: only a stolen key makes one, and the
+    /// database still refuses it.
+    @Test func aTokenMustNameItsOwnSession() async throws {
+        let app = try await Self.app()
+        let (reader, other) = (try await app.newReader(), try await app.newReader(.beta))
+        let now = unixSecondsNow()
+        let mine = try AccessToken.verify(reader.token, keys: app.keys, now: now)
+        let theirs = try AccessToken.verify(other.token, keys: app.keys, now: now)
+        var claims = mine
+        claims.sessionID = theirs.sessionID
+        #expect(
+            try await app.ask("{ me { id } }", token: AccessToken.issue(claims, keys: app.keys))
+                .code
+                == "UNAUTHENTICATED")
+        // Another tenant's name on one's own session shows nothing of that tenant.
+        claims = mine
+        claims.tenantID = theirs.tenantID
+        let answer = try await app.ask(
+            "{ me { id } }", token: AccessToken.issue(claims, keys: app.keys))
+        #expect(answer["me"] == nil)
+        #expect(!answer.errors.isEmpty)
+    }
+
+    @Test func mutationsAreRefusedWhereOnlyQueriesMayCome() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let answer = try await app.ask(
+            #"mutation { createShelf(input: {name: "By GET"}) { id } }"#, token: reader.token,
+            isReadOnly: true)
+        #expect(answer.isForbiddenMutation)
+        #expect(answer.statements == 0)
+        #expect(try await reader.need("{ me { shelves { id } } }", .null, "me", "shelves") == [])
+    }
+
+    @Test func queriesCannotWrite() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let claims = try AccessToken.verify(reader.token, keys: app.keys, now: unixSecondsNow())
+        let error = await Task(executorPreference: app.pool.executor) {
+            let services = Services(
+                sessionKeys: app.keys, issuers: [], keySets: [:],
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let request = RequestContext(
+                viewer: Viewer(claims), database: app.pool, services: services, requestID: "test")
+            let answer = request.ask(
+                Statement("UPDATE users SET display_name = 'written'"), Parameters())
+            await request.flush()
+            do throws(BookplateError) {
+                _ = try answer.rows()
+                return BookplateError?.none
+            } catch {
+                return error
+            }
+        }.value
+        #expect(error == .internalError)
+        #expect(
+            try await reader.need("{ me { id displayName } }", .null, "me") == [
+                "id": reader.id, "displayName": .null,
+            ])
+    }
+}

@@ -1,0 +1,79 @@
+import Identity
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+@Suite struct CursorTests {
+    private static let order = RowOrder(
+        name: "TEST",
+        columns: [
+            .init(Column("flag", .boolean)), .init(Column("title", .text)),
+            .init(Column("at", .timestamp)),
+            .init(Column("id", .uuid)),
+        ], isDescending: false)
+
+    private static func part(_ bytes: [UInt8]) -> [UInt8] {
+        [UInt8(bytes.count >> 8), UInt8(bytes.count & 255)] + bytes
+    }
+
+    private static let name = part(Array("TEST".utf8))
+    private static let flag = part([1])
+    private static let title = part(Array("Émile".utf8))
+    private static let time = part([0, 0, 0, 0, 0, 0, 0, 1])
+    private static let id = part(Array(repeating: 7, count: 16))
+
+    private static func refusal(_ bytes: [UInt8]) -> BookplateError? {
+        refusal(Base64URL.encode(bytes))
+    }
+
+    private static func refusal(_ text: String) -> BookplateError? {
+        do throws(BookplateError) {
+            _ = try Cursor(text, of: order)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func wholeCursorIsRead() {
+        #expect(Self.refusal(Self.name + Self.flag + Self.title + Self.time + Self.id) == nil)
+        #expect(Self.refusal(Self.name + Self.flag + Self.part([]) + Self.time + Self.id) == nil)
+    }
+
+    @Test func anythingElseIsRefused() {
+        let refusal = BookplateError.badUserInput(
+            field: "after", "This cursor is not of this list. Start again without it.")
+        let whole = Self.name + Self.flag + Self.title + Self.time + Self.id
+        for length in 0..<whole.count {
+            #expect(Self.refusal(Array(whole[..<length])) == refusal)
+        }
+        for bytes in [
+            whole + [0], whole + Self.flag,
+            // Another order's name; a key of the wrong size, of no text, with a NUL, beyond time.
+            Self.part(Array("OTHER".utf8)) + whole.dropFirst(Self.name.count),
+            Self.name + Self.part([]) + Self.title + Self.time + Self.id,
+            Self.name + Self.flag + Self.part([0xFF]) + Self.time + Self.id,
+            Self.name + Self.flag + Self.part([65, 0]) + Self.time + Self.id,
+            Self.name + Self.flag + Self.title + Self.part([1]) + Self.id,
+            Self.name + Self.flag + Self.title
+                + Self.part([0x7F] + Array(repeating: 0xFF, count: 7))
+                + Self.id,
+            Self.name + Self.flag + Self.title + Self.time + Self.part([1]),
+        ] {
+            #expect(Self.refusal(bytes) == refusal)
+        }
+    }
+
+    @Test func randomBytesNeverTrap() {
+        var random = Seeded(12)
+        for _ in 0..<5000 {
+            let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            _ = Self.refusal(Self.name + bytes)
+            _ = FeedPosition(cursor: Base64URL.encode(bytes))
+            _ = RefreshTicket("bpr_" + Base64URL.encode(bytes))
+        }
+    }
+}

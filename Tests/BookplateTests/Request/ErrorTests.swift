@@ -1,0 +1,71 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+@Suite struct ErrorTests {
+    static let app = Shared { try await TestApp.start(catalog: []) }
+
+    @Test(
+        arguments: [
+            (.unauthenticated, ["code": "UNAUTHENTICATED"]),
+            (.forbidden("M"), ["code": "FORBIDDEN"]),
+            (.notFound("M"), ["code": "NOT_FOUND"]),
+            (.badUserInput(field: "f", "M"), ["code": "BAD_USER_INPUT", "field": "f"]),
+            (.conflict("M"), ["code": "CONFLICT"]),
+            (.conflict("M", id: "i"), ["code": "CONFLICT", "id": "i"]),
+            (.rateLimited(retryAfterSeconds: 3), ["code": "RATE_LIMITED", "retryAfter": 3]),
+            (.upstreamUnavailable("M"), ["code": "UPSTREAM_UNAVAILABLE"]),
+            (.internalError, ["code": "INTERNAL_SERVER_ERROR", "requestId": "r"]),
+        ] as [(BookplateError, Value)])
+    func hasItsCodeAndFields(error: BookplateError, extensions: Value) {
+        let fieldError = error.fieldError(requestID: "r")
+        #expect(.object(fieldError.extensions) == extensions)
+        #expect(!fieldError.message.isEmpty)
+    }
+
+    /// What is the database's fault is masked: the request's id is all that a client learns.
+    @Test func databaseErrorsAreMasked() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        try await app.database.execute("ALTER TABLE shelves RENAME TO gone")
+        let answer = try await reader.ask("{ me { id shelves { id } } }")
+        #expect(answer.code == "INTERNAL_SERVER_ERROR")
+        #expect(answer.errors.first?["extensions", "requestId"] == "test-request")
+        #expect(!"\(answer.json)".contains("gone") && !"\(answer.json)".contains("relation"))
+        #expect(answer["me"] == nil)
+        // What does not need it still works.
+        #expect(try await reader.ask("{ me { id } }")["me", "id"] == reader.id)
+    }
+
+    /// One field's error leaves its siblings.
+    @Test func errorsAreOfTheirFieldOnly() async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(
+            """
+            mutation {
+              a: createShelf(input: {name: "A"}) { name }
+              b: deleteShelf(id: "0198c0de-0000-7000-8000-00000000dead")
+            }
+            """)
+        #expect(answer["a", "name"] == "A")
+        let failing = try await reader.ask(
+            #"{ me { id } book(id: "x") { id } node(id: "x") { id } genres }"#)
+        #expect(failing.errors.isEmpty)
+        #expect(failing["book"] == .null)
+        let serial = try await reader.ask(
+            """
+            mutation {
+              first: createShelf(input: {name: "B"}) { position }
+              second: createShelf(input: {name: "b"}) { position }
+            }
+            """)
+        #expect(serial.errors.first?["path"] == ["second"])
+        #expect(serial.json["data"] == .null)
+        // What was done before the failure stays done.
+        #expect(
+            try await reader.need("{ me { shelves { name } } }", .null, "me", "shelves").each(
+                "name") == ["A", "B"])
+    }
+}

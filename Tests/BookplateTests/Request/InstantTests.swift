@@ -1,0 +1,61 @@
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+@Suite struct InstantTests {
+    @Test(
+        arguments: [
+            ("1970-01-01T00:00:00Z", 0), ("1970-01-01T00:00:00.000001Z", 1),
+            ("1969-12-31T23:59:59Z", -1_000_000),
+            ("2000-01-01T00:00:00Z", 946_684_800_000_000),
+            ("2026-01-31T12:00:00.5Z", 1_769_860_800_500_000),
+            ("2026-01-31t13:00:00.500+01:00", 1_769_860_800_500_000),
+            ("2026-01-31 12:00:00.5z", 1_769_860_800_500_000),
+            ("2026-01-30T23:59:00.5-12:01", 1_769_860_800_500_000),
+            // Digits beyond the microsecond are cut.
+            ("1970-01-01T00:00:00.0000019Z", 1), ("1970-01-01T00:00:00.9999999999Z", 999_999),
+            ("2024-02-29T00:00:00Z", 1_709_164_800_000_000),
+            ("2000-02-29T00:00:00Z", 951_782_400_000_000),
+            // A leap second is the first second of the next minute.
+            ("2016-12-31T23:59:60Z", 1_483_228_800_000_000),
+            ("0000-01-01T00:00:00Z", -62_167_219_200_000_000),
+            ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999),
+        ] as [(String, Int64)])
+    func reads(text: String, microseconds: Int64) {
+        #expect(Instant(text)?.microseconds == microseconds)
+    }
+
+    @Test(arguments: [
+        "", "now", "2026-01-31", "2026-01-31T12:00:00", "2026-01-31T12:00Z", "2026-1-31T12:00:00Z",
+        "2026-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "2026-00-01T00:00:00Z",
+        "2026-13-01T00:00:00Z",
+        "2026-04-31T00:00:00Z", "2026-01-31T24:00:00Z", "2026-01-31T12:60:00Z",
+        "2026-01-31T12:00:61Z",
+        "2026-01-31T12:00:00.Z", "2026-01-31T12:00:00+24:00", "2026-01-31T12:00:00+0100",
+        "2026-01-31T12:00:00Z ", " 2026-01-31T12:00:00Z", "2026-01-31T12:00:00ZZ",
+        "+2026-01-31T12:00:00Z",
+        "２０２６-01-31T12:00:00Z", "2026-01-31T12:00:00.5Z" + String(repeating: "0", count: 100),
+    ])
+    func refuses(text: String) {
+        #expect(Instant(text) == nil)
+    }
+
+    @Test func writesWhatItReads() throws {
+        var random = Seeded(3)
+        for _ in 0..<2000 {
+            let milliseconds = Int64.random(
+                in: -62_167_219_200_000...253_402_300_799_999, using: &random)
+            let instant = Instant(microseconds: milliseconds * 1000)
+            #expect(Instant(instant.text) == instant, "\(instant.text)")
+            #expect(instant.text.utf8.count == 24)
+        }
+    }
+
+    /// No instant, however far, makes the writer fail.
+    @Test(arguments: [Int64.min + 946_684_800_000_000, Int64.max])
+    func farInstantsAreWrittenAsTheNearestWithAForm(microseconds: Int64) {
+        let text = Instant(microseconds: microseconds).text
+        #expect(["0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"].contains(text))
+    }
+}

@@ -1,0 +1,174 @@
+import GraphQL
+import TestSupport
+import Testing
+
+/// The admin CLI as an operator uses it: what it prints where, and how it exits.
+@Suite struct AdminTests {
+    static let folder = ["--migrations", TestCluster.migrations]
+
+    private func json(_ outcome: Program.Outcome) throws -> Value {
+        #expect(outcome.output.split(separator: "\n").count == 1, "one document a command")
+        return try parseJSON(Array(outcome.output.utf8))
+    }
+
+    @Test func migrationsRunOnceAndAreVerified() async throws {
+        let installation = try await Installation.bare()
+        let before = try await installation.admin(["migrate", "status", "--json"] + Self.folder)
+        #expect(before.code == 0, "\(before.errors)")
+        let pending = try #require(try json(before)["migrations"]?.list)
+        #expect(pending.count >= 3)
+        #expect(pending.allSatisfy { $0["applied"] == false })
+        #expect(try await installation.admin(["migrate", "verify"] + Self.folder).code == 2)
+
+        let dry = try await installation.admin(
+            ["migrate", "up", "--dry-run", "--json"] + Self.folder)
+        #expect(try json(dry)["pending"]?.list?.count == pending.count)
+        #expect(
+            try await installation.database.count(
+                "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 0)
+
+        let first = try await installation.admin(["migrate", "up", "--json"] + Self.folder)
+        #expect(first.code == 0, "\(first.errors)")
+        #expect(try json(first)["applied"]?.list?.count == pending.count)
+        #expect(first.errors.split(separator: "\n").count == pending.count)
+        let second = try await installation.admin(["migrate", "up", "--json"] + Self.folder)
+        #expect(second.code == 0)
+        #expect(try json(second)["applied"] == [])
+
+        let after = try await installation.admin(["migrate", "status", "--json"] + Self.folder)
+        #expect(try json(after)["migrations"]?.list?.allSatisfy { $0["applied"] == true } == true)
+        #expect(try json(after)["problems"] == [])
+        let verified = try await installation.admin(["migrate", "verify", "--json"] + Self.folder)
+        #expect(verified.code == 0)
+        #expect(try json(verified)["findings"] == [])
+
+        // A file that was changed after it was run.
+        try await installation.database.execute(
+            "UPDATE schema_migrations SET checksum = 'other' WHERE version = (SELECT min(version) FROM schema_migrations)"
+        )
+        let changed = try await installation.admin(["migrate", "verify", "--json"] + Self.folder)
+        #expect(changed.code == 2)
+        #expect(try json(changed)["findings"]?.list?.count == 1)
+    }
+
+    @Test func tenantsAreAddedOnce() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let add = [
+            "tenant", "add", "--json", "--name", "Shop", "--amazon-tag", "shop-20", "--bookshop-id",
+            "77",
+        ]
+        let dry = try await installation.admin(
+            add + ["--slug", "shop", "--audience", "com.example.shop", "--dry-run"])
+        #expect(dry.code == 0, "\(dry.errors)")
+        let good = try await installation.admin(
+            add + ["--slug", "shop", "--audience", "com.example.shop"])
+        #expect(good.code == 0, "\(good.errors)")
+        let tenant = try json(good)
+        #expect(tenant["slug"] == "shop")
+        #expect(tenant["audiences"] == ["com.example.shop"])
+        #expect(tenant["amazonTag"] == "shop-20")
+        #expect(tenant["bookshopId"] == "77")
+
+        for (slug, audience, sentence) in [
+            ("shop", "com.example.other", "there is a tenant with this slug already"),
+            ("other", "com.example.shop", "an audience belongs to the tenant shop already"),
+            (
+                "Shop!", "com.example.third",
+                "a slug has 1 to 63 lower-case letters, digits and hyphens, and starts with no hyphen"
+            ),
+        ] {
+            let bad = try await installation.admin(add + ["--slug", slug, "--audience", audience])
+            #expect(bad.code == 1)
+            #expect(bad.errors == "bookplate-admin: \(sentence)\n")
+            #expect(bad.output == "")
+        }
+        let list = try await installation.admin("tenant", "list", "--json")
+        #expect(try parseJSON(Array(list.output.utf8)).each("slug") == ["reader", "shop"])
+    }
+
+    @Test func catalogueIsImportedSafely() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let file = try installation.write(
+            [
+                TestCatalog.line(1, genres: ["Fantasy"]), "not json",
+                TestCatalog.line(2, genres: []),
+                #"{"title":""}"#, "",
+            ].joined(separator: "\n"), to: "books.jsonl")
+        let dry = try await installation.admin("catalog", "import", "--dry-run", "--json", file)
+        #expect(dry.code == 0, "\(dry.errors)")
+        #expect(
+            try json(dry) == [
+                "created": 2, "updated": 0, "unchanged": 0, "failed": 2, "dryRun": true,
+            ])
+        #expect(try await installation.database.count("SELECT count(*) FROM editions") == 0)
+        let first = try await installation.admin("catalog", "import", "--json", file)
+        #expect(try json(first)["created"] == 2)
+        #expect(first.errors.contains("line 2: not JSON"))
+        #expect(first.errors.contains("line 4: title is missing"))
+        #expect(try await installation.database.count("SELECT count(*) FROM editions") == 2)
+        let second = try await installation.admin("catalog", "import", "--json", file)
+        #expect(
+            try json(second) == [
+                "created": 0, "updated": 0, "unchanged": 2, "failed": 2, "dryRun": false,
+            ])
+        let missing = try await installation.admin("catalog", "import", "/nowhere/books.jsonl")
+        #expect(missing.code == 1)
+        #expect(missing.errors == "bookplate-admin: /nowhere/books.jsonl cannot be read\n")
+    }
+
+    @Test func issuedTokenOpensTheServer() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let id = "0198c0de-0000-7000-8000-000000000001"
+        let issued = try await installation.admin(
+            "token", "issue", "--user", id, "--name", "Ada", "--json")
+        #expect(issued.code == 0, "\(issued.errors)")
+        let token = try json(issued)
+        guard case .object(let members) = token else { return }
+        #expect(members.map(\.name) == ["accessToken", "refreshToken", "userId"])
+        #expect(token["userId"] == .string(id))
+        #expect(token["refreshToken"]?.string?.hasPrefix("bpr_") == true)
+
+        let server = try await installation.startServer()
+        let me = try await server.client.ask(
+            "{ me { id displayName } }", token: token["accessToken"]?.string)
+        #expect(me == ["data": ["me": ["id": .string(id), "displayName": "Ada"]]])
+        let refreshed = try await server.client.ask(
+            "mutation($t: String!) { refreshSession(refreshToken: $t) { user { id } } }",
+            ["t": token["refreshToken"] ?? .null])
+        #expect(refreshed["data", "refreshSession", "user", "id"] == .string(id))
+
+        // Without --json the token alone, to be pasted.
+        let plain = try await installation.admin("token", "issue", "--user", id)
+        #expect(plain.output.split(separator: ".").count == 3)
+    }
+
+    @Test(
+        arguments: [
+            (
+                ["token", "issue"],
+                ["BOOKPLATE_ENV": "production", "BOOKPLATE_SESSION_KEYS": "keys"], 78
+            ),
+            (["token", "issue", "--user", "nobody"], [:], 64),
+            (["token", "issue", "--tenant", "nobody"], [:], 1),
+            (["nonsense"], [:], 64), (["tenant", "add"], [:], 64),
+            (["migrate", "up", "--to", "x"], [:], 64),
+            (
+                ["tenant", "list"],
+                ["BOOKPLATE_ADMIN_DATABASE_URL": "postgresql://nobody@/x?host=/nowhere"], 69
+            ),
+            (["tenant", "list"], ["BOOKPLATE_NONSENSE": "1"], 78),
+            (["tenant", "list"], ["BOOKPLATE_ADMIN_DATABASE_URL": "nonsense"], 78),
+            (["migrate", "up", "--migrations", "/nowhere"], [:], 1),
+            (["--help"], [:], 0), (["catalog", "import", "--help"], [:], 0),
+        ] as [([String], [String: String], Int32)])
+    func exitCodes(arguments: [String], changes: [String: String], code: Int32) async throws {
+        let outcome = try await Self.installation().admin(
+            arguments, changes.mapValues { .some($0) })
+        #expect(outcome.code == code, "\(outcome.errors)")
+        // Results go to one stream, words for people to the other.
+        #expect(outcome.output.isEmpty == (code != 0))
+        #expect(outcome.errors.isEmpty == (code == 0))
+    }
+
+    private static let installation = Shared { try await Installation.ready(catalog: []) }
+}

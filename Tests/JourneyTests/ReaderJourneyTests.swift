@@ -1,0 +1,145 @@
+import Glibc
+import GraphQL
+import TestSupport
+import Testing
+
+/// A new reader's first evening, over real HTTP, against the server and the database as they are run.
+@Suite struct ReaderJourneyTests {
+    @Test func fromSignInToStatistics() async throws {
+        let installation = try await Installation.ready()
+        let server = try await installation.startServer()
+        let session = try await server.signIn("ada")
+        #expect(session["isNewUser"] == true)
+        let token = session["accessToken"]?.string
+        func ask(_ query: String, _ variables: Value = .null) async throws -> Value {
+            let response = try await server.client.post(query, variables, token: token)
+            #expect(response.status == 200)
+            #expect(response.json["errors"] == nil, "\(response.body)")
+            return response.json["data"] ?? .null
+        }
+
+        let feed = try await ask(
+            "{ feed(first: 10) { nodes { id title purchaseLinks { url } } pageInfo { endCursor hasNextPage } } }"
+        )
+        let cards = try #require(feed["feed", "nodes"]?.list)
+        #expect(cards.count == 10)
+        #expect(Set(cards.compactMap { $0["id"]?.string }).count == 10)
+
+        let liked = cards[3]
+        let swipes = try await ask(
+            """
+            mutation($liked: ID!, $skipped: ID!) { recordSwipes(swipes: [
+              {cardId: $liked, action: LIKE} {cardId: $skipped, action: SKIP}
+            ]) { recorded saved { id title } } }
+            """, ["liked": liked["id"] ?? .null, "skipped": cards[4]["id"] ?? .null])
+        #expect(swipes["recordSwipes", "recorded"] == 2)
+        let book = try #require(swipes["recordSwipes", "saved", 0, "id"])
+
+        let wanted = try await ask(
+            "{ me { books(status: WANT_TO_READ) { totalCount nodes { id title card { id } } } } }")
+        #expect(
+            wanted["me", "books"] == [
+                "totalCount": 1,
+                "nodes": [
+                    [
+                        "id": book, "title": liked["title"] ?? .null,
+                        "card": ["id": liked["id"] ?? .null],
+                    ]
+                ],
+            ])
+
+        let shelf = try #require(
+            try await ask(#"mutation { createShelf(input: {name: "Evenings"}) { id } }"#)[
+                "createShelf", "id"])
+        let placed = try await ask(
+            "mutation($b: ID!, $s: ID!) { moveBook(id: $b, to: $s) { shelves { name bookCount } } }",
+            ["b": book, "s": shelf])
+        #expect(placed["moveBook", "shelves"] == [["name": "Evenings", "bookCount": 1]])
+
+        let read = try await ask(
+            "mutation($b: ID!) { updateBook(id: $b, input: {status: READ}) { status finishedAt } }",
+            ["b": book])
+        #expect(read["updateBook", "status"] == "READ")
+        let year = try #require(
+            read["updateBook", "finishedAt"]?.string.flatMap { Int($0.prefix(4)) })
+
+        let review = try await ask(
+            """
+            mutation($b: ID!) { reviewBook(bookId: $b, input: {rating: 5, text: "All of it."}) {
+              rating text book { title }
+            } }
+            """, ["b": book])
+        #expect(
+            review["reviewBook"] == [
+                "rating": 5, "text": "All of it.", "book": ["title": liked["title"] ?? .null],
+            ])
+
+        let library = try await ask(
+            """
+            { me { stats { books wantToRead reading read reviews averageRating readByYear { year books } }
+              shelves { name books { nodes { title review { rating } } } } } }
+            """)
+        #expect(
+            library["me"] == [
+                "stats": [
+                    "books": 1, "wantToRead": 0, "reading": 0, "read": 1, "reviews": 1,
+                    "averageRating": 5, "readByYear": [["year": .int(year), "books": 1]],
+                ],
+                "shelves": [
+                    [
+                        "name": "Evenings",
+                        "books": [
+                            "nodes": [["title": liked["title"] ?? .null, "review": ["rating": 5]]]
+                        ],
+                    ]
+                ],
+            ])
+
+        try await secondReaderSeesNoneOfIt(
+            server, book: book, shelf: shelf, liked: liked["id"] ?? .null)
+        try await isThereAfterARestart(installation, server, session, book)
+    }
+
+    private func secondReaderSeesNoneOfIt(
+        _ server: RunningServer, book: Value, shelf: Value, liked: Value
+    ) async throws {
+        let token = try await server.signIn("grace")["accessToken"]?.string
+        let answer = try await server.client.ask(
+            """
+            query($book: ID!, $shelf: ID!, $card: ID!) {
+              book(id: $book) { title } shelf(id: $shelf) { name }
+              nodes(ids: [$book, $shelf]) { id } feedCard(id: $card) { inLibrary { id } }
+              me { books { totalCount } reviews { totalCount } shelves { id } stats { books read } }
+              feed(first: 100) { nodes { id } }
+            }
+            """, ["book": book, "shelf": shelf, "card": liked], token: token)
+        let data = try #require(answer["data"])
+        #expect(data["book"] == .null)
+        #expect(data["shelf"] == .null)
+        #expect(data["nodes"] == [.null, .null])
+        #expect(data["feedCard"] == ["inLibrary": .null])
+        #expect(
+            data["me"] == [
+                "books": ["totalCount": 0], "reviews": ["totalCount": 0], "shelves": [],
+                "stats": ["books": 0, "read": 0],
+            ])
+        #expect(data["feed", "nodes"]?.each("id").contains(liked) == true)
+    }
+
+    /// A session outlives the server: its tokens are good again after a restart.
+    private func isThereAfterARestart(
+        _ installation: Installation, _ server: RunningServer, _ session: Value, _ book: Value
+    ) async throws {
+        server.program.send(SIGTERM)
+        #expect(try await blocking { try server.program.wait() }.code == 0)
+        let next = try await installation.startServer()
+        let answer = try await next.client.ask(
+            "query($book: ID!) { book(id: $book) { status } }", ["book": book],
+            token: session["accessToken"]?.string)
+        #expect(answer == ["data": ["book": ["status": "READ"]]])
+        let refreshed = try await next.client.ask(
+            "mutation($t: String!) { refreshSession(refreshToken: $t) { user { id } } }",
+            ["t": session["refreshToken"] ?? .null])
+        #expect(refreshed["data", "refreshSession", "user", "id"] == session["user", "id"])
+    }
+}

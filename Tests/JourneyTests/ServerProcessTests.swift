@@ -1,0 +1,87 @@
+import Glibc
+import GraphQL
+import TestSupport
+import Testing
+
+/// How the server starts, refuses to start, and stops.
+@Suite struct ServerProcessTests {
+    static let installation = Shared { try await Installation.ready(catalog: []) }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func signalEndsItWithNothingWrong(signal: Int32) async throws {
+        let server = try await Self.installation().startServer()
+        #expect(try await server.client.send("GET", "/health/live").status == 200)
+        server.program.send(signal)
+        let outcome = try await blocking { try server.program.wait() }
+        #expect(outcome.code == 0, "\(outcome.errors)")
+    }
+
+    @Test func requestsUnderWayAreAnsweredBeforeItEnds() async throws {
+        let installation = try await Self.installation()
+        let server = try await installation.startServer()
+        let token = try await server.signIn("late")["accessToken"]?.string
+        // The table is locked, so the request waits in the database while the server is told to stop.
+        let answer = try await installation.database.connected { connection in
+            try connection.execute("BEGIN; LOCK TABLE shelves")
+            let answer = Task {
+                try await server.client.ask("{ me { shelves { id } } }", token: token)
+            }
+            for _ in 0..<1000
+            where try connection.query("SELECT FROM pg_locks WHERE NOT granted").count == 0 {
+                usleep(10_000)
+            }
+            server.program.send(SIGTERM)
+            // Long enough for a server that did not wait to be gone.
+            usleep(300_000)
+            try connection.execute("COMMIT")
+            return answer
+        }
+        #expect(try await answer.value == ["data": ["me": ["shelves": []]]])
+        #expect(try await blocking { try server.program.wait() }.code == 0)
+    }
+
+    @Test(arguments: [
+        ["BOOKPLATE_PROT": "8080"], ["BOOKPLATE_PORT": "many"], ["BOOKPLATE_PORT": "70000"],
+        ["BOOKPLATE_ENV": "staging"], ["DATABASE_URL": "nonsense"], ["DATABASE_URL": ""],
+        ["BOOKPLATE_ENV": "production"],
+    ])
+    func badConfigurationIsOneLineAndExitCode78(changes: [String: String]) async throws {
+        let outcome = try await Self.installation().serverOutcome(changes)
+        #expect(outcome.code == 78)
+        let lines = outcome.errors.split(separator: "\n")
+        #expect(lines.count == 1, "\(outcome.errors)")
+        let variable =
+            changes.keys.first == "BOOKPLATE_ENV" && changes.values.first == "production"
+            ? "BOOKPLATE_SESSION_KEYS" : changes.keys.first ?? ""
+        #expect(lines.first?.hasPrefix("bookplate: \(variable) ") == true, "\(outcome.errors)")
+        #expect(outcome.output == "")
+    }
+
+    @Test func rolesAboveRowSecurityAreRefused() async throws {
+        let installation = try await Self.installation()
+        for role in [nil, TestCluster.owner] {
+            let outcome = try await installation.serverOutcome([
+                "DATABASE_URL": try installation.database.url(as: role)
+            ])
+            #expect(outcome.code == 78)
+            #expect(
+                outcome.errors.contains("row-level security does not bind"), "\(outcome.errors)")
+        }
+    }
+
+    @Test func notReadyBeforeItsMigrations() async throws {
+        let installation = try await Installation.bare()
+        let migrated = try await installation.admin(
+            "migrate", "up", "--to", "20261121080000", "--migrations", TestCluster.migrations)
+        #expect(migrated.code == 0, "\(migrated.errors)")
+        let program = try await installation.startServer(readiness: 503)
+        let ready = try await program.client.send("GET", "/health/ready")
+        #expect(ready.status == 503)
+        #expect(ready.body.contains("bookplate-admin migrate up"))
+        #expect(try await program.client.send("GET", "/health/live").status == 200)
+        let rest = try await installation.admin(
+            "migrate", "up", "--migrations", TestCluster.migrations)
+        #expect(rest.code == 0)
+        #expect(try await program.client.send("GET", "/health/ready").status == 200)
+    }
+}

@@ -1,0 +1,100 @@
+import Glibc
+import GraphQL
+import TestSupport
+
+/// The least of an HTTP client: one request on one connection, which the server closes.
+struct HTTPClient: Sendable {
+    let port: Int
+
+    struct Response: Sendable {
+        let status: Int
+        /// By lower-case name.
+        let headers: [String: String]
+        let body: String
+
+        /// Null where the body is no JSON.
+        var json: Value { (try? parseJSON(Array(body.utf8))) ?? .null }
+    }
+
+    func send(
+        _ method: String, _ path: String, token: String? = nil, body: String = "",
+        headers: [String: String] = [:]
+    ) async throws -> Response {
+        var fields = [
+            "host": "localhost", "connection": "close", "content-length": "\(body.utf8.count)",
+            "content-type": "application/json",
+        ]
+        if let token { fields["authorization"] = "Bearer \(token)" }
+        fields.merge(headers) { $1 }
+        let head = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
+        let request = "\(method) \(path) HTTP/1.1\r\n\(head)\r\n\(body)"
+        return try await blocking { try Self.response(to: Array(request.utf8), port: port) }
+    }
+
+    /// A GraphQL request by POST.
+    func ask(_ query: String, _ variables: Value = .null, token: String? = nil) async throws
+        -> Value
+    {
+        try await post(query, variables, token: token).json
+    }
+
+    func post(_ query: String, _ variables: Value = .null, token: String? = nil) async throws
+        -> Response
+    {
+        var writer = ResponseWriter()
+        writer.write(["query": .string(query), "variables": variables])
+        return try await send(
+            "POST", "/graphql", token: token, body: String(decoding: writer.bytes, as: UTF8.self))
+    }
+
+    private static func response(to request: [UInt8], port: Int) throws -> Response {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let isConnected = withUnsafeBytes(of: &address) {
+            connect(
+                socket, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
+        }
+        guard isConnected == 0 else {
+            throw Program.Failure(description: "connect: errno \(errno)")
+        }
+        var rest = request[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            // A server that refuses a body need not read it: its answer tells why.
+            guard count > 0 else { break }
+            rest = rest.dropFirst(count)
+        }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = recv(socket, &chunk, chunk.count, 0), count > 0 {
+            bytes += chunk[..<count]
+        }
+        return try read(bytes)
+    }
+
+    private static func read(_ bytes: [UInt8]) throws -> Response {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let end = text.firstRange(of: "\r\n\r\n") else {
+            throw Program.Failure(description: "no response: \(text)")
+        }
+        let lines = text[..<end.lowerBound].split(separator: "\r\n")
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            headers[parts[0].lowercased()] =
+                parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
+        }
+        return Response(
+            status: lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0,
+            headers: headers, body: String(text[end.upperBound...]))
+    }
+}

@@ -1,0 +1,121 @@
+import Glibc
+import GraphQL
+import TestSupport
+
+/// An installation as an operator makes one: a database, migrated and filled by the admin CLI, and the
+/// server in front of it, both as they were built.
+struct Installation: Sendable {
+    let database: TestDatabase
+    let folder: String
+
+    /// With nothing in its database.
+    static func bare() async throws -> Installation {
+        Installation(
+            database: try await TestCluster.shared.empty(), folder: try Program.makeFolder())
+    }
+
+    /// Migrated, with a tenant and a catalogue.
+    static func ready(catalog: [String] = TestCatalog.lines()) async throws -> Installation {
+        let installation = Installation(
+            database: try await TestCluster.shared.clone(), folder: try Program.makeFolder())
+        let file = try installation.write(catalog.joined(separator: "\n"), to: "catalog.jsonl")
+        for arguments in [
+            [
+                "tenant", "add", "--slug", "reader", "--name", "Reader", "--audience",
+                "com.example.reader",
+            ],
+            ["catalog", "import", file],
+        ] {
+            let outcome = try await installation.admin(arguments)
+            guard outcome.code == 0 else { throw Program.Failure(description: outcome.errors) }
+        }
+        return installation
+    }
+
+    func write(_ text: String, to name: String) throws -> String {
+        let path = "\(folder)/\(name)"
+        guard let stream = fopen(path, "w") else {
+            throw Program.Failure(description: "\(path): errno \(errno)")
+        }
+        defer { fclose(stream) }
+        var text = text
+        text.withUTF8 { _ = fwrite($0.baseAddress, 1, $0.count, stream) }
+        return path
+    }
+
+    private func environment(_ changes: [String: String?]) throws -> [String: String] {
+        let variables: [String: String?] = [
+            "PATH": "/usr/bin:/bin",
+            "DATABASE_URL": try database.url(as: TestCluster.app),
+            "BOOKPLATE_ADMIN_DATABASE_URL": try database.url(as: TestCluster.owner),
+            "BOOKPLATE_PORT": "0",
+        ]
+        return variables.merging(changes) { $1 }.compactMapValues { $0 }
+    }
+
+    func admin(
+        _ arguments: [String], _ changes: [String: String?] = [:]
+    ) async throws -> Program.Outcome {
+        let program = Program(
+            name: "bookplate-admin", environment: try environment(changes), folder: folder)
+        return try await blocking { try program.start(arguments).wait() }
+    }
+
+    func admin(_ arguments: String...) async throws -> Program.Outcome {
+        try await admin(arguments)
+    }
+
+    private func server(_ changes: [String: String?]) throws -> Program {
+        Program(name: "bookplate", environment: try environment(changes), folder: folder)
+    }
+
+    /// Runs a server that is expected not to start.
+    func serverOutcome(_ changes: [String: String?]) async throws -> Program.Outcome {
+        try await server(changes).run()
+    }
+
+    /// Starts the server and waits until it says the status of its readiness.
+    func startServer(
+        _ changes: [String: String?] = [:], readiness status: Int = 200
+    ) async throws -> RunningServer {
+        let program = try server(changes).start([])
+        for _ in 0..<600 {
+            if let port = listeningPort(program.errors + program.output) {
+                let server = RunningServer(program: program, client: HTTPClient(port: port))
+                if try await server.client.send("GET", "/health/ready").status == status {
+                    return server
+                }
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw Program.Failure(description: "the server is not ready: \(program.errors)")
+    }
+
+    /// From the line `listening on …:43210`.
+    private func listeningPort(_ log: String) -> Int? {
+        guard let line = log.split(separator: "\n").first(where: { $0.contains("listening on") })
+        else {
+            return nil
+        }
+        return line.split(separator: ":").last.flatMap { Int($0.prefix { $0.isNumber }) }
+    }
+}
+
+/// A server that answers.
+struct RunningServer: Sendable {
+    let program: RunningProgram
+    let client: HTTPClient
+
+    /// Signs in as a client of the development server does, and gives the session.
+    func signIn(_ subject: String) async throws -> Value {
+        let token = try await client.send(
+            "POST", "/development/identity-token",
+            body: #"{"subject":"\#(subject)","audience":"com.example.reader"}"#)
+        let session = try await client.ask(
+            TestApp.signIn, ["input": ["identityToken": token.json["identityToken"] ?? .null]])
+        guard let session = session["data", "signInWithApple"], !session.isNull else {
+            throw Program.Failure(description: "no session: \(token.body)")
+        }
+        return session
+    }
+}

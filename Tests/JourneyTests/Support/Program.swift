@@ -1,0 +1,127 @@
+import Glibc
+import TestSupport
+
+/// One of the project's executables, as it was built beside these tests.
+struct Program {
+    let name: String
+    let environment: [String: String]
+    /// Where it runs: a folder of the test's own, so that no `.env` and no keys are found by chance.
+    let folder: String
+
+    struct Outcome: Sendable {
+        /// The exit code; nil where a signal ended it.
+        let code: Int32?
+        let output: String
+        let errors: String
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    static func makeFolder() throws -> String {
+        var template = Array("/tmp/bookplate-journey-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw Failure(description: "mkdtemp: errno \(errno)")
+        }
+        return template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }  // it ends with NUL
+    }
+
+    /// Runs it to its end.
+    func run(_ arguments: String...) async throws -> Outcome {
+        try await blocking { try start(arguments).wait() }
+    }
+
+    func start(_ arguments: [String]) throws -> RunningProgram {
+        let id = UInt64.random(in: 0...UInt64.max)
+        let (output, errors) = ("\(folder)/\(id).out", "\(folder)/\(id).err")
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        let path = try Self.buildFolder() + "/" + name
+        var pid: pid_t = 0
+        let variables = environment.map { "\($0.key)=\($0.value)" }
+        // `env` goes to the folder and becomes the program.
+        let result = withCStrings(["env", "-C", folder, path] + arguments) { arguments in
+            withCStrings(variables) { variables in
+                posix_spawn(&pid, "/usr/bin/env", &actions, nil, arguments, variables)
+            }
+        }
+        guard result == 0 else { throw Failure(description: "\(path): errno \(result)") }
+        return RunningProgram(pid: pid, outputFile: output, errorFile: errors)
+    }
+
+    private static func buildFolder() throws -> String {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = buffer.withUnsafeMutableBytes {
+            readlink(
+                "/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+        }
+        guard count > 0 else { throw Failure(description: "/proc/self/exe: errno \(errno)") }
+        let path = String(decoding: buffer[..<count], as: UTF8.self)
+        return path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            .joined(separator: "/")
+    }
+}
+
+/// A process that was started; it is killed when the test lets it go.
+final class RunningProgram: Sendable {
+    private let pid: pid_t
+    private let outputFile: String
+    private let errorFile: String
+
+    init(pid: pid_t, outputFile: String, errorFile: String) {
+        self.pid = pid
+        self.outputFile = outputFile
+        self.errorFile = errorFile
+    }
+
+    deinit {
+        // Where it was waited for, the number is nobody's, or no child of ours, and nothing happens.
+        if waitpid(pid, nil, WNOHANG) == 0 {
+            kill(pid, SIGKILL)
+            waitpid(pid, nil, 0)
+        }
+    }
+
+    func send(_ signal: Int32) { kill(pid, signal) }
+
+    /// Waits for its end, for 30 seconds at most.
+    func wait() throws -> Program.Outcome {
+        var status: Int32 = 0
+        for _ in 0..<3000 {
+            if waitpid(pid, &status, WNOHANG) == pid {
+                let code = status & 0x7f == 0 ? (status >> 8) & 0xff : nil
+                return Program.Outcome(code: code, output: output, errors: errors)
+            }
+            usleep(10_000)
+        }
+        throw Program.Failure(description: "it does not end: \(errors)")
+    }
+
+    var output: String { text(outputFile) }
+    var errors: String { text(errorFile) }
+
+    private func text(_ file: String) -> String {
+        guard let stream = fopen(file, "r") else { return "" }
+        defer { fclose(stream) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = fread(&chunk, 1, chunk.count, stream), count > 0 {
+            bytes += chunk[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Texts as a list of C strings that ends with a null.
+private func withCStrings<Result>(
+    _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+) -> Result {
+    let pointers = texts.map { strdup($0) }
+    defer { for pointer in pointers { free(pointer) } }
+    return body(pointers + [nil])
+}
