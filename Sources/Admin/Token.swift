@@ -38,10 +38,11 @@ struct Token: ParsableCommand {
                 userID = UUID(user)
                 guard userID != nil else { throw ValidationError("--user is a UUID.") }
             }
+            let file = try configuration.sessionKeysFile()
             let keys: SessionKeys
             do throws(SessionKeysError) {
                 keys = try SessionKeys(
-                    file: configuration.identity.sessionKeysFileOrDefault, makesMissing: true)
+                    file: file, makesMissing: true)
             } catch {
                 throw Failure("the session keys cannot be used: \(error)", code: 78)
             }

@@ -22,6 +22,8 @@ enum App {
             stop("\(error)", code: 78)
         } catch let error as StartError {
             stop(error.message, code: error.code)
+        } catch let error as ListenError {
+            stop("\(error)", code: 69)
         } catch {
             stop("cannot start: \(error)", code: 1)
         }
@@ -79,7 +81,7 @@ enum App {
     }
 
     private static func sessionKeys(_ configuration: Configuration) throws -> SessionKeys {
-        let file = configuration.identity.sessionKeysFileOrDefault
+        let file = try configuration.sessionKeysFile()
         do throws(SessionKeysError) {
             return try SessionKeys(
                 file: file, makesMissing: configuration.environment == .development)

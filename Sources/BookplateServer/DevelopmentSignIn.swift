@@ -20,6 +20,12 @@ struct DevelopmentSignIn: Sendable {
         tokens = DevelopmentIssuer()
     }
 
+    private static func isLoopback(_ host: String?) -> Bool {
+        guard let host else { return false }
+        let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
+        return ["localhost", "127.0.0.1", "[::1]"].contains(name)
+    }
+
     var keySet: KeySetCache {
         get throws { KeySetCache(fixed: try tokens.keySet) }
     }
@@ -28,8 +34,10 @@ struct DevelopmentSignIn: Sendable {
     var routes: [Route] {
         [
             Route(.POST, "/development/identity-token", bodyBytesMax: 4096) { request in
-                // A page of another origin cannot send this type without asking first.
+                // A page of another origin cannot send this type without asking first, and one whose name
+                // was turned to this machine's address still says its own name.
                 guard request.headers.contentType == "application/json",
+                    Self.isLoopback(request.headers.host),
                     let input = try? parseJSON(Array(request.body.readableBytesView)),
                     let subject = input["subject"]?.string,
                     let audience = input["audience"]?.string,

@@ -50,7 +50,7 @@ package struct Configuration: Sendable, Equatable {
             ?? "http://localhost:\(port)"
 
         database = try Database(&input)
-        identity = try Identity(&input, keysRequired: !isDevelopment)
+        identity = try Identity(&input)
         storage = try Storage(&input)
         sources = try Sources(&input)
         limits = try input.optional("BOOKPLATE_LIMITS", read: Limits.read) ?? Limits()
@@ -65,5 +65,17 @@ package struct Configuration: Sendable, Equatable {
             ?? (isDevelopment ? .text : .json)
 
         try input.finish()
+    }
+
+    /// The file of the session keys. In development the server and the admin CLI share one, which the
+    /// first of them makes.
+    ///
+    /// - Throws: in production, where none is set.
+    package func sessionKeysFile() throws(ConfigError) -> String {
+        if let file = identity.sessionKeysFile { return file }
+        guard environment == .development else {
+            throw ConfigError("BOOKPLATE_SESSION_KEYS", "is not set: production needs a file")
+        }
+        return ".bookplate/session-keys"
     }
 }

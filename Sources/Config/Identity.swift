@@ -1,7 +1,7 @@
 extension Configuration {
     /// Who may sign in and what signs their sessions.
     package struct Identity: Sendable, Equatable {
-        /// A file; nil only in development, where keys are made.
+        /// A file; where it is not set, development makes one, and a production server does not start.
         package var sessionKeysFile: String?
         /// The values of `iss` that are believed, as they stand in tokens.
         package var appleIssuers: [String]
@@ -11,11 +11,6 @@ extension Configuration {
         /// What asks Apple for refresh tokens and revokes them; nil where no key is set.
         package var appleKey: AppleKey?
 
-        /// In development the server and the admin CLI share keys that the first of them makes.
-        package var sessionKeysFileOrDefault: String {
-            sessionKeysFile ?? ".bookplate/session-keys"
-        }
-
         /// The key that an app's team has with Apple.
         package struct AppleKey: Sendable, Equatable {
             package var file: String
@@ -23,11 +18,8 @@ extension Configuration {
             package var teamID: String
         }
 
-        init(_ input: inout Variables, keysRequired: Bool) throws(ConfigError) {
+        init(_ input: inout Variables) throws(ConfigError) {
             sessionKeysFile = try input.optional("BOOKPLATE_SESSION_KEYS", read: Read.text)
-            if keysRequired, sessionKeysFile == nil {
-                throw ConfigError("BOOKPLATE_SESSION_KEYS", "is not set: production needs a file")
-            }
             appleIssuers =
                 try input.optional("BOOKPLATE_APPLE_ISSUER", read: Read.list)
                 ?? ["https://appleid.apple.com", "https://account.apple.com"]

@@ -22,7 +22,9 @@ import Testing
         ])
         #expect(!configuration.introspection && !configuration.explorer)
         #expect(configuration.logFormat == .json)
-        #expect(throws: ConfigError.self) { try Configuration(["BOOKPLATE_ENV": "production"]) }
+        #expect(throws: ConfigError.self) {
+            try Configuration(["BOOKPLATE_ENV": "production"]).sessionKeysFile()
+        }
     }
 
     @Test(arguments: [

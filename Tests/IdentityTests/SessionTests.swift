@@ -221,23 +221,13 @@ private let claims = AccessClaims(
     }
 }
 
-@Suite struct RefreshTokenTests {
-    @Test func readsBackAndHashes() throws {
-        let token = RefreshToken()
-        #expect(token.text.hasPrefix("bpr_"))
-        #expect(token.text.utf8.count == 47)
-        #expect(RefreshToken(token.text) == token)
-        #expect(RefreshToken(token.text)?.hash == token.hash)
-        #expect(token.hash.count == 32)
-        #expect(RefreshToken() != token)
-    }
-
+@Suite struct UnprintableTests {
     @Test func secretsAreNotPrinted() {
         let keys = SessionKeys.generate()
         let secret = Base64URL.encode(keys.signer.secret)
         #expect(keys.text.contains(secret))
         for value in [
-            keys, RefreshToken(), AppleTeamKey(teamID: "t", keyID: "k", privateKeyPEM: [1]),
+            keys, AppleTeamKey(teamID: "t", keyID: "k", privateKeyPEM: [1]),
         ] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)
@@ -245,20 +235,6 @@ private let claims = AccessClaims(
             #expect(shown.contains("(not shown)"))
             #expect(!shown.contains(secret) && !shown.contains("secret:") && !shown.contains("[1]"))
         }
-    }
-
-    @Test(arguments: [
-        "", "bpr_", String(repeating: "A", count: 47), "bpr_" + String(repeating: "A", count: 42),
-        "bpr_" + String(repeating: "A", count: 44), "BPR_" + String(repeating: "A", count: 43),
-        "bpr_" + String(repeating: "A", count: 42) + "=",
-        "bpr_" + String(repeating: "A", count: 42) + "B",
-        "bpr_" + String(repeating: "+", count: 43), " bpr_" + String(repeating: "A", count: 43),
-        "bpr_" + String(repeating: "A", count: 43) + "\n",
-        "bpr_" + String(repeating: "A", count: 1 << 20),
-        "bpr_" + String(repeating: "A", count: 40) + "\u{212A}",
-    ])
-    func refusesText(text: String) {
-        #expect(RefreshToken(text) == nil)
     }
 }
 

@@ -35,6 +35,8 @@ package final class Services: Sendable {
     /// What a client is told of a database error; what it is not told goes to the log.
     func describe(_ error: PostgresError, _ requestID: String) -> BookplateError {
         if let known = BookplateError(error) { return known }
+        // The client went away, and nobody reads the answer.
+        if error == .cancelled { return .internalError }
         logger.error(
             "the database failed a request",
             metadata: ["request_id": "\(requestID)", "error": "\(error)"])

@@ -5,7 +5,7 @@ import Postgres
 ///
 /// It names its session so that row-level security can be set before anything is read. The server
 /// keeps only the secret's hash.
-struct RefreshTicket: Equatable {
+struct RefreshTicket: Equatable, Unprintable {
     private static let prefix = "bpr_"
     private static let secretBytes = 32
 

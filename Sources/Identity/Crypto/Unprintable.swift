@@ -15,7 +15,6 @@ extension AppleTokens: Unprintable {}
 extension AppleNotification: Unprintable {}
 extension DevelopmentIssuer: Unprintable {}
 extension IdentityClaims: Unprintable {}
-extension RefreshToken: Unprintable {}
 extension SealingKey: Unprintable {}
 extension SessionKeys: Unprintable {}
 extension VerificationKey: Unprintable {}
