@@ -10,11 +10,12 @@ extension Book {
     static let create = RowMutation(type) { arguments, request, book throws(BookplateError) in
         let creation = try BookCreation(InputObject(arguments["input"]))
         let rows = try await request.write { segment, viewer in
+            segment.append(User.takeTurns, .of(viewer.userID))
             creation.append(to: &segment, for: viewer)
             book.append([creation.id], to: &segment, for: viewer)
         }
-        _ = try creation.outcome(rows[0])
-        return try book.only(rows[1], orElse: noSuchBook)
+        _ = try creation.outcome(rows[1])
+        return try book.only(rows[2], orElse: noSuchBook)
     }
 
     static let createMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
@@ -26,11 +27,12 @@ extension Book {
             Result { () throws(BookplateError) in try BookCreation(InputObject(input)) }
         }
         let rows = try await request.write { segment, viewer in
+            segment.append(User.takeTurns, .of(viewer.userID))
             for case .success(let creation) in creations {
                 creation.append(to: &segment, for: viewer)
             }
         }
-        var answers = rows.makeIterator()
+        var answers = rows.dropFirst().makeIterator()
         return creations.map { creation in
             do throws(BookplateError) {
                 let creation = try creation.get()

@@ -46,7 +46,8 @@ struct Feed: FieldLoader {
             OR s.swiped_at > coalesce($2, now()) - interval '\(skipCoolDown)') OFFSET 0) \
             AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 \
             AND b.edition_id = o.edition_id AND b.added_at <= coalesce($2, now()) OFFSET 0) \
-            ORDER BY o.rank LIMIT $5) o JOIN editions e ON e.id = o.edition_id
+            ORDER BY o.rank LIMIT $5) o JOIN editions e ON e.id = o.edition_id \
+            ORDER BY q.n, o.rank
             """)
     }
 
@@ -141,7 +142,7 @@ struct Feed: FieldLoader {
 
         /// The rows' order on the page: the first of each genre, then the second of each, and so on.
         ///
-        /// The lateral join gives them genre by genre, each in the order of its ranks.
+        /// They come genre by genre, each in the order of its ranks.
         private func interleaved(_ rows: Rows) -> [Int32] {
             var rounds: [[Int32]] = []
             var round = 0

@@ -16,7 +16,7 @@ extension Shelf {
             parameters.append(uuid: viewer.userID)
             parameters.append(uuid: id)
             parameters.append(text: name)
-            segment.append(lockUser, .of(viewer.userID))
+            segment.append(User.takeTurns, .of(viewer.userID))
             segment.append(insert, parameters)
             segment.append(findByName, parameters)
             shelf.append([id], to: &segment, for: viewer)
@@ -40,7 +40,7 @@ extension Shelf {
                 input.text("name") ?? "", field: "name", charactersMax: nameCharactersMax) : nil
         let position = try input.isGiven("position") ? input.index("position") : nil
         let rows = try await request.write { segment, viewer in
-            segment.append(lockUser, .of(viewer.userID))
+            segment.append(User.takeTurns, .of(viewer.userID))
             if let name {
                 var parameters = Parameters.of(viewer.userID, id)
                 parameters.append(text: name)
@@ -69,7 +69,7 @@ extension Shelf {
             }
         }
         _ = try await request.write { segment, viewer in
-            segment.append(lockUser, .of(viewer.userID))
+            segment.append(User.takeTurns, .of(viewer.userID))
             switch books {
             case "MOVE":
                 var parameters = Parameters.of(viewer.userID, id)
@@ -89,9 +89,6 @@ extension Shelf {
     static let noSuchShelf = "There is no such shelf."
 
     // MARK: - Statements
-
-    /// What orders or counts a library's shelves takes turns.
-    private static let lockUser = Statement("SELECT FROM users WHERE id = $1 FOR UPDATE")
 
     /// Does nothing where the id or the name is taken, or the library is full.
     private static let insert = Statement(

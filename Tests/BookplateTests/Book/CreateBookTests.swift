@@ -1,4 +1,6 @@
+import Glibc
 import GraphQL
+import Postgres
 import TestSupport
 import Testing
 
@@ -244,16 +246,64 @@ import Testing
     @Test func sameBookAtOnceIsMadeOnce() async throws {
         let reader = try await Self.app().newReader()
         let card = try await reader.cards(1)[0]["id"] ?? .null
-        let codes = try await withThrowingTaskGroup(of: String?.self) { group in
-            for _ in 0..<10 {
-                group.addTask {
-                    try await reader.ask(Self.create, ["input": ["cardId": card]]).code
-                }
+        let answers = try await atOnce(10) { _ in
+            try await reader.ask(Self.create, ["input": ["cardId": card]])
+        }
+        #expect(answers.count { $0.code == nil } == 1)
+        let made = answers.compactMap { $0["createBook", "id"] }
+        let others = answers.filter { $0.code == "CONFLICT" }
+        #expect(others.count == 9)
+        #expect(others.allSatisfy { made == [$0.errors.first?["extensions", "id"] ?? .null] })
+        #expect(try await count(reader) == 1)
+    }
+
+    /// A client that lost patience sends it again while the first is still under way.
+    @Test(arguments: [false, true])
+    func sameIDGivesTheBookThatIsUnderWay(isBatch: Bool) async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let user = reader.id.string ?? ""
+        let id: Value = "0198c0de-0000-7000-8000-0000000000b3"
+        let second = try await app.database.connected { connection in
+            // The first request, stopped before its end.
+            try connection.execute(
+                """
+                BEGIN; SELECT FROM users WHERE id = '\(user)' FOR NO KEY UPDATE;
+                INSERT INTO books (user_id, id, title)
+                  VALUES ('\(user)', '0198c0de-0000-7000-8000-0000000000b3', 'Once')
+                """)
+            let second = Task {
+                isBatch
+                    ? try await reader.ask(
+                        """
+                        mutation($id: ID!) { createBooks(inputs: [{id: $id, title: "Once"}]) {
+                          book { id } error { code message }
+                        } }
+                        """, ["id": id])
+                    : try await reader.ask(Self.create, ["input": ["id": id, "title": "Once"]])
             }
+            let other = try AdminConnection(try app.database.url())
+            let waiting = """
+                SELECT count(*) FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock'
+                """
+            for _ in 0..<500 where try other.query(waiting).int64(0, 0) == 0 { usleep(10_000) }
+            try connection.execute("COMMIT")
+            return second
+        }
+        let answer = try await second.value
+        #expect(
+            (answer["createBook", "id"] ?? answer["createBooks", 0, "book", "id"]) == id,
+            "\(answer.json)")
+        #expect(try await count(reader) == 1)
+    }
+
+    private func atOnce(
+        _ count: Int, _ work: @Sendable @escaping (Int) async throws -> Answer
+    ) async throws -> [Answer] {
+        try await withThrowingTaskGroup { group in
+            for index in 0..<count { group.addTask { try await work(index) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(codes.count { $0 == nil } == 1)
-        #expect(codes.count { $0 == "CONFLICT" } == 9)
-        #expect(try await count(reader) == 1)
     }
 }

@@ -222,7 +222,7 @@ import Testing
         let books = try await reader.ask(
             "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { book { title } error { code } } }",
             ["i": .list(cards.map { ["cardId": $0] })])
-        #expect(books.statements == 1 + count + 2)
+        #expect(books.statements == 2 + count + 2)
         #expect(books.roundTrips == 2)
     }
 }

@@ -24,8 +24,7 @@ struct Program {
         guard mkdtemp(&template) != nil else {
             throw Failure(description: "mkdtemp: errno \(errno)")
         }
-        // it ends with NUL
-        return template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Runs it to its end.
@@ -56,13 +55,10 @@ struct Program {
     }
 
     private static func buildFolder() throws -> String {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = buffer.withUnsafeMutableBytes {
-            readlink(
-                "/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-        }
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
         guard count > 0 else { throw Failure(description: "/proc/self/exe: errno \(errno)") }
-        let path = String(decoding: buffer[..<count], as: UTF8.self)
+        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
             .joined(separator: "/")
     }
