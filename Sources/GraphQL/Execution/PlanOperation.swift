@@ -66,7 +66,7 @@ private struct Planner {
                 "The operation selects more than \(fieldsMax) fields. Ask for less at once.",
                 extensions: [
                     .init("code", .string("OPERATION_TOO_COMPLEX")),
-                    .init("limit", .int(fieldsMax)),
+                    .init("limit", .string("plannedFieldsMax")), .init("max", .int(fieldsMax)),
                 ])
         }
         var selections: [PlannedSelection] = []

@@ -144,7 +144,16 @@ import Testing
         #expect(second["me", "books", "nodes"]?.list?.count == 3)
     }
 
-    @Test(arguments: [0, -1, 101, Int(Int32.max)])
+    /// A page so large that the whole operation is, is refused before it is run.
+    @Test func hugePageIsTooComplex() async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(
+            "query($first: Int) { me { books(first: $first) { nodes { id } } } }",
+            ["first": .int(Int(Int32.max))])
+        #expect(answer.code == "OPERATION_TOO_COMPLEX")
+    }
+
+    @Test(arguments: [0, -1, 101])
     func pagesHoldOneToAHundred(first: Int) async throws {
         let reader = try await Self.app().newReader()
         _ = try await reader.makeShelf("Shelf")
