@@ -37,16 +37,11 @@ struct Tenant: ParsableCommand {
         var dryRun = false
 
         func run() throws {
-            let configuration = try Configuration.load()
-            var issuers = issuer
-            if issuers.isEmpty, configuration.environment == .development {
-                issuers = configuration.identity.appleIssuers + [developmentIssuer]
-            }
-            let connection = try connect(configuration)
+            let connection = try connect(try Configuration.load())
             let tenant = try administer { () throws(AdministrationError) in
                 try inTransaction(connection, keeps: !dryRun) { () throws(AdministrationError) in
                     try TenantRecord.add(
-                        slug: slug, name: name, issuers: issuers, audiences: audience,
+                        slug: slug, name: name, issuers: issuer, audiences: audience,
                         amazonTag: amazonTag, bookshopID: bookshopId, connection)
                 }
             }

@@ -37,7 +37,8 @@ enum App {
         let keys = try sessionKeys(configuration)
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
         let services = Services(
-            sessionKeys: keys, issuers: configuration.identity.appleIssuers,
+            sessionKeys: keys,
+            issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
             keySets: try keySets(configuration, development, logger), logger: logger)
 
         let databaseURL = try configuration.database.required()

@@ -66,6 +66,3 @@ package struct DevelopmentToken: Sendable {
         return parameters
     }
 }
-
-/// The issuer of the development server's identity tokens, which a development tenant believes too.
-package let developmentIssuer = DevelopmentIssuer.defaultIssuer
