@@ -47,6 +47,10 @@ enum App {
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
+        limits.operation.depthMax = configuration.limits.selectionDepthMax
+        limits.operation.fieldsMax = configuration.limits.fieldsMax
+        limits.operation.aliasesMax = configuration.limits.aliasesMax
+        limits.operation.costMax = configuration.limits.costMax
         limits.validation.hasSuggestions = configuration.introspection
         let hasExplorer = configuration.explorer
         let bodyBytesMax = configuration.limits.bodyBytesMax

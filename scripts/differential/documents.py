@@ -132,7 +132,7 @@ class Documents:
             odd = ['@nowhere', '@skip', '@onField(level: "1")', '@onField(nope: 1)', '@deprecated', '@onQuery(if: 1)',
                    '@tag(name: 1)', '@onField(note: "a", note: "b")', '@skip(if: null)', '@include(if: [true])']
             for _ in range(self.random.randint(1, 2)):
-                text += ' ' + self.pick(allowed if not self.chance(0.15) else odd)
+                text += ' ' + self.pick(allowed if not self.errors or not self.chance(0.15) else odd)
         return text
 
     def selections(self, type_, top=True):
@@ -191,8 +191,9 @@ class Documents:
     def value(self, type_):
         if getattr(self, 'variables', None) and self.chance(0.25):
             same = [n for n, t in self.variables if t == type_]
-            return '$' + self.pick(same if same and not self.wrong() else [n for n, _ in self.variables])
-        if self.chance(0.02):
+            if same or self.errors:
+                return '$' + self.pick(same if same and not self.wrong() else [n for n, _ in self.variables])
+        if self.errors and self.chance(0.02):
             return '$' + self.pick(['v0', 'nope'])
         return self.constant(type_, self.value)
 

@@ -77,7 +77,8 @@ public final class CachedDocument {
         } catch {
             throw RequestErrors([error])
         }
-        let errors = validate(document, against: schema, options: limits.validation)
+        let errors = validate(
+            document, against: schema, limits: limits.operation, options: limits.validation)
         guard errors.isEmpty else { throw RequestErrors(errors) }
         self.document = document
         self.schema = schema
@@ -101,6 +102,14 @@ public final class CachedDocument {
         let variables = try coerceVariableValues(
             operation.variables, given: given, schema: schema, source: document.source,
             errorsMax: limits.errorsMax)
+        // What validation could not know: the sizes of pages that variables decide.
+        if operation.hasIntegerVariable,
+            let error = checkCost(
+                of: operation, in: document, against: schema, variables: variables,
+                limits: limits.operation)
+        {
+            throw RequestErrors([error])
+        }
         var conditions: [String: Bool] = [:]
         for name in conditionVariables { conditions[name] = variables[name]?.boolean }
         let key = PlanKey(
@@ -119,6 +128,10 @@ public final class CachedDocument {
             throw RequestErrors([error])
         }
     }
+}
+
+extension OperationDefinition {
+    fileprivate var hasIntegerVariable: Bool { variables.contains { $0.type.namedType == "Int" } }
 }
 
 extension GraphQLError {

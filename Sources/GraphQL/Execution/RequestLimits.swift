@@ -2,6 +2,7 @@
 public struct RequestLimits: Sendable {
     public var parsing = ParseLimits()
     public var validation = ValidationOptions()
+    public var operation = OperationLimits()
     /// Errors of variables, and of execution, that one response reports.
     public var errorsMax = 100
     /// Planned fields, each type of an abstract place counted.

@@ -1,27 +1,3 @@
-/// Two fields of one response key, and why they cannot both be there.
-struct FieldConflict {
-    indirect enum Reason {
-        case plain(String)
-        case subfields([(responseKey: String, reason: Reason)])
-
-        var text: String {
-            switch self {
-            case .plain(let text):
-                text
-            case .subfields(let conflicts):
-                conflicts.map {
-                    "subfields \"\($0.responseKey)\" conflict because \($0.reason.text)"
-                }.joined(separator: " and ")
-            }
-        }
-    }
-
-    let responseKey: String
-    let reason: Reason
-    let left: [SourceRange]
-    let right: [SourceRange]
-}
-
 /// Finds the pairs of fields that conflict, in the order and with the words of graphql-js.
 ///
 /// Every field is compared with every other of its response key, fragments are compared in pairs, each pair once. That
