@@ -153,7 +153,16 @@ import Testing
         #expect(answer.code == "OPERATION_TOO_COMPLEX")
     }
 
-    @Test(arguments: [0, -1, 101])
+    /// What could never be answered is refused before it begins.
+    @Test func endlessPagesAreTooComplex() async throws {
+        let answer = try await Self.app().newReader().ask(
+            "{ me { books(first: 2147483647) { nodes { id } } } }")
+        #expect(answer.isRequestError)
+        #expect(answer.code == "OPERATION_TOO_COMPLEX")
+        #expect(answer.statements == 0)
+    }
+
+    @Test(arguments: [0, -1, 101, 9000, Int(Int32.min)])
     func pagesHoldOneToAHundred(first: Int) async throws {
         let reader = try await Self.app().newReader()
         _ = try await reader.makeShelf("Shelf")

@@ -88,6 +88,33 @@ import Testing
     }
 
     @Test(arguments: [
+        "ALTER POLICY identity_only ON users USING (true)",
+        "ALTER POLICY identity_only ON users USING (tenant_id = (SELECT app_tenant_id()))",
+        "ALTER POLICY administration ON books TO bookplate_app",
+        "CREATE OR REPLACE FUNCTION app_user_id() RETURNS uuid LANGUAGE sql AS "
+            + "'SELECT id FROM editions ORDER BY id LIMIT 1'",
+        "ALTER ROLE bookplate_app BYPASSRLS",
+        "ALTER TABLE books OWNER TO bookplate_app; "
+            + "ALTER TABLE books NO FORCE ROW LEVEL SECURITY",
+    ])
+    func brokenGuardOfOneKindIsFound(weakening: String) async throws {
+        let fixture = try await Self.fixture()
+        let leaks = try await fixture.database.connected(as: nil) { connection in
+            try connection.undoing {
+                // Somebody of the same tenant, too.
+                try connection.execute(
+                    """
+                    INSERT INTO users (id, tenant_id, apple_sub) SELECT gen_random_uuid(), tenant_id, 'third'
+                    FROM users WHERE id = '\(fixture.mine)'
+                    """)
+                try connection.execute(weakening)
+                return try connection.leaks(mine: fixture.mine, theirs: fixture.theirs)
+            }
+        }
+        #expect(leaks != [])
+    }
+
+    @Test(arguments: [
         (
             "ALTER TABLE books NO FORCE ROW LEVEL SECURITY",
             SecurityCheck.everyTableIsEnabledAndForced
