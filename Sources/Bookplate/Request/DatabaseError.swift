@@ -13,10 +13,15 @@ extension BookplateError {
         case "BP400": self = .badUserInput(field: server.column ?? "input", server.message)
         case "BP409": self = .conflict(server.message, id: server.detail)
         case "23505", "23514", "23503":
-            guard let constraint = server.constraint,
-                let known = Self.constraints[constraint]
-            else { return nil }
-            self = known
+            guard let constraint = server.constraint else { return nil }
+            if constraint.hasSuffix("_user_id_fkey") {
+                // The account was deleted while this request was under way.
+                self = .unauthenticated
+            } else if let known = Self.constraints[constraint] {
+                self = known
+            } else {
+                return nil
+            }
         default: return nil
         }
     }
