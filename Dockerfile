@@ -1,7 +1,7 @@
 # The server and the admin CLI, without a compiler and without root.
 #
 #   docker build -t bookplate .
-#   docker run --rm -e BOOKPLATE_ADMIN_DATABASE_URL=… -e BOOKPLATE_SESSION_KEYS=… bookplate bookplate-admin migrate up
+#   docker run --rm -e BOOKPLATE_ADMIN_DATABASE_URL=… bookplate bookplate-admin migrate up
 #   docker run -p 8080:8080 -e DATABASE_URL=… -e BOOKPLATE_SESSION_KEYS=/run/secrets/session-keys bookplate
 
 FROM swift:6.3-bookworm AS build
@@ -10,7 +10,8 @@ COPY scripts/common scripts/packages scripts/
 RUN apt-get update \
     && apt-get install -y --no-install-recommends $(scripts/packages build) \
     && rm -rf /var/lib/apt/lists/*
-COPY Package.swift ./
+# The schema is built into the programs.
+COPY Package.swift schema.graphql ./
 COPY Sources Sources
 COPY Tests Tests
 RUN swift build -c release --static-swift-stdlib --product bookplate \

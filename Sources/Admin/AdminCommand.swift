@@ -21,7 +21,9 @@ struct AdminCommand: ParsableCommand {
               bookplate-admin tenant add --slug reader --name Reader --audience com.example.reader
               bookplate-admin catalog import scripts/catalog/starter.jsonl
             """,
-        subcommands: [Migrate.self, Tenant.self, Catalog.self, Token.self, SchemaCommand.self])
+        subcommands: [
+            Migrate.self, Tenant.self, Catalog.self, Keys.self, Token.self, SchemaCommand.self,
+        ])
 
     static func main() {
         do {

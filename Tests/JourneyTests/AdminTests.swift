@@ -51,6 +51,23 @@ import Testing
         #expect(try json(changed)["findings"]?.list?.count == 1)
     }
 
+    @Test func keysAreMadeAndRotated() async throws {
+        let installation = try await Installation.bare()
+        func rotate(_ more: String...) async throws -> [String?] {
+            let outcome = try await installation.admin(["keys", "rotate", "--json"] + more)
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            return try json(outcome)["signingKeys"]?.list?.map(\.string) ?? []
+        }
+        _ = try await rotate("--dry-run")
+        let first = try await rotate()
+        #expect(first.count == 1)
+        let second = try await rotate()
+        #expect(second.count == 2 && second.last == first.first)
+        let third = try await rotate("--keep", "1")
+        #expect(third.count == 2 && third.last == second.first)
+        #expect(try await installation.admin(["keys", "rotate", "--keep", "0"]).code == 64)
+    }
+
     @Test func tenantsAreAddedOnce() async throws {
         let installation = try await Installation.ready(catalog: [])
         let add = [
