@@ -15,10 +15,13 @@ package final class RequestRunner {
         /// Mutations are refused.
         package var isReadOnly: Bool
         package var requestID: String
+        /// Whether the answer tells what was done for it; development only.
+        package var isExplained: Bool
 
         package init(
             query: String, operationName: String? = nil, variables: Value = .null,
-            bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = ""
+            bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
+            isExplained: Bool = false
         ) {
             self.query = query
             self.operationName = operationName
@@ -26,6 +29,7 @@ package final class RequestRunner {
             self.bearerToken = bearerToken
             self.isReadOnly = isReadOnly
             self.requestID = requestID
+            self.isExplained = isExplained
         }
     }
 
@@ -46,6 +50,7 @@ package final class RequestRunner {
     private let services: Services
     private let limits: RequestLimits
     private var tokens = VerifiedTokens()
+    private var telemetry: OperationTelemetry
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
@@ -56,19 +61,27 @@ package final class RequestRunner {
         self.database = database
         self.services = services
         self.limits = limits
+        telemetry = OperationTelemetry(services)
     }
 
     /// Runs one request. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
+        let start = ContinuousClock.now
+        let missesBefore = documents.missCount
+        let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
         do throws(RequestErrors) {
-            let document = try documents.document(Array(request.query.utf8))
+            document = try documents.document(Array(request.query.utf8))
             (plan, variables) = try document.plan(
                 operationName: request.operationName, variables: request.variables)
         } catch {
-            return Self.refused(error.errors)
+            let answer = Self.refused(error.errors)
+            telemetry.refused(answer.errorCodes)
+            return answer
         }
+        let isKnown = documents.missCount == missesBefore
+        telemetry.lookedUp(isKnown: isKnown)
         if request.isReadOnly, plan.kind != .query {
             var answer = Self.refused([
                 GraphQLError(
@@ -76,16 +89,28 @@ package final class RequestRunner {
                     extensions: [.init("code", .string("BAD_USER_INPUT"))])
             ])
             answer.isForbiddenMutation = true
+            telemetry.refused(answer.errorCodes)
             return answer
         }
         let context = RequestContext(
             viewer: request.bearerToken.flatMap { viewer(of: $0, request.requestID) },
-            database: database, services: services, requestID: request.requestID)
+            database: database, services: services, requestID: request.requestID,
+            isExplained: request.isExplained)
+        let planned = ContinuousClock.now
         let result = await execute(
             plan, variables: variables, context: context, errorsMax: limits.errorsMax)
+        let errorCodes = result.errors.compactMap(\.code)
+        let finished = OperationTelemetry.Finished(
+            request: request, kind: plan.kind, operationName: plan.name, planning: planned - start,
+            execution: .now - planned, errorCodes: errorCodes,
+            statementCount: context.statistics.statementCount,
+            roundTripCount: context.statistics.roundTripCount)
+        telemetry.finished(finished)
+        let body = context.explanation?.added(
+            to: result.body, isKnown: isKnown, document: document, planning: finished.planning,
+            execution: finished.execution)
         return Answer(
-            body: result.body, errorCodes: result.errors.compactMap(\.code),
-            statistics: context.statistics)
+            body: body ?? result.body, errorCodes: errorCodes, statistics: context.statistics)
     }
 
     /// nil for a token that is not good, which is then the same as none; why is for the log.

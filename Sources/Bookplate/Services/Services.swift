@@ -1,6 +1,7 @@
 import Identity
 import Logging
 import Postgres
+import Telemetry
 
 /// What requests share: keys, the tenants, what the catalogue's genres are. One for the process.
 package final class Services: Sendable {
@@ -9,16 +10,22 @@ package final class Services: Sendable {
     let genres = Genres()
     let identities: Identities
     let logger: Logger
+    /// What the process counts.
+    package let metrics: Metrics
+    /// Operations that took longer are logged; nil where none are.
+    let slowOperation: Duration?
 
     /// - Parameters:
     ///   - issuers: the issuers of tenants that name none of their own.
     ///   - keySets: where the keys of identity tokens come from, by issuer.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        logger: Logger
+        logger: Logger, metrics: Metrics = Metrics(), slowOperation: Duration? = nil
     ) {
         self.sessionKeys = sessionKeys
         self.logger = logger
+        self.metrics = metrics
+        self.slowOperation = slowOperation
         identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
     }
 

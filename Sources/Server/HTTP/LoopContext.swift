@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import EventLoops
+import Telemetry
 
 /// What the connections of one event loop share; used on that loop only.
 final class LoopContext {
@@ -10,17 +11,20 @@ final class LoopContext {
     let logger: Logger
     var date = HTTPDate()
     var requestIDs = RequestID()
+    var metrics: HTTPMetrics
     private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
 
     var loop: any EventLoop { executor.eventLoop }
 
     init(
-        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits, logger: Logger
+        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits, logger: Logger,
+        metrics: Metrics
     ) {
         self.executor = executor
         self.routes = routes
         self.limits = limits
         self.logger = logger
+        self.metrics = HTTPMetrics(metrics)
     }
 
     func add(_ connection: ConnectionHandler) {
