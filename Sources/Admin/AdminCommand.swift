@@ -19,8 +19,8 @@ struct AdminCommand: AsyncParsableCommand {
               bookplate-admin catalog import scripts/catalog/starter.jsonl
             """,
         subcommands: [
-            Migrate.self, Tenant.self, Catalog.self, Keys.self, Token.self, SchemaCommand.self,
-            Completions.self, Manual.self,
+            Migrate.self, Tenant.self, Catalog.self, Jobs.self, Keys.self, Token.self,
+            SchemaCommand.self, Completions.self, Manual.self,
         ])
 
     static func main() async {
