@@ -36,15 +36,19 @@ enum App {
         let isDevelopment = configuration.environment == .development
         let keys = try sessionKeys(configuration)
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
-        let services = Services(
-            sessionKeys: keys,
-            issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
-            keySets: try keySets(configuration, development, logger), logger: logger)
-
         let databaseURL = try configuration.database.required()
         try checkDatabase(databaseURL)
         let group = MultiThreadedEventLoopGroup.singleton
         let pools = try await openPools(databaseURL, on: group, configuration)
+        guard let firstPool = pools.values.first else {
+            throw StartError(message: "there is no event loop", code: 1)
+        }
+        let hub = try await Hub.start(
+            PostgresConfiguration(url: databaseURL), database: firstPool, logger: logger)
+        let services = Services(
+            sessionKeys: keys,
+            issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
+            keySets: try keySets(configuration, development, logger), hub: hub, logger: logger)
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -82,6 +86,7 @@ enum App {
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         defer { logger.info("stopped") }
         try await lifecycle.run()
+        await hub.close()
         for pool in pools.values { await pool.close() }
     }
 

@@ -12,6 +12,7 @@ import Postgres
 package final class TestApp: Sendable {
     package let database: TestDatabase
     package let pool: ConnectionPool
+    package let hub: Hub
     package let keys = SessionKeys.generate()
     private let runner: LoopBound
 
@@ -53,10 +54,13 @@ package final class TestApp: Sendable {
     private init(_ database: TestDatabase, _ pool: ConnectionPool) async throws {
         self.database = database
         self.pool = pool
+        hub = try await Hub.start(
+            PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let services = Services(
             sessionKeys: keys, issuers: [Self.issuer.issuer],
             keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         runner = LoopBound(
             RequestRunner(
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))

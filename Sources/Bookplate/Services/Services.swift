@@ -8,16 +8,19 @@ package final class Services: Sendable {
     let tenants = Tenants()
     let genres = Genres()
     let identities: Identities
+    let hub: Hub
     let logger: Logger
 
     /// - Parameters:
     ///   - issuers: the issuers of tenants that name none of their own.
     ///   - keySets: where the keys of identity tokens come from, by issuer.
+    ///   - hub: wakes subscriptions.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        logger: Logger
+        hub: Hub, logger: Logger
     ) {
         self.sessionKeys = sessionKeys
+        self.hub = hub
         self.logger = logger
         identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
     }
