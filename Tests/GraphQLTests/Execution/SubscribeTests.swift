@@ -131,7 +131,7 @@ import Testing
 
     @Test func argumentsMayComeFromVariables() async throws {
         let stream = try await stream(
-            "subscription ($n: Int!) { count(to: $n) { number } }", ["n": 1])
+            "subscription ($n: Int!) { count(to: $n) { number } }", .object([.init("n", .int(1))]))
         #expect(try await responses(stream) == [#"{"data":{"count":{"number":1}}}"#])
     }
 
