@@ -59,6 +59,8 @@ enum App {
         limits.validation.hasSuggestions = configuration.introspection
         let hasExplorer = configuration.explorer
         let bodyBytesMax = configuration.limits.bodyBytesMax
+        let socketOrigins = AllowedOrigins(
+            configuration.allowedOrigins + [configuration.publicURL])
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
             group: group, executors: pools.values.map(\.executor), host: configuration.host,
@@ -72,7 +74,8 @@ enum App {
             let runner = RequestRunner(schema, database: pool, services: services, limits: limits)
             let routes = standardRoutes(
                 loop: loop, service: BookplateService(runner, showsCost: isDevelopment),
-                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText
+                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText,
+                socketOrigins: socketOrigins
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
