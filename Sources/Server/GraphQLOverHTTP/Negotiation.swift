@@ -8,9 +8,9 @@ enum Negotiation {
 
     /// The format for an answer in parts; nil where none that we have is named. A wildcard names none.
     static func stream(accept: String?) -> StreamFormat? {
-        guard let accept, accept.contains("/event-stream") || accept.contains("/mixed") else {
-            return nil
-        }
+        // What most clients send is not taken apart.
+        if accept == "*/*" || accept == "application/json" { return nil }
+        guard let accept else { return nil }
         var best: (format: StreamFormat, range: Range)?
         for (index, media) in MediaType.list(accept).enumerated() {
             guard let media, let format = StreamFormat(media),
