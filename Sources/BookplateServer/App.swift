@@ -1,6 +1,7 @@
-import EventLoops
+import BookSources
 import Bookplate
 import Config
+import EventLoops
 import GraphQL
 import Glibc
 import HTTPFetch
@@ -48,7 +49,8 @@ enum App {
         let services = Services(
             sessionKeys: keys,
             issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
-            keySets: try keySets(configuration, development, logger), hub: hub, logger: logger)
+            keySets: try keySets(configuration, development, logger),
+            bookSources: try SourceChain(configuration, logger), hub: hub, logger: logger)
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax

@@ -1,3 +1,4 @@
+import BookSources
 import Bookplate
 import EventLoops
 import GraphQL
@@ -28,9 +29,11 @@ package final class TestApp: Sendable {
     /// Making its key takes long, so one serves all.
     package static let issuer = DevelopmentIssuer()
 
-    /// - Parameter catalog: lines of a catalogue file.
+    /// - Parameters:
+    ///   - catalog: lines of a catalogue file.
+    ///   - sources: who knows other books.
     package static func start(
-        catalog: [String] = TestCatalog.lines(),
+        catalog: [String] = TestCatalog.lines(), sources: SourceChain = SourceChain([]),
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> TestApp {
         let database = try await TestCluster.shared.clone()
@@ -48,10 +51,12 @@ package final class TestApp: Sendable {
         configure(&configuration)
         let executor = EventLoopTaskExecutor(loops.next())
         return try await TestApp(
-            database, try await ConnectionPool.start(configuration, on: executor))
+            database, try await ConnectionPool.start(configuration, on: executor), sources)
     }
 
-    private init(_ database: TestDatabase, _ pool: ConnectionPool) async throws {
+    private init(
+        _ database: TestDatabase, _ pool: ConnectionPool, _ sources: SourceChain
+    ) async throws {
         self.database = database
         self.pool = pool
         hub = try await Hub.start(
@@ -60,7 +65,8 @@ package final class TestApp: Sendable {
         let services = Services(
             sessionKeys: keys, issuers: [Self.issuer.issuer],
             keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
-            hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            bookSources: sources, hub: hub,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         runner = LoopBound(
             RequestRunner(
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))

@@ -1,3 +1,4 @@
+import BookSources
 import Identity
 import Logging
 import Postgres
@@ -9,16 +10,19 @@ package final class Services: Sendable {
     let genres = Genres()
     let identities: Identities
     let hub: Hub
+    package let bookSources: SourceChain
     let logger: Logger
 
     /// - Parameters:
     ///   - issuers: the issuers of tenants that name none of their own.
     ///   - keySets: where the keys of identity tokens come from, by issuer.
+    ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
     ///   - hub: wakes subscriptions.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        hub: Hub, logger: Logger
+        bookSources: SourceChain = SourceChain([]), hub: Hub, logger: Logger
     ) {
+        self.bookSources = bookSources
         self.sessionKeys = sessionKeys
         self.hub = hub
         self.logger = logger
