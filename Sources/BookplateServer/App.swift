@@ -38,20 +38,26 @@ enum App {
         let isDevelopment = configuration.environment == .development
         let keys = try sessionKeys(configuration)
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
+        let databaseURL = try configuration.database.required()
+        try checkDatabase(databaseURL)
+        let group = MultiThreadedEventLoopGroup.singleton
+        let pools = try await openPools(databaseURL, on: group, configuration)
+        guard let firstPool = pools.values.first else {
+            throw StartError(message: "there is no event loop", code: 1)
+        }
+        let hub = try await Hub.start(
+            PostgresConfiguration(url: databaseURL), database: firstPool, logger: logger)
         let metrics = Metrics()
+        metrics.tell(of: Array(pools.values))
+        let gauges = LiveGauges()
+        metrics.tell(of: gauges)
         let slow = configuration.slowOperationMilliseconds
         let services = Services(
             sessionKeys: keys,
             issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
             keySets: try keySets(configuration, development, logger),
-            bookSources: try SourceChain(configuration, logger), logger: logger, metrics: metrics,
-            slowOperation: slow == 0 ? nil : .milliseconds(slow))
-
-        let databaseURL = try configuration.database.required()
-        try checkDatabase(databaseURL)
-        let group = MultiThreadedEventLoopGroup.singleton
-        let pools = try await openPools(databaseURL, on: group, configuration)
-        metrics.tell(of: Array(pools.values))
+            bookSources: try SourceChain(configuration, logger), hub: hub, logger: logger,
+            metrics: metrics, slowOperation: slow == 0 ? nil : .milliseconds(slow))
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -62,10 +68,12 @@ enum App {
         limits.validation.hasSuggestions = configuration.introspection
         let hasExplorer = configuration.explorer
         let bodyBytesMax = configuration.limits.bodyBytesMax
+        let socketOrigins = AllowedOrigins(
+            configuration.allowedOrigins + [configuration.publicURL])
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
             group: group, executors: pools.values.map(\.executor), host: configuration.host,
-            port: configuration.port, logger: logger, metrics: metrics,
+            port: configuration.port, logger: logger, metrics: metrics, gauges: gauges,
             onListening: { logger.info("listening on \($0)") }
         ) { [limits] executor in
             let loop = executor.eventLoop
@@ -76,7 +84,7 @@ enum App {
             let routes = standardRoutes(
                 loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
                 bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText,
-                metrics: metrics
+                socketOrigins: socketOrigins, metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
@@ -95,6 +103,7 @@ enum App {
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         defer { logger.info("stopped") }
         try await lifecycle.run()
+        await hub.close()
         for pool in pools.values { await pool.close() }
     }
 

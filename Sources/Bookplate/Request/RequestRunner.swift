@@ -64,64 +64,148 @@ package final class RequestRunner {
         telemetry = OperationTelemetry(services)
     }
 
-    /// Runs one request. To be called on the loop of the connection pool.
+    /// What an operation gives: one answer, or one for each event.
+    package enum Operation {
+        case answer(Answer)
+        case responses(ResponseStream)
+    }
+
+    /// Runs one request that is answered once. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
-        let start = ContinuousClock.now
-        let missesBefore = documents.missCount
+        do throws(RequestErrors) {
+            let planned = try plan(request)
+            guard planned.plan.kind != .subscription else { throw RequestErrors([.needsStream]) }
+            return await run(request, planned)
+        } catch {
+            return refused(error.errors)
+        }
+    }
+
+    /// Runs one request that may be a subscription. To be called on the loop of the connection pool.
+    package func open(_ request: Request) async -> Operation {
+        do throws(RequestErrors) {
+            let planned = try plan(request)
+            guard planned.plan.kind == .subscription else {
+                return .answer(await run(request, planned))
+            }
+            let viewer = viewer(of: request)
+            // Each event is a request of its own: the database is asked anew whether the session lives.
+            let context = { [database, services] in
+                RequestContext(
+                    viewer: viewer, database: database, services: services,
+                    requestID: request.requestID)
+            }
+            return .responses(
+                try await subscribe(
+                    planned.plan, variables: planned.variables, context: context(), errorsMax: limits.errorsMax,
+                    eventContext: context))
+        } catch {
+            return .answer(refused(error.errors))
+        }
+    }
+
+    /// A caller who was let in, and whose session is watched while this is kept.
+    package struct Admission: Sendable {
+        /// When the token runs out, in seconds of Unix time.
+        package let expiresAt: Int64
+        package let sessionID: UUID
+        package let watch: Hub.Watch
+    }
+
+    package enum AdmissionError: Error {
+        /// The token is not good, or its session has ended.
+        case refused
+        /// The database cannot say.
+        case unavailable
+    }
+
+    /// Lets a caller open what lasts. To be called on the loop of the connection pool.
+    ///
+    /// - Parameter onEnd: called when the session ends, on any thread, perhaps more than once.
+    package func admit(
+        _ token: String, requestID: String, onEnd: @escaping @Sendable () -> Void
+    ) async throws(AdmissionError) -> Admission {
+        guard let claims = claims(of: token, requestID) else { throw .refused }
+        let viewer = Viewer(claims)
+        // Watched first: an end in between is heard of twice rather than not at all.
+        let watch = services.hub.watch(session: viewer.sessionID, of: viewer.userID, onEnd: onEnd)
+        let context = RequestContext(
+            viewer: viewer, database: database, services: services, requestID: requestID)
+        do throws(BookplateError) {
+            _ = try await context.read { _, _ in }
+        } catch {
+            throw error == .unauthenticated ? .refused : .unavailable
+        }
+        return Admission(expiresAt: claims.expiresAt, sessionID: viewer.sessionID, watch: watch)
+    }
+
+    /// A request whose operation is ready to be executed, and how it came to that.
+    private struct Planned {
         let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
-        do throws(RequestErrors) {
-            document = try documents.document(Array(request.query.utf8))
-            (plan, variables) = try document.plan(
-                operationName: request.operationName, variables: request.variables)
-        } catch {
-            let answer = Self.refused(error.errors)
-            telemetry.refused(answer.errorCodes)
-            return answer
-        }
+        /// Whether the document's text was seen before.
+        let isKnown: Bool
+        let start: ContinuousClock.Instant
+    }
+
+    private func plan(_ request: Request) throws(RequestErrors) -> Planned {
+        let start = ContinuousClock.now
+        let missesBefore = documents.missCount
+        let document = try documents.document(Array(request.query.utf8))
+        let (plan, variables) = try document.plan(
+            operationName: request.operationName, variables: request.variables)
         let isKnown = documents.missCount == missesBefore
         telemetry.lookedUp(isKnown: isKnown)
-        if request.isReadOnly, plan.kind != .query {
-            var answer = Self.refused([
+        return Planned(
+            document: document, plan: plan, variables: variables, isKnown: isKnown, start: start)
+    }
+
+    private func run(_ request: Request, _ planned: Planned) async -> Answer {
+        if request.isReadOnly, planned.plan.kind == .mutation {
+            var answer = refused([
                 GraphQLError(
                     "GET runs queries only. Send a mutation by POST.",
                     extensions: [.init("code", .string("BAD_USER_INPUT"))])
             ])
             answer.isForbiddenMutation = true
-            telemetry.refused(answer.errorCodes)
             return answer
         }
         let context = RequestContext(
-            viewer: request.bearerToken.flatMap { viewer(of: $0, request.requestID) },
-            database: database, services: services, requestID: request.requestID,
-            isExplained: request.isExplained)
-        let planned = ContinuousClock.now
+            viewer: viewer(of: request), database: database, services: services,
+            requestID: request.requestID, isExplained: request.isExplained)
+        let executionStart = ContinuousClock.now
         let result = await execute(
-            plan, variables: variables, context: context, errorsMax: limits.errorsMax)
-        let errorCodes = result.errors.compactMap(\.code)
+            planned.plan, variables: planned.variables, context: context,
+            errorsMax: limits.errorsMax)
         let finished = OperationTelemetry.Finished(
-            request: request, kind: plan.kind, operationName: plan.name, planning: planned - start,
-            execution: .now - planned, errorCodes: errorCodes,
+            request: request, kind: planned.plan.kind, operationName: planned.plan.name,
+            planning: executionStart - planned.start, execution: .now - executionStart,
+            errorCodes: result.errors.compactMap(\.code),
             statementCount: context.statistics.statementCount,
             roundTripCount: context.statistics.roundTripCount)
         telemetry.finished(finished)
         let body = context.explanation?.added(
-            to: result.body, isKnown: isKnown, document: document, planning: finished.planning,
-            execution: finished.execution)
+            to: result.body, isKnown: planned.isKnown, document: planned.document,
+            planning: finished.planning, execution: finished.execution)
         return Answer(
-            body: body ?? result.body, errorCodes: errorCodes, statistics: context.statistics)
+            body: body ?? result.body, errorCodes: finished.errorCodes,
+            statistics: context.statistics)
+    }
+
+    private func viewer(of request: Request) -> Viewer? {
+        request.bearerToken.flatMap { claims(of: $0, request.requestID) }.map { Viewer($0) }
     }
 
     /// nil for a token that is not good, which is then the same as none; why is for the log.
-    private func viewer(of token: String, _ requestID: String) -> Viewer? {
+    private func claims(of token: String, _ requestID: String) -> AccessClaims? {
         let now = unixSecondsNow()
         let bytes = Array(token.utf8)
-        if let claims = tokens.claims(of: bytes, now: now) { return Viewer(claims) }
+        if let claims = tokens.claims(of: bytes, now: now) { return claims }
         do throws(TokenError) {
             let claims = try AccessToken.verify(token, keys: services.sessionKeys, now: now)
             tokens.insert(claims, for: bytes)
-            return Viewer(claims)
+            return claims
         } catch {
             services.logger.info(
                 "refused an access token",
@@ -130,14 +214,22 @@ package final class RequestRunner {
         }
     }
 
-    private static func refused(_ errors: [GraphQLError]) -> Answer {
+    private func refused(_ errors: [GraphQLError]) -> Answer {
+        let codes = errors.compactMap(\.code)
+        telemetry.refused(codes)
         var writer = ResponseWriter()
         writer.append("{\"errors\":")
         writer.write(errors)
         writer.append(UInt8(ascii: "}"))
-        return Answer(
-            body: writer.bytes, isRequestError: true, errorCodes: errors.compactMap(\.code))
+        return Answer(body: writer.bytes, isRequestError: true, errorCodes: codes)
     }
+}
+
+extension GraphQLError {
+    fileprivate static let needsStream = GraphQLError(
+        "A subscription has many answers. Accept text/event-stream or "
+            + "multipart/mixed;subscriptionSpec=\"1.0\", or ask over a WebSocket.",
+        extensions: [.init("code", .string("BAD_USER_INPUT"))])
 }
 
 extension Viewer {

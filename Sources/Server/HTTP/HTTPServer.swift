@@ -23,6 +23,7 @@ package struct HTTPServer: Service {
     private let limits: HTTPLimits
     private let logger: Logger
     private let metrics: Metrics
+    private let gauges: LiveGauges
     private let makeRoutes: MakeRoutes
     private let onListening: @Sendable (SocketAddress) -> Void
 
@@ -33,7 +34,7 @@ package struct HTTPServer: Service {
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
         limits: HTTPLimits = HTTPLimits(),
-        logger: Logger, metrics: Metrics = Metrics(),
+        logger: Logger, metrics: Metrics = Metrics(), gauges: LiveGauges = LiveGauges(),
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         makeRoutes: @escaping MakeRoutes
     ) {
@@ -44,6 +45,7 @@ package struct HTTPServer: Service {
         self.limits = limits
         self.logger = logger
         self.metrics = metrics
+        self.gauges = gauges
         self.onListening = onListening
         self.makeRoutes = makeRoutes
     }
@@ -76,11 +78,12 @@ package struct HTTPServer: Service {
         for loop in group.makeIterator() {
             let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
-                [makeRoutes, limits, logger, metrics] in
+                [makeRoutes, limits, logger, metrics, gauges] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
                     LoopContext(
-                        executor, routes: routes, limits: limits, logger: logger, metrics: metrics),
+                        executor, routes: routes, limits: limits, logger: logger, metrics: metrics,
+                        gauges: gauges),
                     eventLoop: loop)
             }.get()
         }
@@ -132,18 +135,24 @@ package struct HTTPServer: Service {
         limits.maxHeaderListSize = context.limits.headerBytesMax
         try pipeline.addHandlers([
             HTTPResponseEncoder(),
-            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)),
+            ByteToMessageHandler(
+                HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
+            ),
             HTTPServerPipelineHandler(),
             ConnectionHandler(context),
         ])
     }
 
-    /// Returns when every connection is closed: idle ones at once, the others after their answer, or at the time limit.
+    /// Returns when every connection is closed: idle ones, sockets and streams at once, the others
+    /// after their answer, or at the time limit.
     private func stop(
         _ contexts: LoopContexts, _ quiescing: ServerQuiescingHelper, on loop: any EventLoop
     ) async {
         let promise = loop.makePromise(of: Void.self)
         quiescing.initiateShutdown(promise: promise)
+        for bound in contexts.values {
+            bound.eventLoop.execute { bound.value.drain() }
+        }
         let timer = loop.scheduleTask(in: limits.stopTimeout) { [logger] in
             logger.warning("stopping: some requests took too long and are cut off")
             for bound in contexts.values {
