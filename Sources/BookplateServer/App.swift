@@ -50,6 +50,7 @@ enum App {
         let group = MultiThreadedEventLoopGroup.singleton
         let pools = try await openPools(databaseURL, on: group, configuration)
         metrics.tell(of: Array(pools.values))
+        if let pool = pools.values.first { _ = JobGauges(metrics, database: pool) }
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -58,7 +59,11 @@ enum App {
         limits.operation.aliasesMax = configuration.limits.aliasesMax
         limits.operation.costMax = configuration.limits.costMax
         limits.validation.hasSuggestions = configuration.introspection
-        let hasExplorer = configuration.explorer
+        let explorer =
+            configuration.explorer
+            ? Explorer(
+                schema: schema.schema, limits: limits, isDevelopment: isDevelopment,
+                hasDevelopmentSignIn: development != nil) : nil
         let bodyBytesMax = configuration.limits.bodyBytesMax
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
@@ -73,7 +78,7 @@ enum App {
             let runner = RequestRunner(schema, database: pool, services: services, limits: limits)
             let routes = standardRoutes(
                 loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
-                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText,
+                bodyBytesMax: bodyBytesMax, explorer: explorer, schemaText: schemaText,
                 metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready

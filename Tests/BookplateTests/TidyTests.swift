@@ -59,9 +59,9 @@ import Testing
             "Postgres": ["CLibPQ", "CReadiness", "EventLoops"],
             "Identity": ["CJWT", "CCrypto", "HTTPFetch"],
             "Bookplate": ["GraphQL", "Postgres", "Identity", "HTTPFetch", "Telemetry"],
-            "Server": ["Config", "EventLoops", "GraphQL", "Postgres", "Telemetry"],
+            "Server": ["CExplorer", "Config", "EventLoops", "GraphQL", "Postgres", "Telemetry"],
             "GraphQLTool": ["GraphQL"],
-            "Admin": ["Bookplate", "Config", "GraphQL", "Identity", "Postgres"],
+            "Admin": ["Bookplate", "Config", "GraphQL", "HTTPFetch", "Identity", "Postgres"],
             "BookplateServer": [
                 "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch", "Identity", "Postgres",
                 "Server", "Telemetry",

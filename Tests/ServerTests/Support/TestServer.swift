@@ -1,9 +1,14 @@
+import GraphQL
 import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
 @testable import Server
+
+private let schema = Result {
+    try buildSchema(parse(Source("type Query { hello(name: String): String }")))
+}
 
 /// A server on a port of its own for the time of a test.
 struct TestServer {
@@ -28,7 +33,8 @@ struct TestServer {
         ) { executor in
             standardRoutes(
                 loop: executor.eventLoop, service: EchoService(), bodyBytesMax: bodyBytesMax,
-                hasExplorer: hasExplorer, schemaText: schemaText, readiness: readiness)
+                explorer: hasExplorer ? try Explorer(schema: schema.get()) : nil,
+                schemaText: schemaText, readiness: readiness)
                 + routes(executor.eventLoop)
         }
         let group = ServiceGroup(
