@@ -86,7 +86,7 @@ import Testing
             explanation["roundTrips", 0, "statements", 0]?.string?.contains("begin_request") == true
         )
         for phase in ["parse", "validate", "plan", "execute", "database"] {
-            #expect(explanation["microseconds", phase]?.int != nil)
+            #expect(explanation["microseconds"]?[phase]?.int != nil)
         }
         #expect(try await server.client.ask("{ me { id } }", token: token)["extensions"] == nil)
 
