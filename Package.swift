@@ -48,6 +48,7 @@ let package = Package(
         .target(name: "CCurl", dependencies: ["CLibCurl"]),
         .target(
             name: "HTTPFetch", dependencies: ["CCurl", "Telemetry"]),
+        .target(name: "BookSources", dependencies: ["HTTPFetch"]),
 
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -58,11 +59,13 @@ let package = Package(
         .target(
             name: "Bookplate",
             dependencies: [
-                "GraphQL", "Postgres", "Identity", "HTTPFetch", "Telemetry",
+                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
-            resources: [.embedInCode("Schema/schema.graphql")]),
+            resources: [
+                .embedInCode("Schema/schema.graphql"), .embedInCode("Book/isbn-ranges.txt"),
+            ]),
         .target(name: "Config"),
         .target(
             name: "Server",
@@ -95,7 +98,7 @@ let package = Package(
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "Bookplate", "Config", "EventLoops", "Server", "Telemetry",
+                "BookSources", "Bookplate", "Config", "EventLoops", "Server", "Telemetry",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
@@ -122,10 +125,13 @@ let package = Package(
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
+        .testTarget(
+            name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],
+            exclude: ["Fixtures"]),
         .target(
             name: "TestSupport",
             dependencies: [
-                "Bookplate", "EventLoops", "GraphQL", "Identity", "Postgres",
+                "BookSources", "Bookplate", "EventLoops", "GraphQL", "Identity", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -133,7 +139,7 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
-                "Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport",
+                "BookSources", "Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.

@@ -1,6 +1,7 @@
-import EventLoops
+import BookSources
 import Bookplate
 import Config
+import EventLoops
 import GraphQL
 import Glibc
 import HTTPFetch
@@ -42,8 +43,9 @@ enum App {
         let services = Services(
             sessionKeys: keys,
             issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
-            keySets: try keySets(configuration, development, logger), logger: logger,
-            metrics: metrics, slowOperation: slow == 0 ? nil : .milliseconds(slow))
+            keySets: try keySets(configuration, development, logger),
+            bookSources: try SourceChain(configuration, logger), logger: logger, metrics: metrics,
+            slowOperation: slow == 0 ? nil : .milliseconds(slow))
 
         let databaseURL = try configuration.database.required()
         try checkDatabase(databaseURL)

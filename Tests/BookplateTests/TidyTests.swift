@@ -58,13 +58,19 @@ import Testing
             "HTTPFetch": ["CCurl", "Telemetry"],
             "Postgres": ["CLibPQ", "CReadiness", "EventLoops"],
             "Identity": ["CJWT", "CCrypto", "HTTPFetch"],
-            "Bookplate": ["GraphQL", "Postgres", "Identity", "HTTPFetch", "Telemetry"],
+            "BookSources": ["HTTPFetch"],
+            "Bookplate": [
+                "BookSources", "GraphQL", "Postgres", "Identity", "HTTPFetch", "Telemetry",
+            ],
             "Server": ["CExplorer", "Config", "EventLoops", "GraphQL", "Postgres", "Telemetry"],
             "GraphQLTool": ["GraphQL"],
-            "Admin": ["Bookplate", "Config", "GraphQL", "HTTPFetch", "Identity", "Postgres"],
+            "Admin": [
+                "BookSources", "Bookplate", "Config", "GraphQL", "HTTPFetch", "Identity",
+                "Postgres",
+            ],
             "BookplateServer": [
-                "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch", "Identity", "Postgres",
-                "Server", "Telemetry",
+                "BookSources", "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch",
+                "Identity", "Postgres", "Server", "Telemetry",
             ],
         ]
         let own = Set(Self.modules)

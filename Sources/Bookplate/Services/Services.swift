@@ -1,3 +1,4 @@
+import BookSources
 import Identity
 import Logging
 import Postgres
@@ -9,6 +10,7 @@ package final class Services: Sendable {
     let tenants = Tenants()
     let genres = Genres()
     let identities: Identities
+    package let bookSources: SourceChain
     let logger: Logger
     /// What the process counts.
     package let metrics: Metrics
@@ -18,10 +20,13 @@ package final class Services: Sendable {
     /// - Parameters:
     ///   - issuers: the issuers of tenants that name none of their own.
     ///   - keySets: where the keys of identity tokens come from, by issuer.
+    ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        logger: Logger, metrics: Metrics = Metrics(), slowOperation: Duration? = nil
+        bookSources: SourceChain = SourceChain([]), logger: Logger, metrics: Metrics = Metrics(),
+        slowOperation: Duration? = nil
     ) {
+        self.bookSources = bookSources
         self.sessionKeys = sessionKeys
         self.logger = logger
         self.metrics = metrics
