@@ -8,7 +8,8 @@ extension Metrics {
         let operations = gauge(
             "bookplate_socket_operations", "Operations under way on WebSockets.")
         let streams = gauge(
-            "bookplate_streams", "Answers that are sent in parts, by server-sent events or multipart.")
+            "bookplate_streams",
+            "Answers that are sent in parts, by server-sent events or multipart.")
         beforeReading {
             sockets.set(live.sockets)
             operations.set(live.operations)

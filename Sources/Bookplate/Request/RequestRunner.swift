@@ -97,7 +97,8 @@ package final class RequestRunner {
             }
             return .responses(
                 try await subscribe(
-                    planned.plan, variables: planned.variables, context: context(), errorsMax: limits.errorsMax,
+                    planned.plan, variables: planned.variables, context: context(),
+                    errorsMax: limits.errorsMax,
                     eventContext: context))
         } catch {
             return .answer(refused(error.errors))
