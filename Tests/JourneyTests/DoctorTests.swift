@@ -60,7 +60,8 @@ import Testing
                 == "wrong"
         )
         #expect(
-            try await state(of: "storage", ["BOOKPLATE_STORAGE": "file:/proc/nothing"]) == "wrong")
+            try await state(of: "storage", ["BOOKPLATE_STORAGE": "file:/proc/version/nothing"])
+                == "wrong")
         #expect(
             try await state(
                 of: "keys",

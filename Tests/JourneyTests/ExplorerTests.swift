@@ -105,7 +105,7 @@ struct ExplorerTests {
         try browser.evaluate("document.querySelector('#work').open = true")
         #expect(
             try browser.evaluate(
-                "document.querySelector('#work').textContent.includes('begin_request')") == true)
+                "document.querySelector('#work').textContent.includes('FROM users')") == true)
         try browser.screenshot("answer")
     }
 
@@ -123,7 +123,10 @@ struct ExplorerTests {
         try browser.click("[data-path='query/feed']")
         try browser.wait("!\(editor).getValue().includes('feed')")
         try browser.click("[data-path='mutation/createShelf']")
-        try browser.wait("/mutation[^]*createShelf\\(input:/.test(\(editor).getValue())")
+        // Each of several operations has a name.
+        try browser.wait(
+            "/query MyQuery \\{[^]*mutation MyMutation \\{[^]*createShelf\\(input:/.test(\(editor).getValue())"
+        )
     }
 
     private static func readTheSchema(_ browser: Browser) throws {

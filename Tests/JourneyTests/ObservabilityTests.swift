@@ -19,7 +19,8 @@ import Testing
         func value(_ name: String) -> Int? {
             lines.first { $0.hasPrefix(name + " ") }?.split(separator: " ").last.flatMap { Int($0) }
         }
-        #expect(value(#"bookplate_http_requests_total{route="/graphql",status="200"}"#) == 6)
+        #expect(value(#"bookplate_http_requests_total{route="/graphql",status="200"}"#) == 5)
+        #expect(value(#"bookplate_http_requests_total{route="/graphql",status="400"}"#) == 1)
         #expect(value(#"bookplate_http_requests_total{route="none",status="404"}"#) == 1)
         #expect(value(#"bookplate_operation_duration_seconds_count{kind="query"}"#) == 4)
         #expect(value(#"bookplate_operation_duration_seconds_count{kind="mutation"}"#) == 1)
@@ -83,7 +84,9 @@ import Testing
         let explanation = try #require(told["extensions", "explain"])
         #expect(explanation["roundTrips"]?.list?.isEmpty == false)
         #expect(
-            explanation["roundTrips", 0, "statements", 0]?.string?.contains("begin_request") == true
+            explanation["roundTrips", 0, "statements"]?.list?.contains {
+                $0.string?.contains("FROM shelves") == true
+            } == true
         )
         for phase in ["parse", "validate", "plan", "execute", "database"] {
             #expect(explanation["microseconds"]?[phase]?.int != nil)

@@ -12,6 +12,7 @@ enum OutsideExamination {
             ("Open Library", sources.openLibraryURL),
             ("Open Library's covers", sources.openLibraryCoversURL),
             ("Google Books", sources.googleBooksURL),
+            ("ISBNdb", sources.isbnDBURL),
         ]
         let allowed: FetchAllowList
         do throws(FetchAllowList.InvalidEntry) {

@@ -47,13 +47,24 @@ enum StorageExamination {
         }
     }
 
+    /// Whether the nearest folder above that is there may be written to.
+    private static func mayBeMade(_ path: String) -> Bool {
+        var parent = path
+        while let slash = parent.lastIndex(of: "/") {
+            parent = String(parent[..<slash])
+            var status = stat()
+            guard stat(parent.isEmpty ? "/" : parent, &status) == 0 else { continue }
+            return status.st_mode & S_IFMT == S_IFDIR
+                && access(parent.isEmpty ? "/" : parent, W_OK | X_OK) == 0
+        }
+        return access(".", W_OK | X_OK) == 0
+    }
+
     private static func folder(_ path: String) -> Finding {
         var status = stat()
         guard stat(path, &status) == 0 else {
             // The server makes it, where it may.
-            let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-                .joined(separator: "/")
-            return access(parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent, W_OK) == 0
+            return mayBeMade(path)
                 ? .ok(check, "\(path) is made when it is needed")
                 : .wrong(
                     check, "\(path) is not there and cannot be made",

@@ -3,6 +3,8 @@ import { make } from "./dom.js";
 import { parse, typeOf } from "./parse.js";
 import { isRequired, named, typeText } from "./schema.js";
 
+const nameFor = (kind) => `My${kind[0].toUpperCase()}${kind.slice(1)}`;
+
 export class Builder {
   // `edit` takes the new text.
   constructor(element, edit) {
@@ -70,8 +72,13 @@ export class Builder {
   }
 
   with([kind, ...names]) {
-    let node = parse(this.text).children.find((one) => one.kind === kind);
-    if (!node) return `${this.text.trimEnd()}\n\n${kind} {\n  ${this.written(this.schema.roots.get(kind), names)}\n}\n`.trimStart();
+    const operations = parse(this.text).children.filter((one) => this.schema.roots.has(one.kind));
+    let node = operations.find((one) => one.kind === kind);
+    if (!node) {
+      // Of several operations each needs a name.
+      const head = operations.length > 0 ? `${kind} ${nameFor(kind)}` : kind;
+      return `${this.named(operations).trimEnd()}\n\n${head} {\n  ${this.written(this.schema.roots.get(kind), names)}\n}\n`.trimStart();
+    }
     for (;;) {
       const child = node.children.find((one) => (one.kind === "fragment" ? `... on ${one.type}` : one.name) === names[0]);
       if (!child) break;
@@ -82,6 +89,15 @@ export class Builder {
     if (node.open == null) return `${this.text.slice(0, node.end)} { ${text} }${this.text.slice(node.end)}`;
     const end = node.close ?? this.text.length;
     return `${this.text.slice(0, end).trimEnd()} ${text} ${this.text.slice(end)}`;
+  }
+
+  // The text with a name for the operation that has none.
+  named(operations) {
+    const [one] = operations.filter((operation) => !operation.name);
+    if (!one) return this.text;
+    const end = one.isShorthand ? one.start : one.start + one.kind.length;
+    const name = one.isShorthand ? `query ${nameFor("query")} ` : ` ${nameFor(one.kind)}`;
+    return this.text.slice(0, end) + name + this.text.slice(end);
   }
 
   // Fields inside one another, with the arguments they need; the innermost object is asked for something that every one has.
