@@ -92,6 +92,7 @@ private struct ResolverTable: ResolverSource {
             "feedCard": .load(RowLookup.byID(FeedCard.type)),
             "genres": .load(GenreNames()),
             "changes": .load(Changes()),
+            "lookupISBN": .load(ISBNLookup()),
         ]
         table["Mutation"] = [
             "signInWithApple": .load(Sessions.signInWithApple),
