@@ -1,7 +1,6 @@
 import ArgumentParser
 import Bookplate
 import Config
-import Glibc
 import GraphQL
 import Postgres
 
@@ -73,16 +72,18 @@ struct Jobs: ParsableCommand {
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var choice: Choice
-        @Flag(help: "Try it, and undo it.") var dryRun = false
+        @OptionGroup var trial: DryRunOptions
 
         func run() throws {
             let connection = try connect(try Configuration.load())
-            let count = try undoable(connection, keeps: !dryRun) { () throws(PostgresError) in
-                try JobRecord.retry(choice.selection, connection)
+            let retried = try trial.attempt(connection) { () throws(AdministrationError) in
+                try asking { () throws(PostgresError) in
+                    try JobRecord.retry(choice.selection, connection)
+                }
             }
             output.print(
-                .object([.init("retried", .int(count)), .init("dryRun", .boolean(dryRun))]),
-                lines: ["\(dryRun ? "would retry" : "retried") \(count)"])
+                .object([.init("retried", .int(retried.result))] + retried.members),
+                lines: ["retried \(retried.result)"] + retried.lines)
         }
     }
 
@@ -98,22 +99,24 @@ struct Jobs: ParsableCommand {
         @OptionGroup var output: OutputOptions
         @OptionGroup var choice: Choice
         @Option(help: "Only those that died so many days ago.") var olderThan: Int32?
-        @Flag(help: "Try it, and undo it.") var dryRun = false
-        @Flag(help: "Do not ask.") var yes = false
+        @OptionGroup var trial: DryRunOptions
+        @OptionGroup var confirmation: ConfirmationOptions
 
         func run() throws {
             let connection = try connect(try Configuration.load())
             var selection = choice.selection
             selection.olderThanDays = olderThan
-            guard dryRun || yes || confirm("Delete dead jobs?") else {
-                throw Failure("nothing was deleted: pass --yes")
+            if !trial.dryRun {
+                try confirmation.confirm("This deletes dead jobs.", byTyping: "dead")
             }
-            let count = try undoable(connection, keeps: !dryRun) { () throws(PostgresError) in
-                try JobRecord.purge(selection, connection)
+            let purged = try trial.attempt(connection) { () throws(AdministrationError) in
+                try asking { () throws(PostgresError) in
+                    try JobRecord.purge(selection, connection)
+                }
             }
             output.print(
-                .object([.init("purged", .int(count)), .init("dryRun", .boolean(dryRun))]),
-                lines: ["\(dryRun ? "would delete" : "deleted") \(count)"])
+                .object([.init("purged", .int(purged.result))] + purged.members),
+                lines: ["deleted \(purged.result)"] + purged.lines)
         }
     }
 
@@ -167,28 +170,4 @@ func database<Value>(_ work: () throws(PostgresError) -> Value) throws(Failure) 
     } catch {
         throw Failure(error)
     }
-}
-
-/// Runs in a transaction that is kept or undone.
-func undoable<Value>(
-    _ connection: AdminConnection, keeps: Bool, _ work: () throws(PostgresError) -> Value
-) throws(Failure) -> Value {
-    try database { () throws(PostgresError) in
-        try connection.execute("BEGIN")
-        do throws(PostgresError) {
-            let value = try work()
-            try connection.execute(keeps ? "COMMIT" : "ROLLBACK")
-            return value
-        } catch {
-            try? connection.execute("ROLLBACK")
-            throw error
-        }
-    }
-}
-
-/// Asks a person; where there is none the answer is no.
-func confirm(_ question: String) -> Bool {
-    guard isatty(STDIN_FILENO) == 1 else { return false }
-    tell("\(question) Type yes:")
-    return readLine() == "yes"
 }

@@ -44,6 +44,7 @@ struct ExplorerTests {
             try Self.runAndExplain(browser)
             try Self.build(browser)
             try Self.readTheSchema(browser)
+            try Self.subscribe(browser)
             try Self.keepAndShare(browser, url)
             try Self.lookAtItEverywhere(browser)
             // Nothing in the console, and no other host was asked for anything.
@@ -145,6 +146,34 @@ struct ExplorerTests {
                 "[...document.querySelectorAll('#doc .link')].map((one) => one.textContent)"
             ).list?.contains("FeedCard.purchaseLinks") == true)
         try browser.screenshot("schema")
+    }
+
+    /// Each change of the library arrives in the list of events while the subscription runs, until it is stopped.
+    private static func subscribe(_ browser: Browser) throws {
+        try browser.press("n", code: "KeyN", number: 78, modifiers: 1)
+        try browser.evaluate(
+            "\(editor).replaceRange('subscription { changes { kind typename } }', {line: 0, ch: 0})"
+        )
+        try browser.click("#run")
+        try browser.wait("document.querySelector('#summary').textContent.includes('waiting')")
+        try browser.wait("!document.querySelector('#events').hidden")
+        for number in 1...2 {
+            // It may take the server a moment to begin to listen.
+            try browser.evaluate(
+                """
+                import('/explorer/request.js').then(({send}) => send({token: document.querySelector('#token').value,
+                  query: 'mutation { createShelf(input: {name: "Heard \(number)"}) { id } }'}))
+                """)
+            try browser.wait("document.querySelectorAll('#events li').length === \(number)")
+        }
+        #expect(
+            try browser.evaluate("document.querySelector('#events pre').textContent").string?
+                .contains(#""typename": "Shelf""#) == true)
+        try browser.screenshot("subscription")
+        try browser.click("#run")
+        try browser.wait("document.querySelector('#summary').textContent === 'stopped'")
+        #expect(try browser.evaluate("document.querySelector('#run').textContent") == "Run")
+        try browser.press("w", code: "KeyW", number: 87, modifiers: 1)
     }
 
     private static func keepAndShare(_ browser: Browser, _ url: String) throws {

@@ -91,7 +91,8 @@ func inTransaction<Value>(
     }
 }
 
-private func asking<Value>(
+/// Tells a database's error as an administrative one.
+func asking<Value>(
     _ work: () throws(PostgresError) -> Value
 ) throws(AdministrationError) -> Value {
     do throws(PostgresError) {
