@@ -4,22 +4,32 @@ import Postgres
 
 /// What requests share: keys, the tenants, what the catalogue's genres are. One for the process.
 package final class Services: Sendable {
-    package let sessionKeys: SessionKeys
-    let tenants = Tenants()
+    package let keyring: SessionKeyring
+    package let tenants = Tenants()
     let genres = Genres()
     let identities: Identities
+    let rates: RateLimits
+    /// Nil where the installation has no key for Apple's token endpoints.
+    let apple: AppleClient?
     let logger: Logger
+
+    package var sessionKeys: SessionKeys { keyring.keys }
 
     /// - Parameters:
     ///   - issuers: the issuers of tenants that name none of their own.
     ///   - keySets: where the keys of identity tokens come from, by issuer.
+    ///   - makeKeySet: the keys of a tenant's own provider, by their URL; nil where there are none.
     package init(
-        sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        logger: Logger
+        keyring: SessionKeyring, issuers: [String], keySets: [String: KeySetCache],
+        makeKeySet: (@Sendable (String) -> KeySetCache)? = nil, rates: RateLimits = RateLimits(),
+        apple: AppleClient? = nil, logger: Logger
     ) {
-        self.sessionKeys = sessionKeys
+        self.keyring = keyring
+        self.rates = rates
+        self.apple = apple
         self.logger = logger
-        identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
+        identities = Identities(
+            issuers: issuers, keySets: keySets, makeKeySet: makeKeySet, logger: logger)
     }
 
     /// A new access token, and when it runs out in seconds of Unix time.
@@ -34,7 +44,14 @@ package final class Services: Sendable {
 
     /// What a client is told of a database error; what it is not told goes to the log.
     func describe(_ error: PostgresError, _ requestID: String) -> BookplateError {
-        if let known = BookplateError(error) { return known }
+        if let known = BookplateError(error) {
+            if case .server(let server) = error, server.sqlState.rawValue == "BP411" {
+                logger.notice(
+                    "refused a sign-in",
+                    metadata: ["request_id": "\(requestID)", "reason": "\(server.message)"])
+            }
+            return known
+        }
         // The client went away, and nobody reads the answer.
         if error == .cancelled { return .internalError }
         logger.error(
