@@ -114,7 +114,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Bookplate", "EventLoops", "GraphQL", "Identity", "Postgres",
+                "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity", "LoopbackHTTP",
+                "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

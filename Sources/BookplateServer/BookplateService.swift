@@ -20,8 +20,10 @@ final class BookplateService: GraphQLService {
             .init(
                 query: query, operationName: request.operationName,
                 variables: request.variables ?? .null, bearerToken: request.bearerToken,
-                isReadOnly: request.isGET, requestID: request.requestID))
-        var headers: [(String, String)] = []
+                isReadOnly: request.isGET, requestID: request.requestID,
+                address: request.client.map { RateKey(address: $0.high, $0.low) }))
+        var headers = answer.rate?.headers ?? []
+        if let seconds = answer.retryAfterSeconds { headers.append(("retry-after", "\(seconds)")) }
         if showsCost, let statistics = answer.statistics {
             headers.append(
                 (
@@ -31,7 +33,19 @@ final class BookplateService: GraphQLService {
         }
         return GraphQLAnswer(
             body: ByteBuffer(bytes: answer.body), isRequestError: answer.isRequestError,
-            status: answer.isForbiddenMutation ? .methodNotAllowed : nil, headers: headers)
+            status: answer.isForbiddenMutation
+                ? .methodNotAllowed : answer.retryAfterSeconds != nil ? .tooManyRequests : nil,
+            headers: headers)
+    }
+}
+
+extension RateLimits.State {
+    /// Spec: https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html
+    fileprivate var headers: [(String, String)] {
+        [
+            ("ratelimit-policy", "\"\(name)\";q=\(unitsPerMinute);w=60"),
+            ("ratelimit", "\"\(name)\";r=\(remaining);t=\(waitSeconds)"),
+        ]
     }
 }
 

@@ -132,7 +132,8 @@ package enum AppleNotifications {
         """)
 
     private static let endSessions = Statement(
-        "UPDATE sessions SET revoked_at = now() WHERE user_id = app_user_id() AND revoked_at IS NULL")
+        "UPDATE sessions SET revoked_at = now() WHERE user_id = app_user_id() AND revoked_at IS NULL"
+    )
 
     /// Apple has revoked them already.
     private static let forgetGrants = Statement(

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import struct FoundationEssentials.Data
 import Identity
 
 /// Revokes a grant whose account is gone. Of the account nothing is left here but Apple's token, sealed.

@@ -2,6 +2,9 @@
 package enum JobHandlers {
     /// A new kind is a line here.
     package static func all(_ services: Services) -> [any JobHandler] {
-        [PurgeDeadJobs()]
+        [
+            PurgeDeadJobs(), ExchangeAppleCode(services: services),
+            RevokeAppleGrant(services: services),
+        ]
     }
 }

@@ -15,10 +15,13 @@ package final class RequestRunner {
         /// Mutations are refused.
         package var isReadOnly: Bool
         package var requestID: String
+        /// The client's; nil where nothing is to be limited by it.
+        package var address: RateKey?
 
         package init(
             query: String, operationName: String? = nil, variables: Value = .null,
-            bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = ""
+            bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
+            address: RateKey? = nil
         ) {
             self.query = query
             self.operationName = operationName
@@ -26,6 +29,7 @@ package final class RequestRunner {
             self.bearerToken = bearerToken
             self.isReadOnly = isReadOnly
             self.requestID = requestID
+            self.address = address
         }
     }
 
@@ -39,6 +43,10 @@ package final class RequestRunner {
         /// Codes of its errors, for the log.
         package var errorCodes: [String] = []
         package var statistics: Statistics?
+        /// Where the caller stands; nil where nothing is limited.
+        package var rate: RateLimits.State?
+        /// Seconds after which what was refused may be asked again.
+        package var retryAfterSeconds: Int?
     }
 
     private let documents: DocumentCache
@@ -46,6 +54,8 @@ package final class RequestRunner {
     private let services: Services
     private let limits: RequestLimits
     private var tokens = VerifiedTokens()
+    /// Of the keys that verified them.
+    private var keysVersion = 0
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
@@ -60,11 +70,25 @@ package final class RequestRunner {
 
     /// Runs one request. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
+        let viewer = request.bearerToken.flatMap { self.viewer(of: $0, request.requestID) }
+        var gate = RateGate(services, viewer, request.address)
+        // One unit before anything is read; the rest when it is known what is asked for.
+        var answer =
+            gate.admits(1)
+            ? await self.answer(request, viewer, &gate) : Self.refused([gate.error])
+        answer.rate = gate.state
+        return answer
+    }
+
+    private func answer(
+        _ request: Request, _ viewer: Viewer?, _ gate: inout RateGate
+    ) async -> Answer {
         let plan: OperationPlan
         let variables: VariableValues
+        let cost: Int
         do throws(RequestErrors) {
             let document = try documents.document(Array(request.query.utf8))
-            (plan, variables) = try document.plan(
+            (plan, variables, cost) = try document.plan(
                 operationName: request.operationName, variables: request.variables)
         } catch {
             return Self.refused(error.errors)
@@ -78,30 +102,50 @@ package final class RequestRunner {
             answer.isForbiddenMutation = true
             return answer
         }
+        guard gate.admits(cost / RateLimits.objectsPerUnit) else {
+            return Self.refused([gate.error])
+        }
         let context = RequestContext(
-            viewer: request.bearerToken.flatMap { viewer(of: $0, request.requestID) },
-            database: database, services: services, requestID: request.requestID)
+            viewer: viewer, database: database, services: services, requestID: request.requestID,
+            address: request.address)
         let result = await execute(
             plan, variables: variables, context: context, errorsMax: limits.errorsMax)
-        return Answer(
+        var answer = Answer(
             body: result.body, errorCodes: result.errors.compactMap(\.code),
             statistics: context.statistics)
+        answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: result.errors)
+        return answer
     }
 
     /// nil for a token that is not good, which is then the same as none; why is for the log.
     private func viewer(of token: String, _ requestID: String) -> Viewer? {
+        if keysVersion != services.keyring.version {
+            keysVersion = services.keyring.version
+            // What a withdrawn key has signed is good no longer.
+            tokens = VerifiedTokens()
+        }
         let now = unixSecondsNow()
         let bytes = Array(token.utf8)
         if let claims = tokens.claims(of: bytes, now: now) { return Viewer(claims) }
         do throws(TokenError) {
-            let claims = try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+            let claims = try verified(token, now: now)
             tokens.insert(claims, for: bytes)
             return Viewer(claims)
         } catch {
             services.logger.info(
                 "refused an access token",
-                metadata: ["request_id": "\(requestID)", "reason": "\(error)"])
+                metadata: ["request_id": "\(requestID)", "reason": "\(error.reason)"])
             return nil
+        }
+    }
+
+    private func verified(_ token: String, now: UnixSeconds) throws(TokenError) -> AccessClaims {
+        do throws(TokenError) {
+            return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+        } catch .unknownKey(let id) {
+            // Another server may have read a new key before this one.
+            guard services.keyring.refreshForUnknownKey() else { throw .unknownKey(id: id) }
+            return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
         }
     }
 
@@ -110,8 +154,10 @@ package final class RequestRunner {
         writer.append("{\"errors\":")
         writer.write(errors)
         writer.append(UInt8(ascii: "}"))
-        return Answer(
+        var answer = Answer(
             body: writer.bytes, isRequestError: true, errorCodes: errors.compactMap(\.code))
+        answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: errors)
+        return answer
     }
 }
 

@@ -32,6 +32,14 @@ package final class Services: Sendable {
             issuers: issuers, keySets: keySets, makeKeySet: makeKeySet, logger: logger)
     }
 
+    /// Takes a request from an address that is no GraphQL request.
+    ///
+    /// - Returns: how long it has to wait; nil where it may go on.
+    package func secondsToWait(from address: RateKey) -> Int? {
+        let state = rates.take(1, viewer: nil, address: address, tenantMax: nil)
+        return state.flatMap { $0.isAllowed ? nil : $0.waitSeconds }
+    }
+
     /// A new access token, and when it runs out in seconds of Unix time.
     func accessToken(for viewer: Viewer) -> (token: String, expiresAt: Int64) {
         let now = unixSecondsNow()

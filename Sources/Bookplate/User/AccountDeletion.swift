@@ -1,4 +1,4 @@
-import FoundationEssentials
+import struct FoundationEssentials.Data
 import Postgres
 
 /// The end of an account, for its owner, for Apple's notification and for the operator alike.

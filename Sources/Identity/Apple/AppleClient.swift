@@ -47,7 +47,8 @@ package struct AppleTokens: Sendable, Equatable {
 
     /// Whose grant it is, as the identity token beside it says, which comes from Apple itself; nil without one.
     package var subject: String? {
-        identityToken.flatMap { try? CompactToken($0, algorithms: [.rs256, .es256]) }?.claimedSubject
+        identityToken.flatMap { try? CompactToken($0, algorithms: [.rs256, .es256]) }?
+            .claimedSubject
     }
 }
 

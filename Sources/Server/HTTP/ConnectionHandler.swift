@@ -25,6 +25,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let loopContext: LoopContext
     private var context: ChannelHandlerContext?
     private var phase = Phase.idle
+    private var peer: ClientAddress?
     private var isReadPending = false
     /// What waited to be read by the client when a deadline last passed.
     private var unreadBytes = Int.max
@@ -38,6 +39,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        peer = ClientAddress(context.remoteAddress)
         loopContext.add(self)
     }
 
@@ -129,9 +131,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Runs the route in one task on this loop.
     private func start(_ request: HTTPRequest, _ route: Route, _ exchange: Exchange) {
+        var request = request
+        request.client = loopContext.proxies.client(
+            of: peer, forwardedFor: request.headers.forwardedFor)
         let call = NIOLoopBound((route, self), eventLoop: loopContext.loop)
         deadline = exchange.start + loopContext.limits.answerTimeout
-        let task = Task(executorPreference: loopContext.executor) {
+        let task = Task(executorPreference: loopContext.executor) { [request] in
             let (route, connection) = call.value
             let response = await route.respond(request)
             connection.answered(response)

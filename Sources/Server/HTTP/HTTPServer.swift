@@ -20,6 +20,7 @@ package struct HTTPServer: Service {
     private let host: String
     private let port: Int
     private let limits: HTTPLimits
+    private let proxies: TrustedProxies
     private let logger: Logger
     private let makeRoutes: MakeRoutes
     private let onListening: @Sendable (SocketAddress) -> Void
@@ -30,7 +31,7 @@ package struct HTTPServer: Service {
     ///   - onListening: Called once connections are accepted.
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
-        limits: HTTPLimits = HTTPLimits(),
+        limits: HTTPLimits = HTTPLimits(), proxies: TrustedProxies = TrustedProxies(),
         logger: Logger, onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         makeRoutes: @escaping MakeRoutes
     ) {
@@ -39,6 +40,7 @@ package struct HTTPServer: Service {
         self.host = host
         self.port = port
         self.limits = limits
+        self.proxies = proxies
         self.logger = logger
         self.onListening = onListening
         self.makeRoutes = makeRoutes
@@ -72,10 +74,11 @@ package struct HTTPServer: Service {
         for loop in group.makeIterator() {
             let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
-                [makeRoutes, limits, logger] in
+                [makeRoutes, limits, proxies, logger] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
-                    LoopContext(executor, routes: routes, limits: limits, logger: logger),
+                    LoopContext(
+                        executor, routes: routes, limits: limits, proxies: proxies, logger: logger),
                     eventLoop: loop)
             }.get()
         }

@@ -7,6 +7,7 @@ final class LoopContext {
     let executor: EventLoopTaskExecutor
     let routes: RouteTable
     let limits: HTTPLimits
+    let proxies: TrustedProxies
     let logger: Logger
     var date = HTTPDate()
     var requestIDs = RequestID()
@@ -15,11 +16,13 @@ final class LoopContext {
     var loop: any EventLoop { executor.eventLoop }
 
     init(
-        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits, logger: Logger
+        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits,
+        proxies: TrustedProxies, logger: Logger
     ) {
         self.executor = executor
         self.routes = routes
         self.limits = limits
+        self.proxies = proxies
         self.logger = logger
     }
 

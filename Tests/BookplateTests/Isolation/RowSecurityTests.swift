@@ -26,7 +26,10 @@ import Testing
             try $0.texts("SELECT name FROM (\(SecurityCheck.owned)) t ORDER BY 1")
         }
         #expect(
-            names == ["books", "reviews", "sessions", "shelf_books", "shelves", "swipes", "users"])
+            names == [
+                "apple_grants", "books", "reviews", "sessions", "shelf_books", "shelves", "swipes",
+                "users",
+            ])
     }
 
     @Test(arguments: SecurityCheck.allCases)
