@@ -92,6 +92,7 @@ public final class CachedDocument {
     /// Chooses the operation, coerces the variables and finds the plan that holds for them.
     ///
     /// - Returns: with the cost, in objects that the operation can return.
+    ///
     /// Spec: https://spec.graphql.org/September2025/#ExecuteRequest()
     public func plan(
         operationName: String?, variables given: Value
