@@ -8,7 +8,7 @@ create table identity_token_uses (
   expires_at timestamptz not null
 );
 create index identity_token_uses_expires_at on identity_token_uses (expires_at);
-grant select, insert, delete on identity_token_uses to bookplate_app;
+grant select, insert, update, delete on identity_token_uses to bookplate_app;
 
 -- Opens the caller's session with a token that was never used, or finds the one that the same sign-in has
 -- opened a moment ago: its answer may have been lost. Answers whether it is new.

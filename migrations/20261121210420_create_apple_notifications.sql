@@ -7,7 +7,7 @@ create table apple_notifications (
   expires_at timestamptz not null
 );
 create index apple_notifications_expires_at on apple_notifications (expires_at);
-grant select, insert, delete on apple_notifications to bookplate_app;
+grant select, insert, update, delete on apple_notifications to bookplate_app;
 
 -- Mail to a relay address that its owner has switched off goes nowhere: the address is not shown until it is
 -- switched on again.

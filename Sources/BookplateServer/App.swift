@@ -1,6 +1,7 @@
-import EventLoops
+import BookSources
 import Bookplate
 import Config
+import EventLoops
 import GraphQL
 import Glibc
 import HTTPFetch
@@ -40,7 +41,8 @@ enum App {
         let services = Services(
             keyring: try keyring(configuration), issuers: identity.issuers,
             keySets: identity.keySets, makeKeySet: identity.makeKeySet,
-            rates: RateLimits(.init(configuration.limits)), apple: identity.apple, logger: logger)
+            rates: RateLimits(.init(configuration.limits)), apple: identity.apple,
+            bookSources: try SourceChain(configuration, logger), logger: logger)
 
         let databaseURL = try configuration.database.required()
         try checkDatabase(databaseURL)

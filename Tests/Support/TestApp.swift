@@ -1,3 +1,4 @@
+import BookSources
 import Bookplate
 import EventLoops
 import GraphQL
@@ -34,10 +35,13 @@ package final class TestApp: Sendable {
         return keys
     }()
 
-    /// - Parameter catalog: lines of a catalogue file.
+    /// - Parameters:
+    ///   - catalog: lines of a catalogue file.
+    ///   - sources: who knows other books.
     package static func start(
-        catalog: [String] = TestCatalog.lines(), rates: RateLimits = RateLimits(),
-        apple: AppleClient? = nil, keyring: SessionKeyring = SessionKeyring(.generate()),
+        catalog: [String] = TestCatalog.lines(), sources: SourceChain = SourceChain([]),
+        rates: RateLimits = RateLimits(), apple: AppleClient? = nil,
+        keyring: SessionKeyring = SessionKeyring(.generate()),
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> TestApp {
         let database = try await TestCluster.shared.clone()
@@ -58,7 +62,7 @@ package final class TestApp: Sendable {
             keyring: keyring, issuers: [issuer.issuer],
             keySets: [issuer.issuer: KeySetCache(fixed: try issuer.keySet)],
             makeKeySet: { _ in KeySetCache(fixed: providerKeySet) }, rates: rates, apple: apple,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            bookSources: sources, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return try await TestApp(
             database, try await ConnectionPool.start(configuration, on: executor), services)
     }

@@ -1,3 +1,4 @@
+import BookSources
 import Identity
 import Logging
 import Postgres
@@ -11,6 +12,7 @@ package final class Services: Sendable {
     let rates: RateLimits
     /// Nil where the installation has no key for Apple's token endpoints.
     let apple: AppleClient?
+    package let bookSources: SourceChain
     let logger: Logger
 
     package var sessionKeys: SessionKeys { keyring.keys }
@@ -19,14 +21,16 @@ package final class Services: Sendable {
     ///   - issuers: the issuers of tenants that name none of their own.
     ///   - keySets: where the keys of identity tokens come from, by issuer.
     ///   - makeKeySet: the keys of a tenant's own provider, by their URL; nil where there are none.
+    ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
     package init(
         keyring: SessionKeyring, issuers: [String], keySets: [String: KeySetCache],
         makeKeySet: (@Sendable (String) -> KeySetCache)? = nil, rates: RateLimits = RateLimits(),
-        apple: AppleClient? = nil, logger: Logger
+        apple: AppleClient? = nil, bookSources: SourceChain = SourceChain([]), logger: Logger
     ) {
         self.keyring = keyring
         self.rates = rates
         self.apple = apple
+        self.bookSources = bookSources
         self.logger = logger
         identities = Identities(
             issuers: issuers, keySets: keySets, makeKeySet: makeKeySet, logger: logger)

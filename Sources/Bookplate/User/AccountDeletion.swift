@@ -16,18 +16,27 @@ struct AccountDeletion {
         let payload: RevokeAppleGrant.Payload
     }
 
-    /// Until the jobs begin: longer than doing it at once may take.
-    private static let delay = Duration.seconds(10)
+    /// Jobs that finish it, where nobody does it at once.
+    var jobs: [UUID] { revocations.map(\.job) }
 
-    /// Deletes the account whose id `app.user_id` is; `init` reads what the statements answer.
-    static func append(to segment: inout Segment) {
-        segment.append(leaveTombstone)
+    /// Deletes the account whose id `app.user_id` is; `init` reads what the statements answer, in their order.
+    ///
+    /// - Parameter delay: until the jobs begin: longer than doing it at once may take.
+    static func statements(
+        delay: Duration = .seconds(10)
+    ) -> [(statement: Statement, parameters: Parameters)] {
         var parameters = Parameters()
         parameters.append(text: RevokeAppleGrant.kind)
         parameters.append(int64: delay.milliseconds)
         parameters.append(int32: Int32(clamping: RevokeAppleGrant.settings.attemptsMax))
-        segment.append(enqueueRevocations, parameters)
-        segment.append(deleteUser)
+        return [
+            (leaveTombstone, Parameters()), (enqueueRevocations, parameters),
+            (deleteUser, Parameters()),
+        ]
+    }
+
+    static func append(to segment: inout Segment) {
+        for (statement, parameters) in statements() { segment.append(statement, parameters) }
     }
 
     /// - Returns: nil where there was no such account.
