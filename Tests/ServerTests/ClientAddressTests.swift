@@ -71,7 +71,7 @@ import Testing
     /// Several headers are one list.
     @Test func headersAreJoined() {
         let headers = RequestHeaders([
-            ("X-Forwarded-For", "1.1.1.1"), ("x-forwarded-for", "198.51.100.7"),
+            "X-Forwarded-For": "1.1.1.1", "x-forwarded-for": "198.51.100.7",
         ])
         #expect(headers.forwardedFor == "1.1.1.1, 198.51.100.7")
     }

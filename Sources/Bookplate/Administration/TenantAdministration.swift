@@ -115,7 +115,7 @@ package struct TenantRecord: Sendable, Equatable {
     ///
     /// - Throws: `.refused` with a sentence.
     package func update(_ connection: AdminConnection) throws(AdministrationError) {
-        try administering { () throws(PostgresError) in
+        try administering { () throws(PostgresError) -> Result<Void, AdministrationError> in
             if let sentence = try Self.takenAudience(audiences, except: slug, connection) {
                 return .failure(.refused(sentence))
             }
@@ -140,7 +140,7 @@ package struct TenantRecord: Sendable, Equatable {
 
     /// Removes a tenant that has no accounts any more, which `closeTenant` and `AccountRecord.delete` see to.
     package func remove(_ connection: AdminConnection) throws(AdministrationError) {
-        try administering { () throws(PostgresError) in
+        try administering { () throws(PostgresError) -> Result<Void, AdministrationError> in
             try connection.query("DELETE FROM tenants WHERE id = $1", .of(id))
             return .success(())
         }
@@ -148,7 +148,7 @@ package struct TenantRecord: Sendable, Equatable {
 
     /// From now on nobody signs in: no identity token is for this tenant.
     package func close(_ connection: AdminConnection) throws(AdministrationError) {
-        try administering { () throws(PostgresError) in
+        try administering { () throws(PostgresError) -> Result<Void, AdministrationError> in
             try connection.query("UPDATE tenants SET audiences = '{}' WHERE id = $1", .of(id))
             return .success(())
         }
