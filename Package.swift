@@ -30,6 +30,7 @@ let package = Package(
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CReadiness"),
+        .target(name: "Telemetry"),
         .target(
             name: "EventLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         .target(
@@ -44,7 +45,7 @@ let package = Package(
             name: "CLibCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CCurl", dependencies: ["CLibCurl"]),
         .target(
-            name: "HTTPFetch", dependencies: ["CCurl"]),
+            name: "HTTPFetch", dependencies: ["CCurl", "Telemetry"]),
         .target(name: "BookSources", dependencies: ["HTTPFetch"]),
 
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
@@ -56,7 +57,7 @@ let package = Package(
         .target(
             name: "Bookplate",
             dependencies: [
-                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources",
+                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -67,7 +68,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Config", "EventLoops", "GraphQL",
+                "Config", "EventLoops", "GraphQL", "Telemetry",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -89,7 +90,7 @@ let package = Package(
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "EventLoops", "Server",
+                "BookSources", "Bookplate", "Config", "EventLoops", "Server", "Telemetry",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
@@ -103,10 +104,12 @@ let package = Package(
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
         .testTarget(name: "PostgresTests", dependencies: ["EventLoops", "Postgres"]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
+        .testTarget(name: "AdminTests", dependencies: ["Admin"]),
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Config", "GraphQL", "Server",
+                "Config", "GraphQL", "Server", "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

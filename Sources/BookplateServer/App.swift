@@ -12,6 +12,7 @@ import NIOPosix
 import Postgres
 import Server
 import ServiceLifecycle
+import Telemetry
 
 /// The server: reads its configuration, opens the database, and serves until it is told to stop.
 @main
@@ -38,16 +39,20 @@ enum App {
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
         if development != nil { logger.notice("development sign-in is open, on loopback only") }
         let identity = try IdentitySources(configuration, development, logger)
+        let metrics = Metrics()
+        let slow = configuration.slowOperationMilliseconds
         let services = Services(
             keyring: try keyring(configuration), issuers: identity.issuers,
             keySets: identity.keySets, makeKeySet: identity.makeKeySet,
             rates: RateLimits(.init(configuration.limits)), apple: identity.apple,
-            bookSources: try SourceChain(configuration, logger), logger: logger)
+            bookSources: try SourceChain(configuration, logger), logger: logger,
+            metrics: metrics, slowOperation: slow == 0 ? nil : .milliseconds(slow))
 
         let databaseURL = try configuration.database.required()
         try checkDatabase(databaseURL)
         let group = MultiThreadedEventLoopGroup.singleton
         let pools = try await openPools(databaseURL, on: group, configuration)
+        metrics.tell(of: Array(pools.values))
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -62,7 +67,7 @@ enum App {
         let server = HTTPServer(
             group: group, executors: pools.values.map(\.executor), host: configuration.host,
             port: configuration.port, proxies: TrustedProxies(configuration.trustedProxies),
-            logger: logger,
+            logger: logger, metrics: metrics,
             onListening: { logger.info("listening on \($0)") }
         ) { [limits] executor in
             let loop = executor.eventLoop
@@ -71,8 +76,9 @@ enum App {
             }
             let runner = RequestRunner(schema, database: pool, services: services, limits: limits)
             let routes = standardRoutes(
-                loop: loop, service: BookplateService(runner, showsCost: isDevelopment),
-                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText
+                loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
+                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText,
+                metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }

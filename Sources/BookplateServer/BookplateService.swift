@@ -6,12 +6,12 @@ import Server
 /// The product behind GraphQL over HTTP, on one event loop.
 final class BookplateService: GraphQLService {
     private let runner: RequestRunner
-    /// Whether answers tell what they cost the database.
-    private let showsCost: Bool
+    /// Whether answers tell what they cost the database, and on demand what was done for them.
+    private let isDevelopment: Bool
 
-    init(_ runner: RequestRunner, showsCost: Bool) {
+    init(_ runner: RequestRunner, isDevelopment: Bool) {
         self.runner = runner
-        self.showsCost = showsCost
+        self.isDevelopment = isDevelopment
     }
 
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
@@ -21,10 +21,11 @@ final class BookplateService: GraphQLService {
                 query: query, operationName: request.operationName,
                 variables: request.variables ?? .null, bearerToken: request.bearerToken,
                 isReadOnly: request.isGET, requestID: request.requestID,
-                address: request.client.map { RateKey(address: $0.high, $0.low) }))
+                address: request.client.map { RateKey(address: $0.high, $0.low) },
+                isExplained: isDevelopment && request.extensions?["explain"]?.boolean == true))
         var headers = answer.rate?.headers ?? []
         if let seconds = answer.retryAfterSeconds { headers.append(("retry-after", "\(seconds)")) }
-        if showsCost, let statistics = answer.statistics {
+        if isDevelopment, let statistics = answer.statistics {
             headers.append(
                 (
                     "x-database-cost",

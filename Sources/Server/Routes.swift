@@ -1,5 +1,6 @@
 import GraphQL
 import NIOCore
+import Telemetry
 
 /// Whether the server can serve, and if not, why.
 package enum Readiness: Sendable, Equatable {
@@ -13,10 +14,12 @@ package enum Readiness: Sendable, Equatable {
 /// - Parameters:
 ///   - schemaText: The SDL; nil where clients may not read it.
 ///   - hasExplorer: Whether browsers get the explorer page.
+///   - metrics: What `/metrics` tells.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
     loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int, hasExplorer: Bool,
-    schemaText: String?, readiness: @escaping () async -> Readiness
+    schemaText: String?, metrics: Metrics = Metrics(),
+    readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: hasExplorer ? Explorer.page : nil,
@@ -27,5 +30,5 @@ package func standardRoutes(
         let asset = Asset(Array(schemaText.utf8), contentType: "text/plain; charset=utf-8")
         routes.append(Route(.GET, "/schema.graphql") { asset.response(to: $0) })
     }
-    return routes + healthRoutes(readiness)
+    return routes + healthRoutes(readiness) + [metricsRoute(metrics)]
 }

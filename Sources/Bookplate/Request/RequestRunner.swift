@@ -17,11 +17,13 @@ package final class RequestRunner {
         package var requestID: String
         /// The client's; nil where nothing is to be limited by it.
         package var address: RateKey?
+        /// Whether the answer tells what was done for it; development only.
+        package var isExplained: Bool
 
         package init(
             query: String, operationName: String? = nil, variables: Value = .null,
             bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
-            address: RateKey? = nil
+            address: RateKey? = nil, isExplained: Bool = false
         ) {
             self.query = query
             self.operationName = operationName
@@ -30,6 +32,7 @@ package final class RequestRunner {
             self.isReadOnly = isReadOnly
             self.requestID = requestID
             self.address = address
+            self.isExplained = isExplained
         }
     }
 
@@ -56,6 +59,7 @@ package final class RequestRunner {
     private var tokens = VerifiedTokens()
     /// Of the keys that verified them.
     private var keysVersion = 0
+    private var telemetry: OperationTelemetry
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
@@ -66,6 +70,7 @@ package final class RequestRunner {
         self.database = database
         self.services = services
         self.limits = limits
+        telemetry = OperationTelemetry(services)
     }
 
     /// Runs one request. To be called on the loop of the connection pool.
@@ -74,25 +79,37 @@ package final class RequestRunner {
         var gate = RateGate(services, viewer, request.address)
         // One unit before anything is read; the rest when it is known what is asked for.
         var answer =
-            gate.admits(1)
-            ? await self.answer(request, viewer, &gate) : Self.refused([gate.error])
+            gate.admits(1) ? await self.answer(request, viewer, &gate) : refused(gate)
         answer.rate = gate.state
+        return answer
+    }
+
+    private func refused(_ gate: RateGate) -> Answer {
+        let answer = Self.refused([gate.error])
+        telemetry.refused(answer.errorCodes)
         return answer
     }
 
     private func answer(
         _ request: Request, _ viewer: Viewer?, _ gate: inout RateGate
     ) async -> Answer {
+        let start = ContinuousClock.now
+        let missesBefore = documents.missCount
+        let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
         let cost: Int
         do throws(RequestErrors) {
-            let document = try documents.document(Array(request.query.utf8))
+            document = try documents.document(Array(request.query.utf8))
             (plan, variables, cost) = try document.plan(
                 operationName: request.operationName, variables: request.variables)
         } catch {
-            return Self.refused(error.errors)
+            let answer = Self.refused(error.errors)
+            telemetry.refused(answer.errorCodes)
+            return answer
         }
+        let isKnown = documents.missCount == missesBefore
+        telemetry.lookedUp(isKnown: isKnown)
         if request.isReadOnly, plan.kind != .query {
             var answer = Self.refused([
                 GraphQLError(
@@ -100,19 +117,28 @@ package final class RequestRunner {
                     extensions: [.init("code", .string("BAD_USER_INPUT"))])
             ])
             answer.isForbiddenMutation = true
+            telemetry.refused(answer.errorCodes)
             return answer
         }
-        guard gate.admits(cost / RateLimits.objectsPerUnit) else {
-            return Self.refused([gate.error])
-        }
+        guard gate.admits(cost / RateLimits.objectsPerUnit) else { return refused(gate) }
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
-            address: request.address)
+            address: request.address, isExplained: request.isExplained)
+        let planned = ContinuousClock.now
         let result = await execute(
             plan, variables: variables, context: context, errorsMax: limits.errorsMax)
+        let errorCodes = result.errors.compactMap(\.code)
+        let finished = OperationTelemetry.Finished(
+            request: request, kind: plan.kind, operationName: plan.name, planning: planned - start,
+            execution: .now - planned, errorCodes: errorCodes,
+            statementCount: context.statistics.statementCount,
+            roundTripCount: context.statistics.roundTripCount)
+        telemetry.finished(finished)
+        let body = context.explanation?.added(
+            to: result.body, isKnown: isKnown, document: document, planning: finished.planning,
+            execution: finished.execution)
         var answer = Answer(
-            body: result.body, errorCodes: result.errors.compactMap(\.code),
-            statistics: context.statistics)
+            body: body ?? result.body, errorCodes: errorCodes, statistics: context.statistics)
         answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: result.errors)
         return answer
     }

@@ -2,6 +2,7 @@ import BookSources
 import Identity
 import Logging
 import Postgres
+import Telemetry
 
 /// What requests share: keys, the tenants, what the catalogue's genres are. One for the process.
 package final class Services: Sendable {
@@ -14,6 +15,10 @@ package final class Services: Sendable {
     let apple: AppleClient?
     package let bookSources: SourceChain
     let logger: Logger
+    /// What the process counts.
+    package let metrics: Metrics
+    /// Operations that took longer are logged; nil where none are.
+    let slowOperation: Duration?
 
     package var sessionKeys: SessionKeys { keyring.keys }
 
@@ -25,13 +30,16 @@ package final class Services: Sendable {
     package init(
         keyring: SessionKeyring, issuers: [String], keySets: [String: KeySetCache],
         makeKeySet: (@Sendable (String) -> KeySetCache)? = nil, rates: RateLimits = RateLimits(),
-        apple: AppleClient? = nil, bookSources: SourceChain = SourceChain([]), logger: Logger
+        apple: AppleClient? = nil, bookSources: SourceChain = SourceChain([]), logger: Logger,
+        metrics: Metrics = Metrics(), slowOperation: Duration? = nil
     ) {
         self.keyring = keyring
         self.rates = rates
         self.apple = apple
         self.bookSources = bookSources
         self.logger = logger
+        self.metrics = metrics
+        self.slowOperation = slowOperation
         identities = Identities(
             issuers: issuers, keySets: keySets, makeKeySet: makeKeySet, logger: logger)
     }

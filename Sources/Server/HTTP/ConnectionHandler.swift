@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOHTTP1
+import Telemetry
 
 /// One connection: puts requests together, has them answered one after another, and keeps their times.
 ///
@@ -138,7 +139,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
         deadline = exchange.start + loopContext.limits.answerTimeout
         let task = Task(executorPreference: loopContext.executor) { [request] in
             let (route, connection) = call.value
-            let response = await route.respond(request)
+            let trace = request.headers.traceParent.flatMap(TraceParent.init)
+            let response =
+                trace == nil
+                ? await route.respond(request)
+                : await TraceParent.$current.withValue(trace) { await route.respond(request) }
             connection.answered(response)
         }
         phase = .answering(task, exchange)
@@ -152,6 +157,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Writes an answer whose request has been read to its end.
     private func finish(_ response: HTTPResponse, _ exchange: Exchange) {
         exchange.log(response, to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         if exchange.isKeepAlive {
             phase = .idle
@@ -178,6 +184,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         exchange.isKeepAlive = false
         let response = problem.response()
         exchange.log(response, to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         phase = .closing
         deadline = .now() + loopContext.limits.lastWordTimeout

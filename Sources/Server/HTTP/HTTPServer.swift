@@ -6,6 +6,7 @@ import NIOPosix
 import EventLoops
 import ServiceLifecycle
 import Synchronization
+import Telemetry
 
 /// HTTP/1.1 on all event loops of a group, until it is told to stop.
 package struct HTTPServer: Service {
@@ -22,6 +23,7 @@ package struct HTTPServer: Service {
     private let limits: HTTPLimits
     private let proxies: TrustedProxies
     private let logger: Logger
+    private let metrics: Metrics
     private let makeRoutes: MakeRoutes
     private let onListening: @Sendable (SocketAddress) -> Void
 
@@ -32,7 +34,8 @@ package struct HTTPServer: Service {
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
         limits: HTTPLimits = HTTPLimits(), proxies: TrustedProxies = TrustedProxies(),
-        logger: Logger, onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
+        logger: Logger, metrics: Metrics = Metrics(),
+        onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         makeRoutes: @escaping MakeRoutes
     ) {
         self.group = group
@@ -42,6 +45,7 @@ package struct HTTPServer: Service {
         self.limits = limits
         self.proxies = proxies
         self.logger = logger
+        self.metrics = metrics
         self.onListening = onListening
         self.makeRoutes = makeRoutes
     }
@@ -74,11 +78,12 @@ package struct HTTPServer: Service {
         for loop in group.makeIterator() {
             let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
-                [makeRoutes, limits, proxies, logger] in
+                [makeRoutes, limits, proxies, logger, metrics] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
                     LoopContext(
-                        executor, routes: routes, limits: limits, proxies: proxies, logger: logger),
+                        executor, routes: routes, limits: limits, proxies: proxies, logger: logger,
+                        metrics: metrics),
                     eventLoop: loop)
             }.get()
         }
@@ -88,7 +93,7 @@ package struct HTTPServer: Service {
     private func listen(
         _ contexts: LoopContexts, _ quiescing: ServerQuiescingHelper, connectionsMax: Int
     ) async throws -> any Channel {
-        let connectionCount = ConnectionCount()
+        let connectionCount = ConnectionCount(metrics)
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -158,8 +163,20 @@ private typealias LoopContexts = [ObjectIdentifier: NIOLoopBound<LoopContext>]
 /// Open connections of all loops.
 private final class ConnectionCount: Sendable {
     private let count = Atomic(0)
+    private let gauge: Gauge
+
+    init(_ metrics: Metrics) {
+        gauge = metrics.gauge("bookplate_http_connections", "Connections that are open.")
+    }
 
     /// The number of connections with the new one.
-    func open() -> Int { count.add(1, ordering: .relaxed).newValue }
-    func close() { count.subtract(1, ordering: .relaxed) }
+    func open() -> Int {
+        gauge.add(1)
+        return count.add(1, ordering: .relaxed).newValue
+    }
+
+    func close() {
+        gauge.add(-1)
+        count.subtract(1, ordering: .relaxed)
+    }
 }

@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import EventLoops
+import Telemetry
 
 /// What the connections of one event loop share; used on that loop only.
 final class LoopContext {
@@ -11,19 +12,21 @@ final class LoopContext {
     let logger: Logger
     var date = HTTPDate()
     var requestIDs = RequestID()
+    var metrics: HTTPMetrics
     private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
 
     var loop: any EventLoop { executor.eventLoop }
 
     init(
         _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits,
-        proxies: TrustedProxies, logger: Logger
+        proxies: TrustedProxies, logger: Logger, metrics: Metrics
     ) {
         self.executor = executor
         self.routes = routes
         self.limits = limits
         self.proxies = proxies
         self.logger = logger
+        self.metrics = HTTPMetrics(metrics)
     }
 
     func add(_ connection: ConnectionHandler) {
