@@ -22,7 +22,7 @@ struct Account: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Argument(help: "An id, or a part of an address or a name.")
+        @ArgumentParser.Argument(help: "An id, or a part of an address or a name.")
         var text: String
 
         func run() throws {
@@ -147,7 +147,7 @@ struct Account: ParsableCommand {
 
 /// Which account.
 struct AccountArgument: ParsableArguments {
-    @Argument(help: "The account's id.")
+    @ArgumentParser.Argument(help: "The account's id.")
     var account: String
 
     /// - Throws: `.usage` for what is no id.

@@ -91,7 +91,7 @@ struct Tenant: ParsableCommand {
         }
 
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The app's slug.")
+        @ArgumentParser.Argument(help: "The app's slug.")
         var slug: String
         @Option(help: "The app's name.")
         var name: String?
@@ -142,7 +142,7 @@ struct Tenant: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Argument(help: "The app's slug.")
+        @ArgumentParser.Argument(help: "The app's slug.")
         var slug: String
         @Flag(help: "Say what would go, and do nothing.")
         var dryRun = false
