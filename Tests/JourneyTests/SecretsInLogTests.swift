@@ -1,3 +1,5 @@
+import FoundationEssentials
+import Glibc
 import GraphQL
 import TestSupport
 import Testing
@@ -31,7 +33,8 @@ import Testing
             Self.email, Self.name, Self.title, Self.words, Self.nonce, Self.code, Self.grant,
             "ada.secret", "TEAM123456", "PRIVATE KEY",
         ]
-        let keys = try String(contentsOfFile: installation.folder + "/.bookplate/session-keys")
+        let keys = try String(
+            contentsOfFile: installation.folder + "/.bookplate/session-keys", encoding: .utf8)
         secrets += keys.split(separator: "\n").compactMap {
             $0.hasPrefix("#") ? nil : $0.split(separator: " ").last.map(String.init)
         }

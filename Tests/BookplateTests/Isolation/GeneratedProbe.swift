@@ -1,4 +1,5 @@
 import GraphQL
+import Testing
 
 /// Requests made from the schema alone, so that a field that is added later is tried like all others.
 struct GeneratedProbe: Sendable, CustomTestStringConvertible {

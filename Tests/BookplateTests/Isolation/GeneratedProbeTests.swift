@@ -91,12 +91,12 @@ import Testing
 
     /// What a stranger can ask for without an id has nothing of the victim's in it, whatever is selected.
     @Test(
-        arguments: (schema.queryType?.fieldsType?.fields ?? []).filter {
+        arguments: (schema.queryType.fieldsType?.fields ?? []).filter {
             !$0.arguments.contains { $0.type.isNonNull }
         }.map(\.name))
     func noFieldShowsSomebodyElses(name: String) async throws {
         let victim = try await Self.victim()
-        let field = try #require(Self.schema.queryType?.field(named: name))
+        let field = try #require(Self.schema.queryType.field(named: name))
         let selection = Literals(schema: Self.schema).selection(of: field.type, depth: 3)
         let reader = try await Self.app().newReader()
         let answer = try await reader.ask("{ \(name)\(selection) }")
