@@ -37,22 +37,28 @@ enum App {
         let schema = try BookplateSchema(sdl: BookplateSchema.text)
         let isDevelopment = configuration.environment == .development
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
-        if development != nil { logger.notice("development sign-in is open, on loopback only") }
+        let keyring = try keyring(configuration)
         let identity = try IdentitySources(configuration, development, logger)
-        let metrics = Metrics()
-        let slow = configuration.slowOperationMilliseconds
-        let services = Services(
-            keyring: try keyring(configuration), issuers: identity.issuers,
-            keySets: identity.keySets, makeKeySet: identity.makeKeySet,
-            rates: RateLimits(.init(configuration.limits)), apple: identity.apple,
-            bookSources: try SourceChain(configuration, logger), logger: logger,
-            metrics: metrics, slowOperation: slow == 0 ? nil : .milliseconds(slow))
-
         let databaseURL = try configuration.database.required()
         try checkDatabase(databaseURL)
         let group = MultiThreadedEventLoopGroup.singleton
         let pools = try await openPools(databaseURL, on: group, configuration)
+        guard let firstPool = pools.values.first else {
+            throw StartError(message: "there is no event loop", code: 1)
+        }
+        let hub = try await Hub.start(
+            PostgresConfiguration(url: databaseURL), database: firstPool, logger: logger)
+        let metrics = Metrics()
         metrics.tell(of: Array(pools.values))
+        let gauges = LiveGauges()
+        metrics.tell(of: gauges)
+        let slow = configuration.slowOperationMilliseconds
+        let services = Services(
+            keyring: keyring, issuers: identity.issuers,
+            keySets: identity.keySets, makeKeySet: identity.makeKeySet,
+            rates: RateLimits(.init(configuration.limits)), apple: identity.apple,
+            bookSources: try SourceChain(configuration, logger), hub: hub, logger: logger,
+            metrics: metrics, slowOperation: slow == 0 ? nil : .milliseconds(slow))
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -63,11 +69,13 @@ enum App {
         limits.validation.hasSuggestions = configuration.introspection
         let hasExplorer = configuration.explorer
         let bodyBytesMax = configuration.limits.bodyBytesMax
+        let socketOrigins = AllowedOrigins(
+            configuration.allowedOrigins + [configuration.publicURL])
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
             group: group, executors: pools.values.map(\.executor), host: configuration.host,
             port: configuration.port, proxies: TrustedProxies(configuration.trustedProxies),
-            logger: logger, metrics: metrics,
+            logger: logger, metrics: metrics, gauges: gauges,
             onListening: { logger.info("listening on \($0)") }
         ) { [limits] executor in
             let loop = executor.eventLoop
@@ -78,7 +86,7 @@ enum App {
             let routes = standardRoutes(
                 loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
                 bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText,
-                metrics: metrics
+                socketOrigins: socketOrigins, metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
@@ -99,8 +107,10 @@ enum App {
                     .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        if development != nil { logger.notice("development sign-in is open, on loopback only") }
         defer { logger.info("stopped") }
         try await lifecycle.run()
+        await hub.close()
         for pool in pools.values { await pool.close() }
     }
 

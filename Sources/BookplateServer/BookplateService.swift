@@ -1,5 +1,6 @@
 import Bookplate
 import GraphQL
+import Identity
 import NIOCore
 import Server
 
@@ -16,13 +17,42 @@ final class BookplateService: GraphQLService {
 
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
         guard let query = request.query else { return .persistedQueryNotFound }
-        let answer = await runner.run(
-            .init(
-                query: query, operationName: request.operationName,
-                variables: request.variables ?? .null, bearerToken: request.bearerToken,
-                isReadOnly: request.isGET, requestID: request.requestID,
-                address: request.client.map { RateKey(address: $0.high, $0.low) },
-                isExplained: isDevelopment && request.extensions?["explain"]?.boolean == true))
+        return answer(await runner.run(.init(query, request, isExplained: isExplained(request))))
+    }
+
+    func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
+        guard let query = request.query else { return .answer(.persistedQueryNotFound) }
+        switch await runner.open(.init(query, request, isExplained: isExplained(request))) {
+        case .answer(let answer): return .answer(self.answer(answer))
+        case .responses(let responses): return .responses(responses)
+        }
+    }
+
+    func admit(
+        _ bearerToken: String, on loop: any EventLoop, onEnd: @escaping () -> Void
+    ) async throws(AdmissionError) -> AdmittedCaller {
+        let onEnd = NIOLoopBound(onEnd, eventLoop: loop)
+        do throws(RequestRunner.AdmissionError) {
+            let admission = try await runner.admit(bearerToken, requestID: "") {
+                loop.execute { onEnd.value() }
+            }
+            let lifetime = TimeAmount.seconds(admission.expiresAt - unixSecondsNow())
+            return AdmittedCaller(
+                expiresAt: .now() + lifetime, session: "\(admission.sessionID)",
+                watch: admission.watch)
+        } catch {
+            switch error {
+            case .refused: throw .refused
+            case .unavailable: throw .unavailable
+            }
+        }
+    }
+
+    private func isExplained(_ request: GraphQLRequest) -> Bool {
+        isDevelopment && request.extensions?["explain"]?.boolean == true
+    }
+
+    private func answer(_ answer: RequestRunner.Answer) -> GraphQLAnswer {
         var headers = answer.rate?.headers ?? []
         if let seconds = answer.retryAfterSeconds { headers.append(("retry-after", "\(seconds)")) }
         if isDevelopment, let statistics = answer.statistics {
@@ -47,6 +77,17 @@ extension RateLimits.State {
             ("ratelimit-policy", "\"\(name)\";q=\(unitsPerMinute);w=60"),
             ("ratelimit", "\"\(name)\";r=\(remaining);t=\(waitSeconds)"),
         ]
+    }
+}
+
+extension RequestRunner.Request {
+    fileprivate init(_ query: String, _ request: GraphQLRequest, isExplained: Bool) {
+        self.init(
+            query: query, operationName: request.operationName,
+            variables: request.variables ?? .null, bearerToken: request.bearerToken,
+            isReadOnly: request.isGET, requestID: request.requestID,
+            address: request.client.map { RateKey(address: $0.high, $0.low) },
+            isExplained: isExplained)
     }
 }
 

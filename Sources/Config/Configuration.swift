@@ -23,6 +23,8 @@ package struct Configuration: Sendable, Equatable {
     package var publicURL: String
     /// Addresses and CIDR blocks of the proxies whose `X-Forwarded-For` is believed; none by default.
     package var trustedProxies: [String]
+    /// Origins besides the server's own whose pages may open a WebSocket; `*` is all.
+    package var allowedOrigins: [String]
 
     package var database: Database
     package var identity: Identity
@@ -52,6 +54,8 @@ package struct Configuration: Sendable, Equatable {
         publicURL =
             try input.optional("BOOKPLATE_PUBLIC_URL", read: Read.publicURL)
             ?? "http://localhost:\(port)"
+        allowedOrigins =
+            try input.optional("BOOKPLATE_ALLOWED_ORIGINS", read: Read.list) ?? []
 
         database = try Database(&input)
         identity = try Identity(&input)

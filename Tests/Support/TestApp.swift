@@ -13,6 +13,7 @@ import Postgres
 package final class TestApp: Sendable {
     package let database: TestDatabase
     package let pool: ConnectionPool
+    package let hub: Hub
     package let keys: SessionKeys
     package let services: Services
     private let runner: LoopBound
@@ -58,21 +59,26 @@ package final class TestApp: Sendable {
         configuration.connectionCount = 2
         configure(&configuration)
         let executor = EventLoopTaskExecutor(loops.next())
+        let pool = try await ConnectionPool.start(configuration, on: executor)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let hub = try await Hub.start(
+            PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
+            logger: logger)
         let services = Services(
             keyring: keyring, issuers: [issuer.issuer],
             keySets: [issuer.issuer: KeySetCache(fixed: try issuer.keySet)],
             makeKeySet: { _ in KeySetCache(fixed: providerKeySet) }, rates: rates, apple: apple,
-            bookSources: sources, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        return try await TestApp(
-            database, try await ConnectionPool.start(configuration, on: executor), services)
+            bookSources: sources, hub: hub, logger: logger)
+        return try TestApp(database, pool, services, hub)
     }
 
     private init(
-        _ database: TestDatabase, _ pool: ConnectionPool, _ services: Services
-    ) async throws {
+        _ database: TestDatabase, _ pool: ConnectionPool, _ services: Services, _ hub: Hub
+    ) throws {
         self.database = database
         self.pool = pool
         self.services = services
+        self.hub = hub
         keys = services.sessionKeys
         runner = LoopBound(
             RequestRunner(

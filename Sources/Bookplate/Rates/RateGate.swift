@@ -14,20 +14,19 @@ struct RateGate {
         self.address = address
     }
 
-    /// Whether so many more units may be taken; then they are.
-    mutating func admits(_ units: Int) -> Bool {
-        guard units > 0 else { return true }
+    /// Takes so many more units.
+    ///
+    /// - Throws: `RATE_LIMITED`, where there are not enough.
+    mutating func admit(_ units: Int) throws(RequestErrors) {
+        guard units > 0 else { return }
         let tenantMax = viewer.flatMap { services.tenants.requestsPerMinuteMax(of: $0.tenantID) }
         state = services.rates.take(
             units, viewer: viewer, address: address, tenantMax: tenantMax)
-        return state?.isAllowed ?? true
-    }
-
-    /// Why a request is refused whole.
-    var error: GraphQLError {
-        let error = BookplateError.rateLimited(retryAfterSeconds: state?.waitSeconds ?? 1)
-        return GraphQLError(
-            error.message, extensions: error.fieldError(requestID: "").extensions)
+        guard let state, !state.isAllowed else { return }
+        let error = BookplateError.rateLimited(retryAfterSeconds: state.waitSeconds)
+        throw RequestErrors([
+            GraphQLError(error.message, extensions: error.fieldError(requestID: "").extensions)
+        ])
     }
 
     /// When what was refused for its rate may be asked again; nil where nothing was.

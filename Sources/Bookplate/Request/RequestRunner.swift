@@ -73,78 +73,159 @@ package final class RequestRunner {
         telemetry = OperationTelemetry(services)
     }
 
-    /// Runs one request. To be called on the loop of the connection pool.
+    /// What an operation gives: one answer, or one for each event.
+    package enum Operation {
+        case answer(Answer)
+        case responses(ResponseStream)
+    }
+
+    /// Runs one request that is answered once. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
-        let viewer = request.bearerToken.flatMap { self.viewer(of: $0, request.requestID) }
+        let viewer = viewer(of: request)
         var gate = RateGate(services, viewer, request.address)
-        // One unit before anything is read; the rest when it is known what is asked for.
-        var answer =
-            gate.admits(1) ? await self.answer(request, viewer, &gate) : refused(gate)
+        var answer: Answer
+        do throws(RequestErrors) {
+            let planned = try plan(request, &gate)
+            guard planned.plan.kind != .subscription else { throw RequestErrors([.needsStream]) }
+            answer = await run(request, planned, viewer)
+        } catch {
+            answer = refused(error.errors)
+        }
         answer.rate = gate.state
         return answer
     }
 
-    private func refused(_ gate: RateGate) -> Answer {
-        let answer = Self.refused([gate.error])
-        telemetry.refused(answer.errorCodes)
-        return answer
+    /// Runs one request that may be a subscription. To be called on the loop of the connection pool.
+    package func open(_ request: Request) async -> Operation {
+        let viewer = viewer(of: request)
+        var gate = RateGate(services, viewer, request.address)
+        var answer: Answer
+        do throws(RequestErrors) {
+            let planned = try plan(request, &gate)
+            guard planned.plan.kind != .subscription else {
+                // Each event is a request of its own: the database is asked anew whether the session lives.
+                let context = { [database, services] in
+                    RequestContext(
+                        viewer: viewer, database: database, services: services,
+                        requestID: request.requestID)
+                }
+                return .responses(
+                    try await subscribe(
+                        planned.plan, variables: planned.variables, context: context(),
+                        errorsMax: limits.errorsMax, eventContext: context))
+            }
+            answer = await run(request, planned, viewer)
+        } catch {
+            answer = refused(error.errors)
+        }
+        answer.rate = gate.state
+        return .answer(answer)
     }
 
-    private func answer(
-        _ request: Request, _ viewer: Viewer?, _ gate: inout RateGate
-    ) async -> Answer {
-        let start = ContinuousClock.now
-        let missesBefore = documents.missCount
+    /// A caller who was let in, and whose session is watched while this is kept.
+    package struct Admission: Sendable {
+        /// When the token runs out, in seconds of Unix time.
+        package let expiresAt: Int64
+        package let sessionID: UUID
+        package let watch: Hub.Watch
+    }
+
+    package enum AdmissionError: Error {
+        /// The token is not good, or its session has ended.
+        case refused
+        /// The database cannot say.
+        case unavailable
+    }
+
+    /// Lets a caller open what lasts. To be called on the loop of the connection pool.
+    ///
+    /// - Parameter onEnd: called when the session ends, on any thread, perhaps more than once.
+    package func admit(
+        _ token: String, requestID: String, onEnd: @escaping @Sendable () -> Void
+    ) async throws(AdmissionError) -> Admission {
+        guard let claims = claims(of: token, requestID) else { throw .refused }
+        let viewer = Viewer(claims)
+        // Watched first: an end in between is heard of twice rather than not at all.
+        let watch = services.hub.watch(session: viewer.sessionID, of: viewer.userID, onEnd: onEnd)
+        let context = RequestContext(
+            viewer: viewer, database: database, services: services, requestID: requestID)
+        do throws(BookplateError) {
+            _ = try await context.read { _, _ in }
+        } catch {
+            throw error == .unauthenticated ? .refused : .unavailable
+        }
+        return Admission(expiresAt: claims.expiresAt, sessionID: viewer.sessionID, watch: watch)
+    }
+
+    /// A request whose operation is ready to be executed, and how it came to that.
+    private struct Planned {
         let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
-        let cost: Int
-        do throws(RequestErrors) {
-            document = try documents.document(Array(request.query.utf8))
-            (plan, variables, cost) = try document.plan(
-                operationName: request.operationName, variables: request.variables)
-        } catch {
-            let answer = Self.refused(error.errors)
-            telemetry.refused(answer.errorCodes)
-            return answer
-        }
+        /// Whether the document's text was seen before.
+        let isKnown: Bool
+        let start: ContinuousClock.Instant
+    }
+
+    private func plan(
+        _ request: Request, _ gate: inout RateGate
+    ) throws(RequestErrors) -> Planned {
+        // One unit before anything is read; the rest when it is known what is asked for.
+        try gate.admit(1)
+        let start = ContinuousClock.now
+        let missesBefore = documents.missCount
+        let document = try documents.document(Array(request.query.utf8))
+        let (plan, variables, cost) = try document.plan(
+            operationName: request.operationName, variables: request.variables)
         let isKnown = documents.missCount == missesBefore
         telemetry.lookedUp(isKnown: isKnown)
-        if request.isReadOnly, plan.kind != .query {
-            var answer = Self.refused([
+        try gate.admit(cost / RateLimits.objectsPerUnit)
+        return Planned(
+            document: document, plan: plan, variables: variables, isKnown: isKnown, start: start)
+    }
+
+    private func run(
+        _ request: Request, _ planned: Planned, _ viewer: Viewer?
+    ) async -> Answer {
+        if request.isReadOnly, planned.plan.kind == .mutation {
+            var answer = refused([
                 GraphQLError(
                     "GET runs queries only. Send a mutation by POST.",
                     extensions: [.init("code", .string("BAD_USER_INPUT"))])
             ])
             answer.isForbiddenMutation = true
-            telemetry.refused(answer.errorCodes)
             return answer
         }
-        guard gate.admits(cost / RateLimits.objectsPerUnit) else { return refused(gate) }
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
             address: request.address, isExplained: request.isExplained)
-        let planned = ContinuousClock.now
+        let executionStart = ContinuousClock.now
         let result = await execute(
-            plan, variables: variables, context: context, errorsMax: limits.errorsMax)
-        let errorCodes = result.errors.compactMap(\.code)
+            planned.plan, variables: planned.variables, context: context,
+            errorsMax: limits.errorsMax)
         let finished = OperationTelemetry.Finished(
-            request: request, kind: plan.kind, operationName: plan.name, planning: planned - start,
-            execution: .now - planned, errorCodes: errorCodes,
+            request: request, kind: planned.plan.kind, operationName: planned.plan.name,
+            planning: executionStart - planned.start, execution: .now - executionStart,
+            errorCodes: result.errors.compactMap(\.code),
             statementCount: context.statistics.statementCount,
             roundTripCount: context.statistics.roundTripCount)
         telemetry.finished(finished)
         let body = context.explanation?.added(
-            to: result.body, isKnown: isKnown, document: document, planning: finished.planning,
-            execution: finished.execution)
+            to: result.body, isKnown: planned.isKnown, document: planned.document,
+            planning: finished.planning, execution: finished.execution)
         var answer = Answer(
-            body: body ?? result.body, errorCodes: errorCodes, statistics: context.statistics)
+            body: body ?? result.body, errorCodes: finished.errorCodes,
+            statistics: context.statistics)
         answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: result.errors)
         return answer
     }
 
+    private func viewer(of request: Request) -> Viewer? {
+        request.bearerToken.flatMap { claims(of: $0, request.requestID) }.map { Viewer($0) }
+    }
+
     /// nil for a token that is not good, which is then the same as none; why is for the log.
-    private func viewer(of token: String, _ requestID: String) -> Viewer? {
+    private func claims(of token: String, _ requestID: String) -> AccessClaims? {
         if keysVersion != services.keyring.version {
             keysVersion = services.keyring.version
             // What a withdrawn key has signed is good no longer.
@@ -152,11 +233,11 @@ package final class RequestRunner {
         }
         let now = unixSecondsNow()
         let bytes = Array(token.utf8)
-        if let claims = tokens.claims(of: bytes, now: now) { return Viewer(claims) }
+        if let claims = tokens.claims(of: bytes, now: now) { return claims }
         do throws(TokenError) {
             let claims = try verified(token, now: now)
             tokens.insert(claims, for: bytes)
-            return Viewer(claims)
+            return claims
         } catch {
             services.logger.info(
                 "refused an access token",
@@ -175,16 +256,24 @@ package final class RequestRunner {
         }
     }
 
-    private static func refused(_ errors: [GraphQLError]) -> Answer {
+    private func refused(_ errors: [GraphQLError]) -> Answer {
+        let codes = errors.compactMap(\.code)
+        telemetry.refused(codes)
         var writer = ResponseWriter()
         writer.append("{\"errors\":")
         writer.write(errors)
         writer.append(UInt8(ascii: "}"))
-        var answer = Answer(
-            body: writer.bytes, isRequestError: true, errorCodes: errors.compactMap(\.code))
+        var answer = Answer(body: writer.bytes, isRequestError: true, errorCodes: codes)
         answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: errors)
         return answer
     }
+}
+
+extension GraphQLError {
+    fileprivate static let needsStream = GraphQLError(
+        "A subscription has many answers. Accept text/event-stream or "
+            + "multipart/mixed;subscriptionSpec=\"1.0\", or ask over a WebSocket.",
+        extensions: [.init("code", .string("BAD_USER_INPUT"))])
 }
 
 extension Viewer {

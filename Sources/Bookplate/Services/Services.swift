@@ -13,6 +13,7 @@ package final class Services: Sendable {
     let rates: RateLimits
     /// Nil where the installation has no key for Apple's token endpoints.
     let apple: AppleClient?
+    let hub: Hub
     package let bookSources: SourceChain
     let logger: Logger
     /// What the process counts.
@@ -27,16 +28,19 @@ package final class Services: Sendable {
     ///   - keySets: where the keys of identity tokens come from, by issuer.
     ///   - makeKeySet: the keys of a tenant's own provider, by their URL; nil where there are none.
     ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
+    ///   - hub: wakes subscriptions.
     package init(
         keyring: SessionKeyring, issuers: [String], keySets: [String: KeySetCache],
         makeKeySet: (@Sendable (String) -> KeySetCache)? = nil, rates: RateLimits = RateLimits(),
-        apple: AppleClient? = nil, bookSources: SourceChain = SourceChain([]), logger: Logger,
+        apple: AppleClient? = nil, bookSources: SourceChain = SourceChain([]), hub: Hub,
+        logger: Logger,
         metrics: Metrics = Metrics(), slowOperation: Duration? = nil
     ) {
         self.keyring = keyring
         self.rates = rates
         self.apple = apple
         self.bookSources = bookSources
+        self.hub = hub
         self.logger = logger
         self.metrics = metrics
         self.slowOperation = slowOperation

@@ -24,6 +24,7 @@ package struct HTTPServer: Service {
     private let proxies: TrustedProxies
     private let logger: Logger
     private let metrics: Metrics
+    private let gauges: LiveGauges
     private let makeRoutes: MakeRoutes
     private let onListening: @Sendable (SocketAddress) -> Void
 
@@ -34,7 +35,7 @@ package struct HTTPServer: Service {
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
         limits: HTTPLimits = HTTPLimits(), proxies: TrustedProxies = TrustedProxies(),
-        logger: Logger, metrics: Metrics = Metrics(),
+        logger: Logger, metrics: Metrics = Metrics(), gauges: LiveGauges = LiveGauges(),
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         makeRoutes: @escaping MakeRoutes
     ) {
@@ -46,6 +47,7 @@ package struct HTTPServer: Service {
         self.proxies = proxies
         self.logger = logger
         self.metrics = metrics
+        self.gauges = gauges
         self.onListening = onListening
         self.makeRoutes = makeRoutes
     }
@@ -78,12 +80,12 @@ package struct HTTPServer: Service {
         for loop in group.makeIterator() {
             let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
-                [makeRoutes, limits, proxies, logger, metrics] in
+                [makeRoutes, limits, proxies, logger, metrics, gauges] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
                     LoopContext(
                         executor, routes: routes, limits: limits, proxies: proxies, logger: logger,
-                        metrics: metrics),
+                        metrics: metrics, gauges: gauges),
                     eventLoop: loop)
             }.get()
         }
@@ -135,18 +137,24 @@ package struct HTTPServer: Service {
         limits.maxHeaderListSize = context.limits.headerBytesMax
         try pipeline.addHandlers([
             HTTPResponseEncoder(),
-            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)),
+            ByteToMessageHandler(
+                HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
+            ),
             HTTPServerPipelineHandler(),
             ConnectionHandler(context),
         ])
     }
 
-    /// Returns when every connection is closed: idle ones at once, the others after their answer, or at the time limit.
+    /// Returns when every connection is closed: idle ones, sockets and streams at once, the others
+    /// after their answer, or at the time limit.
     private func stop(
         _ contexts: LoopContexts, _ quiescing: ServerQuiescingHelper, on loop: any EventLoop
     ) async {
         let promise = loop.makePromise(of: Void.self)
         quiescing.initiateShutdown(promise: promise)
+        for bound in contexts.values {
+            bound.eventLoop.execute { bound.value.drain() }
+        }
         let timer = loop.scheduleTask(in: limits.stopTimeout) { [logger] in
             logger.warning("stopping: some requests took too long and are cut off")
             for bound in contexts.values {

@@ -13,13 +13,16 @@ final class LoopContext {
     var date = HTTPDate()
     var requestIDs = RequestID()
     var metrics: HTTPMetrics
-    private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
+    let gauges: LiveGauges
+    /// Whether the server stops: what would last is ended.
+    private(set) var isDraining = false
+    private var connections: [ObjectIdentifier: any TimedConnection] = [:]
 
     var loop: any EventLoop { executor.eventLoop }
 
     init(
         _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits,
-        proxies: TrustedProxies, logger: Logger, metrics: Metrics
+        proxies: TrustedProxies, logger: Logger, metrics: Metrics, gauges: LiveGauges
     ) {
         self.executor = executor
         self.routes = routes
@@ -27,13 +30,14 @@ final class LoopContext {
         self.proxies = proxies
         self.logger = logger
         self.metrics = HTTPMetrics(metrics)
+        self.gauges = gauges
     }
 
-    func add(_ connection: ConnectionHandler) {
+    func add(_ connection: any TimedConnection) {
         connections[ObjectIdentifier(connection)] = connection
     }
 
-    func remove(_ connection: ConnectionHandler) {
+    func remove(_ connection: any TimedConnection) {
         connections[ObjectIdentifier(connection)] = nil
     }
 
@@ -47,7 +51,23 @@ final class LoopContext {
         }
     }
 
+    /// Ends sockets and streams in order; requests go on.
+    func drain() {
+        isDraining = true
+        for connection in connections.values { connection.drain() }
+    }
+
     func closeAll() {
         for connection in connections.values { connection.close() }
     }
+}
+
+/// A connection whose times the loop's sweep keeps.
+protocol TimedConnection: AnyObject {
+    /// When `deadlinePassed` is due.
+    var deadline: NIODeadline { get }
+    func deadlinePassed()
+    /// Ends what would last, because the server stops.
+    func drain()
+    func close()
 }
