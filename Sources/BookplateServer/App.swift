@@ -37,7 +37,7 @@ enum App {
         let schema = try BookplateSchema(sdl: BookplateSchema.text)
         let isDevelopment = configuration.environment == .development
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
-        let keyring = try keyring(configuration)
+        let keyring = try Self.keyring(configuration)
         let identity = try IdentitySources(configuration, development, logger)
         let databaseURL = try configuration.database.required()
         try checkDatabase(databaseURL)
