@@ -9,7 +9,11 @@ import Testing
 
 /// What a person granted at Apple: taken with the sign-in, kept sealed, revoked with the account.
 @Suite struct AppleGrantTests {
-    private static let become = Statement("SELECT set_config('app.user_id', $1, true)")
+    private static let become = Statement(
+        """
+        SELECT set_config('app.user_id', $1, true), set_config('app.tenant_id', id::text, true) \
+        FROM tenants WHERE slug = 'alpha'
+        """)
 
     private struct Setting {
         let apple: AppleDouble
