@@ -3,7 +3,7 @@ package enum JobHandlers {
     /// A new kind is a line here.
     package static func all(_ services: Services) -> [any JobHandler] {
         [
-            PurgeDeadJobs(), ExchangeAppleCode(services: services),
+            PurgeDeadJobs(), PruneChanges(), ExchangeAppleCode(services: services),
             RevokeAppleGrant(services: services),
         ]
     }

@@ -46,7 +46,7 @@ package final class SessionKeyring: Sendable {
         // Looked at first: what is written meanwhile is read the next time.
         let stamp = Stamp(file)
         let keys = try SessionKeys(file: file, makesMissing: makesMissing)
-        state = Mutex(State(keys: keys, stamp: stamp))
+        state = Mutex(State(keys: keys, stamp: stamp ?? Stamp(file)))
     }
 
     package var keys: SessionKeys { state.withLock { $0.keys } }
