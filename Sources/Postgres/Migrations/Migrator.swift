@@ -58,16 +58,7 @@ package struct Migrator {
         try lock()
         defer { unlock() }
         let (table, plan) = try query { () throws(PostgresError) in
-            let table = try self.table()
-            try connection.execute(
-                """
-                CREATE TABLE IF NOT EXISTS \(table) (
-                    version bigint PRIMARY KEY,
-                    name text NOT NULL,
-                    checksum text NOT NULL,
-                    applied_at timestamptz NOT NULL DEFAULT now(),
-                    milliseconds bigint NOT NULL)
-                """)
+            let table = try makeTable()
             return (table, try self.plan(table))
         }
         var records: [MigrationPlan.Record] = []
@@ -215,6 +206,21 @@ extension Migrator {
             throw .unexpectedResult("the search_path leads to no schema")
         }
         return "\(schema).schema_migrations"
+    }
+
+    /// Makes the table of records where there is none; a migration may grant it to others.
+    func makeTable() throws(PostgresError) -> String {
+        let table = try self.table()
+        try connection.execute(
+            """
+            CREATE TABLE IF NOT EXISTS \(table) (
+                version bigint PRIMARY KEY,
+                name text NOT NULL,
+                checksum text NOT NULL,
+                applied_at timestamptz NOT NULL DEFAULT now(),
+                milliseconds bigint NOT NULL)
+            """)
+        return table
     }
 
     private func plan(_ table: String) throws(PostgresError) -> MigrationPlan {

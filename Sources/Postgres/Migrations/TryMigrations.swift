@@ -19,7 +19,10 @@ extension Migrator {
         let pending = try status().pending(to: target).map(\.file)
         let possible = pending.prefix(while: \.isTransactional)
         let tables = try query { () throws(PostgresError) in try connection.tables() }
-        try query { () throws(PostgresError) in try connection.execute("BEGIN") }
+        try query { () throws(PostgresError) in
+            try connection.execute("BEGIN")
+            _ = try makeTable()
+        }
         defer { try? connection.execute("ROLLBACK") }
         var held: [TableLock] = []
         var trials: [Trial] = []
