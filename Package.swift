@@ -31,6 +31,8 @@ let package = Package(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CReadiness"),
         .target(name: "Telemetry"),
+        // The editor of the explorer page, as bytes in the program.
+        .target(name: "CExplorer", exclude: ["codemirror"]),
         .target(
             name: "EventLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         .target(
@@ -68,7 +70,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Config", "EventLoops", "GraphQL", "Telemetry",
+                "CExplorer", "Config", "EventLoops", "GraphQL", "Telemetry",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -81,11 +83,17 @@ let package = Package(
                 .embedInCode("Explorer/Page/explorer.html"),
                 .embedInCode("Explorer/Page/explorer.css"),
                 .embedInCode("Explorer/Page/explorer.js"),
+                .embedInCode("Explorer/Page/answer.js"),
+                .embedInCode("Explorer/Page/builder.js"),
+                .embedInCode("Explorer/Page/complete.js"),
                 .embedInCode("Explorer/Page/docs.js"),
                 .embedInCode("Explorer/Page/dom.js"),
-                .embedInCode("Explorer/Page/editor.js"),
-                .embedInCode("Explorer/Page/highlight.js"),
+                .embedInCode("Explorer/Page/editors.js"),
+                .embedInCode("Explorer/Page/export.js"),
+                .embedInCode("Explorer/Page/parse.js"),
                 .embedInCode("Explorer/Page/request.js"),
+                .embedInCode("Explorer/Page/schema.js"),
+                .embedInCode("Explorer/Page/signin.js"),
                 .embedInCode("Explorer/Page/store.js"),
             ]),
         .executableTarget(
@@ -110,7 +118,7 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Config", "GraphQL", "Server", "SocketClient", "Telemetry",
+                "Config", "GraphQL", "Server", "SocketClient", "Telemetry", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

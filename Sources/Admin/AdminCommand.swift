@@ -17,10 +17,11 @@ struct AdminCommand: AsyncParsableCommand {
               bookplate-admin migrate up
               bookplate-admin tenant add --slug reader --name Reader --audience com.example.reader
               bookplate-admin catalog import scripts/catalog/starter.jsonl
+              bookplate-admin doctor
             """,
         subcommands: [
             Migrate.self, Tenant.self, Account.self, Catalog.self, Jobs.self, Keys.self, Token.self,
-            SchemaCommand.self, Completions.self, Manual.self,
+            SchemaCommand.self, Doctor.self, Completions.self, Manual.self,
         ])
 
     static func main() async {

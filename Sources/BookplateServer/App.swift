@@ -52,6 +52,7 @@ enum App {
         metrics.tell(of: Array(pools.values))
         let gauges = LiveGauges()
         metrics.tell(of: gauges)
+        _ = JobGauges(metrics, database: firstPool)
         let slow = configuration.slowOperationMilliseconds
         let services = Services(
             keyring: keyring, issuers: identity.issuers,
@@ -67,7 +68,11 @@ enum App {
         limits.operation.aliasesMax = configuration.limits.aliasesMax
         limits.operation.costMax = configuration.limits.costMax
         limits.validation.hasSuggestions = configuration.introspection
-        let hasExplorer = configuration.explorer
+        let explorer =
+            configuration.explorer
+            ? Explorer(
+                schema: schema.schema, limits: limits, isDevelopment: isDevelopment,
+                hasDevelopmentSignIn: development != nil) : nil
         let bodyBytesMax = configuration.limits.bodyBytesMax
         let socketOrigins = AllowedOrigins(
             configuration.allowedOrigins + [configuration.publicURL])
@@ -85,7 +90,7 @@ enum App {
             let runner = RequestRunner(schema, database: pool, services: services, limits: limits)
             let routes = standardRoutes(
                 loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
-                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText,
+                bodyBytesMax: bodyBytesMax, explorer: explorer, schemaText: schemaText,
                 socketOrigins: socketOrigins, metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready

@@ -62,7 +62,7 @@ import Testing
             "Bookplate": [
                 "BookSources", "GraphQL", "Postgres", "Identity", "HTTPFetch", "Telemetry",
             ],
-            "Server": ["Config", "EventLoops", "GraphQL", "Postgres", "Telemetry"],
+            "Server": ["CExplorer", "Config", "EventLoops", "GraphQL", "Postgres", "Telemetry"],
             "GraphQLTool": ["GraphQL"],
             "Admin": [
                 "BookSources", "Bookplate", "Config", "GraphQL", "HTTPFetch", "Identity",
