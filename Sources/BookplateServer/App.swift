@@ -101,16 +101,21 @@ enum App {
         let jobs = try await JobService(
             JobHandlers.all(services), databaseURL,
             connectionCount: jobConnectionCount(configuration), logger: logger)
+        var running: [any Service] = [
+            jobs, ConfigurationWatch(services, database: jobs.pool, logger: logger),
+        ]
+        if let broker = configuration.sources.broker {
+            running.append(
+                EventService(
+                    broker, publicURL: configuration.publicURL, database: firstPool,
+                    services: services))
+        }
         // Stopped in the reverse order: the last requests may still ask for work.
         let lifecycle = ServiceGroup(
             configuration: .init(
-                services: [
-                    .init(service: jobs, successTerminationBehavior: .gracefullyShutdownGroup),
-                    .init(
-                        service: ConfigurationWatch(services, database: jobs.pool, logger: logger),
-                        successTerminationBehavior: .gracefullyShutdownGroup),
-                    .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
-                ],
+                services: (running + [server]).map {
+                    .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
+                },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         if development != nil { logger.notice("development sign-in is open, on loopback only") }
         defer { logger.info("stopped") }

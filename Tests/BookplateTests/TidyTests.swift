@@ -55,7 +55,7 @@ import Testing
     @Test func importsPointOneWay() throws {
         let allowed: [String: Set<String>] = [
             "GraphQL": [], "Config": [], "EventLoops": [], "Telemetry": [],
-            "HTTPFetch": ["CCurl", "Telemetry"],
+            "HTTPFetch": ["CCurl", "Telemetry"], "MQTT": ["CMosquitto"],
             "Postgres": ["CLibPQ", "CReadiness", "EventLoops"],
             "Identity": ["CJWT", "CCrypto", "HTTPFetch"],
             "BookSources": ["HTTPFetch"],
@@ -70,7 +70,7 @@ import Testing
             ],
             "BookplateServer": [
                 "BookSources", "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch",
-                "Identity", "Postgres", "Server", "Telemetry",
+                "Identity", "MQTT", "Postgres", "Server", "Telemetry",
             ],
         ]
         let own = Set(Self.modules)

@@ -103,16 +103,13 @@ package final class RequestRunner {
         do throws(RequestErrors) {
             let planned = try plan(request, &gate)
             guard planned.plan.kind != .subscription else {
-                // Each event is a request of its own: the database is asked anew whether the session lives.
-                let context = { [database, services] in
-                    RequestContext(
-                        viewer: viewer, database: database, services: services,
-                        requestID: request.requestID)
-                }
+                let context = RequestContext(
+                    viewer: viewer, database: database, services: services,
+                    requestID: request.requestID)
                 return .responses(
                     try await subscribe(
-                        planned.plan, variables: planned.variables, context: context(),
-                        errorsMax: limits.errorsMax, eventContext: context))
+                        planned.plan, variables: planned.variables, context: context,
+                        errorsMax: limits.errorsMax, eventContext: { context.another() }))
             }
             answer = await run(request, planned, viewer)
         } catch {
