@@ -15,7 +15,7 @@ create policy owner_only on apple_grants to bookplate_app
 create policy administration on apple_grants to current_user using (true) with check (true);
 grant select, insert, update, delete on apple_grants to bookplate_app;
 
-alter table account_tombstones add covers int not null default 0;
+alter table account_tombstones add column if not exists covers int not null default 0;
 
 -- Takes a job back that its own request has done in the meantime. Only what is nobody's, and waits.
 create function withdraw_jobs(ids uuid[]) returns void
