@@ -47,6 +47,9 @@ let package = Package(
             name: "HTTPFetch", dependencies: ["CCurl"]),
         .target(name: "BookSources", dependencies: ["HTTPFetch"]),
 
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "Gzip", dependencies: ["CZlib"]),
+
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(
@@ -96,7 +99,7 @@ let package = Package(
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "Bookplate", "Config",
+                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
@@ -114,6 +117,7 @@ let package = Package(
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
+        .testTarget(name: "GzipTests", dependencies: ["Gzip"]),
         .testTarget(
             name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

@@ -1,4 +1,5 @@
 import HTTPFetch
+import Synchronization
 
 /// The outside sources, asked in their order: each fills what those before it do not say.
 package final class SourceChain: Sendable {
@@ -26,6 +27,7 @@ package final class SourceChain: Sendable {
 
     let sources: [BookSource]
     let onFailure: @Sendable (SourceName, SourceError) -> Void
+    let searchPace = Mutex(RequestPace(RateLimit(perSecond: 0.5, burst: 15), now: .now))
     private let flights = SingleFlight<Question, Lookup>()
 
     private struct Question: Hashable {

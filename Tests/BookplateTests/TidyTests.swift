@@ -57,11 +57,11 @@ import Testing
             "GraphQL": [], "Config": [], "EventLoops": [], "HTTPFetch": ["CCurl"],
             "Postgres": ["CLibPQ", "CReadiness", "EventLoops"],
             "Identity": ["CJWT", "CCrypto", "HTTPFetch"],
-            "BookSources": ["HTTPFetch"],
+            "BookSources": ["HTTPFetch"], "Gzip": ["CZlib"],
             "Bookplate": ["BookSources", "GraphQL", "Postgres", "Identity", "HTTPFetch"],
             "Server": ["Config", "EventLoops", "GraphQL", "Postgres"], "GraphQLTool": ["GraphQL"],
             "Admin": [
-                "BookSources", "Bookplate", "Config", "GraphQL", "HTTPFetch", "Identity",
+                "BookSources", "Bookplate", "Config", "GraphQL", "Gzip", "HTTPFetch", "Identity",
                 "Postgres",
             ],
             "BookplateServer": [

@@ -90,6 +90,7 @@ private struct ResolverTable: ResolverSource {
             "feedCard": .load(RowLookup.byID(FeedCard.type)),
             "genres": .load(GenreNames()),
             "lookupISBN": .load(ISBNLookup()),
+            "search": .load(CatalogSearch()),
         ]
         table["Mutation"] = [
             "signInWithApple": .load(Sessions.signInWithApple),
