@@ -50,6 +50,12 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "Gzip", dependencies: ["CZlib"]),
 
+        .systemLibrary(
+            name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .target(
+            name: "MQTT",
+            dependencies: ["CMosquitto", .product(name: "NIOPosix", package: "swift-nio")]),
+
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(
@@ -93,6 +99,7 @@ let package = Package(
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
+                "MQTT",
                 "BookSources", "Bookplate", "Config", "EventLoops", "Server",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -118,6 +125,12 @@ let package = Package(
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
         .target(name: "SocketClient", path: "Tests/SocketClient"),
+        .target(name: "MosquittoBroker", path: "Tests/MosquittoBroker"),
+        .testTarget(
+            name: "MQTTTests",
+            dependencies: [
+                "MQTT", "MosquittoBroker", .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
         .testTarget(name: "GzipTests", dependencies: ["Gzip"]),
         .testTarget(
@@ -139,7 +152,8 @@ let package = Package(
             ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
-            name: "JourneyTests", dependencies: ["GraphQL", "SocketClient", "TestSupport"]),
+            name: "JourneyTests",
+            dependencies: ["GraphQL", "MosquittoBroker", "SocketClient", "TestSupport"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

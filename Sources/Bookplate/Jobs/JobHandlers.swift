@@ -2,6 +2,8 @@
 package enum JobHandlers {
     /// A new kind is a line here.
     package static func all(_ services: Services) -> [any JobHandler] {
-        [PurgeDeadJobs(), CompleteBook(sources: services.bookSources)]
+        [
+            PurgeDeadJobs(), PruneChanges(), CompleteBook(sources: services.bookSources),
+        ]
     }
 }
