@@ -14,6 +14,10 @@ package final class SourceChain: Sendable {
         package var googleBooksKey: String?
         package var isbnDBURL: String?
         package var isbnDBKey: String?
+        /// Hosts and networks that may be reached though they are private.
+        package var allowed: [String] = []
+        /// Who answers for this program: a mail or web address.
+        package var contact = ""
 
         package init() {}
     }
@@ -75,6 +79,14 @@ package final class SourceChain: Sendable {
         package var misses: [SourceName] = []
         /// Those that could not say.
         package var failures: [SourceName] = []
+
+        package init(
+            record: BookRecord? = nil, misses: [SourceName] = [], failures: [SourceName] = []
+        ) {
+            self.record = record
+            self.misses = misses
+            self.failures = failures
+        }
     }
 
     // MARK: - By ISBN

@@ -36,6 +36,8 @@ extension CatalogImport {
     /// work's id (Wikidata's) is shared by its editions, so the ISBN decides first. A book that has
     /// neither is known by its title and authors.
     static let findEditions = """
+        CREATE INDEX ON staged_sources (line);
+        ANALYZE staged, staged_sources;
         INSERT INTO staged_sources SELECT line, 'words',
             md5(search_fold(concat_ws(' ', title, array_to_string(authors, ' '))))
             FROM staged r WHERE isbn13 IS NULL
