@@ -2,13 +2,11 @@ import ArgumentParser
 import BookSources
 import Bookplate
 import Config
-import Dispatch
 import GraphQL
 import Postgres
-import Synchronization
 
 extension Backfill {
-    struct Editions: ParsableCommand {
+    struct Editions: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
                 "Fills what the catalogue does not know of its books from the outside sources.",
@@ -31,32 +29,35 @@ extension Backfill {
             guard limit > 0 else { throw ValidationError("--limit is 1 or more.") }
         }
 
-        func run() throws {
+        func run() async throws {
             let configuration = try Configuration.load()
             let backfill = EditionBackfill(try connect(configuration))
             let sources = try SourceChain(.init(configuration)) { source, error in
                 tell("\(source.rawValue): \(error)")
             }
             guard !sources.names.isEmpty else { throw Failure("no book source is switched on") }
+            Interruption.watch()
             var total = EditionBackfill.Progress()
-            let remaining: Int
-            do throws(PostgresError) {
-                remaining = try backfill.remaining()
-                while !dryRun, total.asked < limit {
-                    let editions = try backfill.next(
-                        min(EditionBackfill.batchMax, limit - total.asked))
-                    if editions.isEmpty { break }
-                    let lookups = waiting { await EditionBackfill.ask(editions, sources) }
-                    let done = try backfill.save(lookups, of: editions)
-                    total.asked += done.asked
-                    total.found += done.found
-                    total.unavailable += done.unavailable
-                    // Nobody answers: it would go round in circles.
-                    if done.asked == 0 { break }
+            let remaining = try asking { () throws(PostgresError) in try backfill.remaining() }
+            let progress = Progress("editions", total: min(remaining, limit))
+            while !dryRun, total.asked < limit {
+                try Interruption.check()
+                let editions = try asking { () throws(PostgresError) in
+                    try backfill.next(min(EditionBackfill.batchMax, limit - total.asked))
                 }
-            } catch {
-                throw Failure(error)
+                if editions.isEmpty { break }
+                let lookups = await EditionBackfill.ask(editions, sources)
+                let done = try asking { () throws(PostgresError) in
+                    try backfill.save(lookups, of: editions)
+                }
+                total.asked += done.asked
+                total.found += done.found
+                total.unavailable += done.unavailable
+                progress.advance(by: done.asked)
+                // Nobody answers: it would go round in circles.
+                if done.asked == 0 { break }
             }
+            progress.finish()
             output.print(
                 .object([
                     .init("remaining", .int(max(0, remaining - total.asked))),
@@ -71,7 +72,8 @@ extension Backfill {
                             + "\(max(0, remaining - total.asked)) left"
                 ])
             if !dryRun, total.asked == 0, total.unavailable > 0 {
-                throw Failure("the sources cannot be asked now; the same command goes on later")
+                throw Failure(
+                    "the sources cannot be asked now; the same command goes on later", .unavailable)
             }
         }
     }
@@ -93,24 +95,12 @@ extension SourceChain.Configuration {
     }
 }
 
-private final class Box<Value: Sendable>: Sendable {
-    let value = Mutex<Value?>(nil)
-}
-
-/// Blocks this thread, which is the command's own, until the work is done.
-private func waiting<Value: Sendable>(
-    for work: @escaping @Sendable () async -> Value
-) -> Value {
-    let box = Box<Value>()
-    let done = DispatchSemaphore(value: 0)
-    Task.detached {
-        let value = await work()
-        box.value.withLock { $0 = value }
-        done.signal()
+private func asking<Value>(
+    _ work: () throws(PostgresError) -> Value
+) throws(Failure) -> Value {
+    do throws(PostgresError) {
+        return try work()
+    } catch {
+        throw Failure(error)
     }
-    done.wait()
-    guard let value = box.value.withLock({ $0 }) else {
-        preconditionFailure("the work signals when its value is there")
-    }
-    return value
 }
