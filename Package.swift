@@ -50,6 +50,9 @@ let package = Package(
             name: "HTTPFetch", dependencies: ["CCurl", "Telemetry"]),
         .target(name: "BookSources", dependencies: ["HTTPFetch"]),
 
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "Gzip", dependencies: ["CZlib"]),
+
         .systemLibrary(
             name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .target(
@@ -112,7 +115,7 @@ let package = Package(
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "Bookplate", "Config",
+                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
@@ -139,6 +142,7 @@ let package = Package(
                 "MQTT", "MosquittoBroker", .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
+        .testTarget(name: "GzipTests", dependencies: ["Gzip"]),
         .testTarget(
             name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

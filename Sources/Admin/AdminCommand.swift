@@ -20,7 +20,8 @@ struct AdminCommand: AsyncParsableCommand {
               bookplate-admin doctor
             """,
         subcommands: [
-            Migrate.self, Tenant.self, Account.self, Catalog.self, Jobs.self, Keys.self, Token.self,
+            Migrate.self, Tenant.self, Account.self, Catalog.self, Backfill.self, Jobs.self,
+            Keys.self, Token.self,
             SchemaCommand.self, Doctor.self, Completions.self, Manual.self,
         ])
 

@@ -13,7 +13,12 @@ extension SourceChain {
     package func search(
         _ words: BookWords, count: Int, within budget: Duration = SourceChain.budget
     ) async -> SourceSearch {
-        let deadline = ContinuousClock.now.advanced(by: budget)
+        let now = ContinuousClock.now
+        // What people type must not use up what look-ups need.
+        guard searchPace.withLock({ $0.turn(at: now, by: now) }) != nil else {
+            return SourceSearch(failures: names)
+        }
+        let deadline = now.advanced(by: budget)
         let answers = await inOrder { source async throws(SourceError) in
             try await source.search(words, min(count, 40), deadline)
         }

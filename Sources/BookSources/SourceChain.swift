@@ -1,4 +1,5 @@
 import HTTPFetch
+import Synchronization
 
 /// The outside sources, asked in their order: each fills what those before it do not say.
 package final class SourceChain: Sendable {
@@ -13,6 +14,10 @@ package final class SourceChain: Sendable {
         package var googleBooksKey: String?
         package var isbnDBURL: String?
         package var isbnDBKey: String?
+        /// Hosts and networks that may be reached though they are private.
+        package var allowed: [String] = []
+        /// Who answers for this program: a mail or web address.
+        package var contact = ""
 
         package init() {}
     }
@@ -26,6 +31,7 @@ package final class SourceChain: Sendable {
 
     let sources: [BookSource]
     let onFailure: @Sendable (SourceName, SourceError) -> Void
+    let searchPace = Mutex(RequestPace(RateLimit(perSecond: 0.5, burst: 15), now: .now))
     private let flights = SingleFlight<Question, Lookup>()
 
     private struct Question: Hashable {
@@ -73,6 +79,14 @@ package final class SourceChain: Sendable {
         package var misses: [SourceName] = []
         /// Those that could not say.
         package var failures: [SourceName] = []
+
+        package init(
+            record: BookRecord? = nil, misses: [SourceName] = [], failures: [SourceName] = []
+        ) {
+            self.record = record
+            self.misses = misses
+            self.failures = failures
+        }
     }
 
     // MARK: - By ISBN

@@ -58,14 +58,14 @@ import Testing
             "HTTPFetch": ["CCurl", "Telemetry"], "MQTT": ["CMosquitto"],
             "Postgres": ["CLibPQ", "CReadiness", "EventLoops"],
             "Identity": ["CJWT", "CCrypto", "HTTPFetch"],
-            "BookSources": ["HTTPFetch"],
+            "BookSources": ["HTTPFetch"], "Gzip": ["CZlib"],
             "Bookplate": [
                 "BookSources", "GraphQL", "Postgres", "Identity", "HTTPFetch", "Telemetry",
             ],
             "Server": ["CExplorer", "Config", "EventLoops", "GraphQL", "Postgres", "Telemetry"],
             "GraphQLTool": ["GraphQL"],
             "Admin": [
-                "BookSources", "Bookplate", "Config", "GraphQL", "HTTPFetch", "Identity",
+                "BookSources", "Bookplate", "Config", "GraphQL", "Gzip", "HTTPFetch", "Identity",
                 "Postgres",
             ],
             "BookplateServer": [

@@ -153,7 +153,7 @@ struct OpenLibrary: Sendable {
         }
         let fields =
             "key,title,subtitle,author_name,first_publish_year,isbn,cover_i,language,"
-            + "number_of_pages_median,publisher,subject"
+            + "number_of_pages_median,publisher,subject,editions,editions.isbn"
         let json = try await client.json(
             "\(url)/search.json?\(query)&fields=\(fields)&limit=\(count)", by: deadline)
         return json?["docs"]?.items.prefix(count).compactMap { record(document: $0) } ?? []

@@ -48,7 +48,9 @@ extension OpenLibrary {
         return BookRecord(
             title: title, subtitle: document["subtitle"]?.text,
             authors: Self.texts(document["author_name"]),
-            isbns: Self.texts(document["isbn"]), publisher: Self.texts(document["publisher"]).first,
+            // Those of the edition that fits the words come first.
+            isbns: Self.texts(document["editions"]?["docs"]?.items.first?["isbn"])
+                + Self.texts(document["isbn"]), publisher: Self.texts(document["publisher"]).first,
             publishedDate: document["first_publish_year"]?.int.flatMap { publishedDate("\($0)") },
             pageCount: Self.pages(document["number_of_pages_median"]),
             language: Self.texts(document["language"]).count == 1

@@ -1,5 +1,5 @@
 /// The two-letter code of a language that Open Library names by three, or the code itself.
-func languageCode(_ code: String) -> String {
+package func languageCode(_ code: String) -> String {
     let twoLetters = [
         "ara": "ar", "bul": "bg", "cat": "ca", "ces": "cs", "chi": "zh", "cze": "cs", "dan": "da",
         "deu": "de", "dut": "nl", "ell": "el", "eng": "en", "est": "et", "fin": "fi", "fra": "fr",

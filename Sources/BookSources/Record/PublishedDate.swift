@@ -1,7 +1,7 @@
 /// A year, a month or a day out of what catalogues write: `October 1, 1988`, `c1997`, `2020-11`, `1990*`.
 ///
 /// - Returns: `1988-10-01`, `1997`, `2020-11`; nil where there is no year.
-func publishedDate(_ text: String) -> String? {
+package func publishedDate(_ text: String) -> String? {
     let words = text.split { !($0.isASCII && ($0.isNumber || $0.isLetter)) }
     let numbers = words.map { word in
         Int(word.drop { $0.isLetter }.prefix { $0.isNumber })

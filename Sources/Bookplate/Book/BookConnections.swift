@@ -5,7 +5,7 @@ import Postgres
 extension Book {
     static let ofUser = RowConnection(
         type, key: User.id, orders: BookOrder.of("b.added_at", "b.id"),
-        source: { arguments, _ throws(BookplateError) in
+        source: { arguments, order throws(BookplateError) in
             var conditions = ["b.user_id = $1"]
             var binds: [(inout Parameters) -> Void] = []
             // The first four parameters are the caller, the parents and the page.
@@ -23,12 +23,17 @@ extension Book {
                     "EXISTS (SELECT FROM shelf_books f WHERE f.user_id = $1 "
                         + "AND f.shelf_id = \(parameter) AND f.book_id = b.id)")
             }
-            if let search = arguments["search"]?.string {
-                let pattern = try LikePattern(containing: search, field: "search")
-                let parameter = bind { $0.append(text: pattern.text) }
-                conditions.append("(b.title ILIKE \(parameter) OR b.author ILIKE \(parameter))")
+            var score = "0::float8"
+            if let search = try BookSearch(arguments["search"]?.string) {
+                let parameter = bind { $0.append(text: search.text) }
+                conditions.append(search.condition(parameter))
+                score = search.score(parameter)
             }
-            let from = "books b WHERE \(conditions.joined(separator: " AND "))"
+            let books =
+                order.name == BookOrder.relevance
+                ? "(SELECT b.*, \(score) AS score FROM books b WHERE b.user_id = $1 OFFSET 0) b"
+                : "books b"
+            let from = "\(books) WHERE \(conditions.joined(separator: " AND "))"
             return .init(from: from) { [binds] parameters in
                 for bind in binds { bind(&parameters) }
             }
@@ -47,6 +52,7 @@ extension Book {
 
 /// The values of the schema's `BookOrder`, its default first.
 private enum BookOrder {
+    static let relevance = "RELEVANCE"
     static let addedAt = Column("b.added_at", .timestamp)
     static let updatedAt = Column("b.updated_at", .timestamp)
     // The root collation of Unicode: case and accents decide last.
@@ -73,21 +79,10 @@ private enum BookOrder {
             RowOrder(
                 name: "UPDATED_DESC", columns: [.init(updatedAt), .init(Book.id)],
                 isDescending: true),
+            RowOrder(
+                name: relevance,
+                columns: [.init(Column("b.score", .float)), .init(addedAt), .init(Book.id)],
+                isDescending: true),
         ]
-    }
-}
-
-/// A pattern of `ILIKE` that finds a text anywhere, taken literally.
-struct LikePattern {
-    let text: String
-
-    init(containing search: String, field: String) throws(BookplateError) {
-        let search = try TextInput.line(search, field: field, charactersMax: 200)
-        var text = "%"
-        for character in search.unicodeScalars {
-            if character == "%" || character == "_" || character == "\\" { text += "\\" }
-            text.unicodeScalars.append(character)
-        }
-        self.text = text + "%"
     }
 }

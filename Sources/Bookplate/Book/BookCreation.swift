@@ -62,36 +62,40 @@ struct BookCreation {
         segment.append(Self.insert, parameters)
     }
 
-    /// The ISBN that the outside sources have to be asked for: it is all that is said of the book, and the
-    /// catalogue does not know it.
+    /// Adds, in the transaction that makes the book, the job that finds out about it.
     ///
-    /// - Parameter rows: what the statement answered.
-    func isbnToFetch(_ rows: Rows) -> ISBN? {
-        let isDone = (0...2).contains { rows.uuid(0, $0) != nil }
-        guard title == nil, cardID == nil, !isDone, rows.bool(0, 3) != true,
-            rows.bool(0, 4) != true
-        else { return nil }
-        return isbn
+    /// - Parameter canAsk: whether there is anybody who could be asked.
+    func appendCompletion(to segment: inout Segment, for viewer: Viewer, canAsk: Bool) {
+        guard canAsk, title != nil, cardID == nil, let isbn else { return }
+        segment.enqueueCompletion(of: isbn, for: viewer)
     }
 
-    /// Reads what the statement found.
-    ///
-    /// - Returns: the id of the book that is there now, made just now or by the same request before.
-    func outcome(_ rows: Rows) throws(BookplateError) -> UUID {
-        if rows.uuid(0, 0) != nil || rows.uuid(0, 1) != nil { return id }
-        if let other = rows.uuid(0, 2) {
-            throw .conflict("This book is in the library already.", id: other.description)
-        }
-        if rows.bool(0, 4) == true { throw .notFound(Shelf.noSuchShelf) }
-        if rows.bool(0, 3) != true {
-            if cardID != nil { throw .notFound(FeedCard.noSuchCard) }
-            if title == nil {
-                throw .notFound("No book with this ISBN is known. Add it with its title.")
-            }
-        }
-        // Somebody else's transaction made it a moment ago.
-        throw .conflict("This book is in the library already.")
+    /// What the statement made of it.
+    enum Outcome {
+        /// The book that is there now, made just now or by the same request before.
+        case book(UUID)
+        case refused(BookplateError)
+        /// The ISBN is all that is said of the book, and the catalogue does not know it.
+        case unknownISBN(ISBN)
+        /// Another transaction has made the book a moment ago. Asked again, it is seen.
+        case overtaken
     }
+
+    func outcome(_ rows: Rows) -> Outcome {
+        if rows.uuid(0, 0) != nil || rows.uuid(0, 1) != nil { return .book(id) }
+        if let other = rows.uuid(0, 2) {
+            return .refused(.conflict(Self.isThere, id: other.description))
+        }
+        if rows.bool(0, 4) == true { return .refused(.notFound(Shelf.noSuchShelf)) }
+        if rows.bool(0, 3) != true {
+            if cardID != nil { return .refused(.notFound(FeedCard.noSuchCard)) }
+            if title == nil, let isbn { return .unknownISBN(isbn) }
+        }
+        return .overtaken
+    }
+
+    static let isThere = "This book is in the library already."
+    static let unknown = "No book with this ISBN is known. Add it with its title."
 
     /// The card's facts fill what the input leaves open. Answers in one row: the book made, the book
     /// that has the id, the book that is the same, whether a card was found, whether a shelf is missing.

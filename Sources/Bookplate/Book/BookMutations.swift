@@ -9,21 +9,26 @@ extension Book {
 
     static let create = RowMutation(type) { arguments, request, book throws(BookplateError) in
         let creation = try BookCreation(InputObject(arguments["input"]))
+        let canAsk = !request.services.bookSources.names.isEmpty
         func attempt() async throws(BookplateError) -> [Rows] {
             try await request.write { segment, viewer in
                 segment.append(User.takeTurns, .of(viewer.userID))
                 creation.append(to: &segment, for: viewer)
                 book.append([creation.id], to: &segment, for: viewer)
+                creation.appendCompletion(to: &segment, for: viewer, canAsk: canAsk)
             }
         }
         var rows = try await attempt()
-        if let isbn = creation.isbnToFetch(rows[1]) {
+        switch creation.outcome(rows[1]) {
+        case .unknownISBN(let isbn):
             guard try await OutsideEditions.fetch([isbn], for: request).isEmpty else {
                 throw .upstreamUnavailable(OutsideEditions.unavailable)
             }
             rows = try await attempt()
+        case .overtaken: rows = try await attempt()
+        case .book, .refused: break
         }
-        _ = try creation.outcome(rows[1])
+        _ = try creation.outcome(rows[1]).book()
         return try book.only(rows[2], orElse: noSuchBook)
     }
 
@@ -35,40 +40,47 @@ extension Book {
         let creations = inputs.map { input in
             Result { () throws(BookplateError) in try BookCreation(InputObject(input)) }
         }
-        /// What each of the entries, by their places, gave.
-        func attempt(_ entries: [(place: Int, creation: BookCreation)]) async throws(BookplateError)
-            -> [Int: Rows]
-        {
+        /// What became of the entries at these places.
+        func attempt(_ places: [Int]) async throws(BookplateError) -> [Int: BookCreation.Outcome] {
+            let entries = places.compactMap { place in
+                (try? creations[place].get()).map { (place: place, creation: $0) }
+            }
             guard !entries.isEmpty else { return [:] }
+            let canAsk = !request.services.bookSources.names.isEmpty
             let rows = try await request.write { segment, viewer in
                 segment.append(User.takeTurns, .of(viewer.userID))
                 for entry in entries { entry.creation.append(to: &segment, for: viewer) }
+                for entry in entries {
+                    entry.creation.appendCompletion(to: &segment, for: viewer, canAsk: canAsk)
+                }
             }
-            return Dictionary(uniqueKeysWithValues: zip(entries.map(\.place), rows.dropFirst()))
+            return Dictionary(
+                uniqueKeysWithValues: zip(entries, rows.dropFirst()).map { entry, rows in
+                    (entry.place, entry.creation.outcome(rows))
+                })
         }
-        let entries = creations.enumerated().compactMap { place, creation in
-            (try? creation.get()).map { (place: place, creation: $0) }
+        var outcomes = try await attempt(Array(creations.indices))
+        var unknown: [Int: ISBN] = [:]
+        var again: [Int] = []
+        for (place, outcome) in outcomes {
+            switch outcome {
+            case .unknownISBN(let isbn): unknown[place] = isbn
+            case .overtaken: again.append(place)
+            case .book, .refused: break
+            }
         }
-        var answers = try await attempt(entries)
-        let unknown = entries.compactMap { entry in
-            answers[entry.place].flatMap { entry.creation.isbnToFetch($0) }
-                .map { (entry: entry, isbn: $0) }
-        }
-        var unavailable: Set<ISBN> = []
-        if !unknown.isEmpty {
-            unavailable = try await OutsideEditions.fetch(
-                Array(Set(unknown.map(\.isbn))), for: request)
-            let again = unknown.filter { !unavailable.contains($0.isbn) }.map(\.entry)
-            answers.merge(try await attempt(again)) { $1 }
-        }
+        let unavailable = try await OutsideEditions.fetch(
+            Array(Set(unknown.values)), for: request)
+        again += unknown.filter { !unavailable.contains($0.value) }.keys
+        outcomes.merge(try await attempt(again.sorted())) { $1 }
         return creations.enumerated().map { place, creation in
             do throws(BookplateError) {
-                let creation = try creation.get()
-                guard let rows = answers[place] else { throw .internalError }
-                if let isbn = creation.isbnToFetch(rows), unavailable.contains(isbn) {
+                _ = try creation.get()
+                if let isbn = unknown[place], unavailable.contains(isbn) {
                     throw .upstreamUnavailable(OutsideEditions.unavailable)
                 }
-                return PlainObject(ids: ["book": [try creation.outcome(rows)]])
+                guard let outcome = outcomes[place] else { throw .internalError }
+                return PlainObject(ids: ["book": [try outcome.book()]])
             } catch {
                 return PlainObject(objects: ["error": [error.inputError]])
             }
@@ -78,9 +90,24 @@ extension Book {
     static let update = RowMutation(type) { arguments, request, book throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchBook)
         let update = try BookUpdate(InputObject(arguments["input"]))
-        let rows = try await request.write { segment, viewer in
-            update.append(to: &segment, for: viewer, book: id)
-            book.append([id], to: &segment, for: viewer)
+        let rows: [Rows]
+        do throws(BookplateError) {
+            rows = try await request.write { segment, viewer in
+                update.append(to: &segment, for: viewer, book: id)
+                if let isbn = update.isbn, !request.services.bookSources.names.isEmpty {
+                    segment.enqueueCompletion(of: isbn, for: viewer)
+                }
+                book.append([id], to: &segment, for: viewer)
+            }
+        } catch .conflict(let message, id: nil) {
+            guard let isbn = update.isbn else { throw .conflict(message) }
+            // Which book has it is asked when it is known that one has.
+            let other = try await request.read { segment, viewer in
+                var parameters = Parameters.of(viewer.userID, id)
+                parameters.append(text: isbn.description)
+                segment.append(findSame, parameters)
+            }[0]
+            throw .conflict(message, id: other.uuid(0, 0)?.description)
         }
         return try book.only(rows[rows.count - 1], orElse: noSuchBook)
     }
@@ -112,6 +139,12 @@ extension Book {
 
     // MARK: - Statements
 
+    private static let findSame = Statement(
+        """
+        SELECT id FROM books WHERE user_id = $1 AND id <> $2 AND (isbn13 = $3 \
+        OR edition_id = (SELECT e.id FROM editions e WHERE e.isbn13 = $3)) LIMIT 1
+        """)
+
     /// The foreign key refuses a shelf that is not there; a book that is not there gives no row.
     private static let place = Statement(
         """
@@ -129,6 +162,18 @@ extension Book {
     private static let deleteBook = Statement("DELETE FROM books WHERE user_id = $1 AND id = $2")
 }
 
+extension BookCreation.Outcome {
+    /// The book's id.
+    fileprivate func book() throws(BookplateError) -> UUID {
+        switch self {
+        case .book(let id): return id
+        case .refused(let error): throw error
+        case .unknownISBN: throw .notFound(BookCreation.unknown)
+        case .overtaken: throw .conflict(BookCreation.isThere)
+        }
+    }
+}
+
 extension BookplateError {
     /// The error as `InputError` of a bulk mutation.
     var inputError: PlainObject {
@@ -143,6 +188,8 @@ struct BookUpdate {
     private var assignments: [String] = []
     private var bind: [(inout Parameters) -> Void] = []
     private var shelfIDs: [UUID]?
+    /// The new ISBN.
+    private(set) var isbn: ISBN?
 
     /// - Throws: `.badUserInput` naming the field.
     init(_ input: InputObject) throws(BookplateError) {
@@ -159,6 +206,7 @@ struct BookUpdate {
         try setText("genre", of: input, charactersMax: BookCreation.labelCharactersMax)
         if input.isGiven("isbn") {
             let isbn = try ISBN.optional(input.text("isbn"))
+            self.isbn = isbn
             set("isbn13 = $?") { $0.append(text: isbn?.description) }
             if let isbn {
                 // The catalogue's card follows the ISBN.

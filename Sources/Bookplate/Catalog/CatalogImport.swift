@@ -1,9 +1,9 @@
 import Postgres
 
-/// Reads a catalogue file into `editions`: one JSON object a line.
+/// Reads a catalogue file into `editions`.
 ///
-/// Idempotent: a record that is there, by an outside id or its ISBN, is brought up to date. A line that
-/// cannot be read is reported with its number and passed over.
+/// Idempotent: a record that is there, by its ISBN, an outside id, or, where it has neither, its title and
+/// authors, is brought up to date. A line that cannot be read is reported with its number and passed over.
 package struct CatalogImport {
     package struct Summary: Sendable, Equatable {
         package var created = 0
@@ -14,20 +14,39 @@ package struct CatalogImport {
 
     /// Lines that go to the database at once.
     private static let batchMax = 500
-    private static let lineBytesMax = 1 << 20
 
     private let connection: AdminConnection
 
     package init(_ connection: AdminConnection) { self.connection = connection }
 
-    /// Imports all lines in one transaction, and brings the feed's order up to date.
+    /// Imports lines of JSON, an object each.
     ///
-    /// - Parameters:
-    ///   - lines: without their line ends.
-    ///   - isDryRun: everything is done and then undone.
-    ///   - onProblem: told of each line that was passed over, counted from 1.
+    /// - Parameter lines: without their line ends.
     package func run(
         _ lines: some Sequence<ArraySlice<UInt8>>, isDryRun: Bool = false,
+        onProblem: (_ line: Int, _ message: String) -> Void
+    ) throws(PostgresError) -> Summary {
+        let entries = lines.lazy.enumerated().compactMap { number, line in
+            CatalogFile.entry(line, number: number + 1)
+        }
+        return try run(entries: entries, isDryRun: isDryRun, onProblem: onProblem)
+    }
+
+    /// Imports a file.
+    package func run(
+        _ file: CatalogFile, isDryRun: Bool = false,
+        onProblem: (_ line: Int, _ message: String) -> Void
+    ) throws(PostgresError) -> Summary {
+        try run(entries: file.entries, isDryRun: isDryRun, onProblem: onProblem)
+    }
+
+    /// Imports all entries in one transaction, and brings what follows from the catalogue up to date.
+    ///
+    /// - Parameters:
+    ///   - isDryRun: everything is done and then undone.
+    ///   - onProblem: told of each line that was passed over, counted from 1.
+    private func run(
+        entries: some Sequence<CatalogFile.Entry>, isDryRun: Bool,
         onProblem: (_ line: Int, _ message: String) -> Void
     ) throws(PostgresError) -> Summary {
         var summary = Summary()
@@ -35,18 +54,12 @@ package struct CatalogImport {
         do throws(PostgresError) {
             try connection.execute(Self.createStaging)
             var batch: [(line: Int, record: CatalogRecord)] = []
-            var number = 0
-            for line in lines {
-                number += 1
-                if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { continue }
+            for entry in entries {
                 do throws(CatalogRecord.Problem) {
-                    guard line.count <= Self.lineBytesMax else {
-                        throw CatalogRecord.Problem("the line is longer than 1 MiB")
-                    }
-                    batch.append((number, try CatalogRecord(line: Array(line))))
+                    batch.append((entry.line, try entry.record.get()))
                 } catch {
                     summary.failed += 1
-                    onProblem(number, error.message)
+                    onProblem(entry.line, error.message)
                 }
                 if batch.count == Self.batchMax {
                     try stage(batch)
@@ -59,15 +72,13 @@ package struct CatalogImport {
             summary.updated = rows.updated
             summary.unchanged = rows.unchanged
             summary.failed += rows.failed
-            try connection.execute("SELECT refresh_feed_order()")
+            try CatalogUpkeep.refresh(connection)
             try connection.execute(isDryRun ? "ROLLBACK" : "COMMIT")
         } catch {
             try? connection.execute("ROLLBACK")
             throw error
         }
-        if !isDryRun {
-            try connection.execute("ANALYZE editions, edition_sources, genres, feed_order")
-        }
+        if !isDryRun { try CatalogUpkeep.analyze(connection) }
         return summary
     }
 

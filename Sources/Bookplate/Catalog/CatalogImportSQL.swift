@@ -33,8 +33,15 @@ extension CatalogImport {
         """
 
     /// The edition that an ISBN names, or else an outside id. An outside id is one edition's, but a
-    /// work's id (Wikidata's) is shared by its editions, so the ISBN decides first.
+    /// work's id (Wikidata's) is shared by its editions, so the ISBN decides first. A book that has
+    /// neither is known by its title and authors.
     static let findEditions = """
+        CREATE INDEX ON staged_sources (line);
+        ANALYZE staged, staged_sources;
+        INSERT INTO staged_sources SELECT line, 'words',
+            md5(search_fold(concat_ws(' ', title, array_to_string(authors, ' '))))
+            FROM staged r WHERE isbn13 IS NULL
+            AND NOT EXISTS (SELECT FROM staged_sources t WHERE t.line = r.line);
         UPDATE staged SET edition_id = e.id FROM editions e WHERE e.isbn13 = staged.isbn13;
         UPDATE staged SET edition_id = found.edition_id
         FROM (SELECT DISTINCT ON (t.line) t.line, s.edition_id FROM staged_sources t
@@ -48,7 +55,9 @@ extension CatalogImport {
     /// Two lines of one book: the first counts.
     static let dropDoubles = """
         WITH ranked AS (SELECT line, \
-        first_value(line) OVER (PARTITION BY coalesce(edition_id::text, isbn13, 'line ' || line) \
+        first_value(line) OVER (PARTITION BY coalesce(edition_id::text, isbn13, \
+        (SELECT t.key FROM staged_sources t WHERE t.line = staged.line AND t.source = 'words'), \
+        'line ' || line) \
         ORDER BY line) AS first FROM staged) \
         DELETE FROM staged USING ranked \
         WHERE staged.line = ranked.line AND ranked.first <> ranked.line \

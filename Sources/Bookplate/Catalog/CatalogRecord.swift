@@ -1,32 +1,50 @@
 import GraphQL
 
-/// A book as a catalogue file has it, one JSON object a line.
+/// A book as a catalogue file has it: an object of a line of JSON, or a row of a table (`CatalogTable`).
 struct CatalogRecord {
     var title: String
     var subtitle: String?
     var series: String?
     var seriesPosition: String?
-    var authors: [String]
+    var authors: [String] = []
     var isbn: ISBN?
     var publisher: String?
     var publishedDate: String?
     var language: String?
     var pageCount: Int32?
-    var genres: [String]
+    var genres: [String] = []
     var description: String?
     var averageRating: Double?
-    var ratingsCount: Int32
+    var ratingsCount: Int32 = 0
     /// Ids elsewhere, by source.
-    var sources: [(source: String, key: String)]
+    var sources: [(source: String, key: String)] = []
 
     static let genresMax = 6
     static let authorsMax = 50
+    static let descriptionCharactersMax = 20_000
 
     /// Why a line was passed over, as a sentence.
     struct Problem: Error, Equatable {
         let message: String
 
         init(_ message: String) { self.message = message }
+    }
+
+    /// - Throws: for a title that is blank or too long.
+    init(title: String) throws(Problem) {
+        guard let title = try Self.text(title, "title") else { throw Problem("title is missing") }
+        self.title = title
+    }
+
+    /// Trimmed; nil for what is blank.
+    static func text(
+        _ text: String?, _ name: String, max: Int = 500
+    ) throws(Problem) -> String? {
+        do throws(BookplateError) {
+            return try TextInput.optional(text, field: name, charactersMax: max)
+        } catch {
+            throw Problem(error.message)
+        }
     }
 
     /// Reads a line; absent and null members are the same.
@@ -41,19 +59,14 @@ struct CatalogRecord {
         func text(_ name: String, max: Int = 500) throws(Problem) -> String? {
             guard let value = json[name], !value.isNull else { return nil }
             guard let text = value.string else { throw Problem("\(name) is not text") }
-            do throws(BookplateError) {
-                return try TextInput.optional(text, field: name, charactersMax: max)
-            } catch {
-                throw Problem(error.message)
-            }
+            return try Self.text(text, name, max: max)
         }
         func texts(_ name: String) throws(Problem) -> [String] {
             guard let value = json[name], !value.isNull else { return [] }
             guard let list = value.list else { throw Problem("\(name) is not a list") }
             return list.compactMap(\.string).filter { !$0.isEmpty }
         }
-        guard let title = try text("title") else { throw Problem("title is missing") }
-        self.title = title
+        try self.init(title: try text("title") ?? "")
         subtitle = try text("subtitle")
         series = try text("series")
         seriesPosition = try text("seriesPosition")
@@ -78,7 +91,7 @@ struct CatalogRecord {
         var genres: [String] = []
         for genre in try texts("genres") where !genres.contains(genre) { genres.append(genre) }
         self.genres = Array(genres.prefix(Self.genresMax))
-        description = try text("description", max: 20_000)
+        description = try text("description", max: Self.descriptionCharactersMax)
         switch json["averageRating"] ?? json["average_rating"] {
         case .float(let rating) where (0...5).contains(rating): averageRating = rating
         case .int(let rating) where (0...5).contains(rating): averageRating = Double(rating)
@@ -86,7 +99,6 @@ struct CatalogRecord {
         }
         let count = (json["ratingsCount"] ?? json["ratings_count"])?.int ?? 0
         ratingsCount = Int32(clamping: max(0, count))
-        sources = []
         if case .object(let members)? = json["ids"] {
             for member in members {
                 if let key = member.value.string, !key.isEmpty {

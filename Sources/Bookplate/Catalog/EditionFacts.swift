@@ -21,7 +21,10 @@ struct EditionFacts {
     }
 
     /// Adds the edition, or fills what is not known of it yet. The row answers its id.
-    func append(to segment: inout Segment) {
+    func append(to segment: inout Segment) { segment.append(Self.save, parameters) }
+
+    /// Of `save`.
+    var parameters: Parameters {
         var parameters = Parameters()
         parameters.append(text: isbn.description)
         parameters.append(text: isbn.isbn10)
@@ -40,7 +43,7 @@ struct EditionFacts {
         let keys = record.keys.filter { $0.key.unicodeScalars.count <= 200 }
         parameters.append(texts: keys.map(\.source.rawValue))
         parameters.append(texts: keys.map(\.key))
-        segment.append(Self.save, parameters)
+        return parameters
     }
 
     /// Trimmed, without what a database cannot hold, and cut: nobody is there who could be told.
@@ -56,7 +59,7 @@ struct EditionFacts {
         texts.prefix(max).compactMap { kept($0, textCharactersMax) }
     }
 
-    private static let save = Statement(
+    static let save = Statement(
         """
         SELECT save_edition($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
         """)

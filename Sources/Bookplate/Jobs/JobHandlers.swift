@@ -3,8 +3,8 @@ package enum JobHandlers {
     /// A new kind is a line here.
     package static func all(_ services: Services) -> [any JobHandler] {
         [
-            PurgeDeadJobs(), PruneChanges(), ExchangeAppleCode(services: services),
-            RevokeAppleGrant(services: services),
+            PurgeDeadJobs(), PruneChanges(), CompleteBook(sources: services.bookSources),
+            ExchangeAppleCode(services: services), RevokeAppleGrant(services: services),
         ]
     }
 }

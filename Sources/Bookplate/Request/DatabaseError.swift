@@ -19,7 +19,7 @@ extension BookplateError {
             if constraint.hasSuffix("_user_id_fkey") {
                 // The account was deleted while this request was under way.
                 self = .unauthenticated
-            } else if let known = Self.constraints[constraint] {
+            } else if let known = Self.constraint(constraint) {
                 self = known
             } else {
                 return nil
@@ -27,6 +27,9 @@ extension BookplateError {
         default: return nil
         }
     }
+
+    /// The error that a constraint means; nil for what input cannot reach.
+    static func constraint(_ name: String) -> BookplateError? { constraints[name] }
 
     /// A constraint that input can reach, with the error it means. What can be said better before
     /// asking the database is said there; this is the last line, and it holds under concurrency.
@@ -38,5 +41,21 @@ extension BookplateError {
         "shelf_books_user_id_shelf_id_fkey": .notFound("There is no such shelf."),
         "shelf_books_user_id_book_id_fkey": .notFound("There is no such book."),
         "reviews_user_id_book_id_fkey": .notFound("There is no such book."),
+        "shelves_name_check": .badUserInput(
+            field: "name", "A name has 1 to 100 characters, and none of them blank at its ends."),
+        "books_title_check": .badUserInput(
+            field: "title", "A title has 1 to 500 characters, and none of them blank at its ends."),
+        "books_author_check": .badUserInput(
+            field: "author", "Author may have at most 500 characters."),
+        "books_isbn13_check": .badUserInput(field: "isbn", ISBN.Problem.length.message),
+        "books_category_check": .badUserInput(
+            field: "category", "Category may have at most 100 characters."),
+        "books_genre_check": .badUserInput(
+            field: "genre", "Genre may have at most 100 characters."),
+        "books_current_page_check": .badUserInput(
+            field: "currentPage", "This is a whole number from 0."),
+        "reviews_rating_check": .badUserInput(field: "rating", "A rating is 1 to 5."),
+        "reviews_text_check": .badUserInput(
+            field: "text", "Text may have at most 100,000 characters."),
     ]
 }

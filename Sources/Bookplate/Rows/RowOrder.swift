@@ -49,6 +49,7 @@ struct Cursor {
         case timestamp(microseconds: Int64)
         case text(String)
         case boolean(Bool)
+        case float(Double)
     }
 
     private let keys: [Key]
@@ -95,6 +96,8 @@ struct Cursor {
             return .text(text)
         case .boolean where cell.count == 1:
             return .boolean(cell.first != 0)
+        case .float where cell.count == 8:
+            return .float(Double(bitPattern: cell.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }))
         default:
             return nil
         }
@@ -107,6 +110,7 @@ struct Cursor {
             case .timestamp(let microseconds): parameters.append(timestamptz: microseconds)
             case .text(let value): parameters.append(text: value)
             case .boolean(let value): parameters.append(bool: value)
+            case .float(let value): parameters.append(float8: value)
             }
         }
     }

@@ -96,6 +96,7 @@ private struct ResolverTable: ResolverSource {
             "genres": .load(GenreNames()),
             "changes": .load(Changes()),
             "lookupISBN": .load(ISBNLookup()),
+            "search": .load(CatalogSearch()),
         ]
         table["Subscription"] = [
             "changes": .load(ChangesSubscription())

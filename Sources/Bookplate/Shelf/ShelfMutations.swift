@@ -39,19 +39,26 @@ extension Shelf {
             ? TextInput.line(
                 input.text("name") ?? "", field: "name", charactersMax: nameCharactersMax) : nil
         let position = try input.isGiven("position") ? input.index("position") : nil
-        let rows = try await request.write { segment, viewer in
-            segment.append(User.takeTurns, .of(viewer.userID))
-            if let name {
-                var parameters = Parameters.of(viewer.userID, id)
-                parameters.append(text: name)
-                segment.append(rename, parameters)
+        var named = Parameters()
+        let rows: [Rows]
+        do throws(BookplateError) {
+            rows = try await request.write { segment, viewer in
+                named = .of(viewer.userID, id)
+                named.append(text: name)
+                segment.append(User.takeTurns, .of(viewer.userID))
+                if name != nil { segment.append(rename, named) }
+                if let position {
+                    var parameters = Parameters.of(viewer.userID, id)
+                    parameters.append(int32: position)
+                    segment.append(reposition, parameters)
+                }
+                shelf.append([id], to: &segment, for: viewer)
             }
-            if let position {
-                var parameters = Parameters.of(viewer.userID, id)
-                parameters.append(int32: position)
-                segment.append(reposition, parameters)
-            }
-            shelf.append([id], to: &segment, for: viewer)
+        } catch .conflict(let message, id: nil) {
+            // Which shelf has the name is asked when it is known that one has.
+            let other = try await request.read { segment, _ in segment.append(findByName, named) }[
+                0]
+            throw .conflict(message, id: other.uuid(0, 0)?.description)
         }
         return try shelf.only(rows[rows.count - 1], orElse: noSuchShelf)
     }

@@ -6,7 +6,9 @@ import Testing
 @Suite struct BookListTests {
     static let app = Shared { try await TestApp.start(catalog: []) }
 
-    static let orders = ["ADDED_DESC", "ADDED_ASC", "TITLE_ASC", "AUTHOR_ASC", "UPDATED_DESC"]
+    static let orders = [
+        "ADDED_DESC", "ADDED_ASC", "TITLE_ASC", "AUTHOR_ASC", "UPDATED_DESC", "RELEVANCE",
+    ]
 
     static let page = """
         query($order: BookOrder, $first: Int, $after: String, $status: ReadingStatus, $search: String, $shelf: ID) {

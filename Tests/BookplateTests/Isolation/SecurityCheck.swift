@@ -160,10 +160,18 @@ extension AdminConnection {
             {
                 leaks.append("\(table): a row can be given to another")
             }
+            // Generated columns take no value.
+            let columns = try texts(
+                """
+                SELECT quote_ident(attname) FROM pg_attribute WHERE attrelid = '\(table)'::regclass
+                AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum
+                """)
             let planting = """
-                INSERT INTO \(table) SELECT (jsonb_populate_record(NULL::\(table),
-                  to_jsonb(t) || '{"\(column)": "\(theirs)"}')).*
-                FROM \(table) t WHERE \(column) = '\(mine)'
+                INSERT INTO \(table) (\(columns.joined(separator: ", ")))
+                SELECT \(columns.map { "(r).\($0)" }.joined(separator: ", "))
+                FROM (SELECT jsonb_populate_record(NULL::\(table),
+                  to_jsonb(t) || '{"\(column)": "\(theirs)"}') r
+                FROM \(table) t WHERE \(column) = '\(mine)') p
                 """
             if try refusal(planting) != "42501" {
                 leaks.append("\(table): a row can be made in another's name")

@@ -1,0 +1,154 @@
+import BookSources
+
+/// The columns of a catalogue file in comma-separated values, found by the names that such files use.
+struct CatalogTable {
+    private let places: [String: Int]
+    private let cellCount: Int
+
+    /// By what a record calls it, the names of columns in the order in which they are preferred.
+    private static let names: [String: [String]] = [
+        "title": ["title", "book", "original_title"],
+        "subtitle": ["subtitle"], "series": ["series"], "series_position": ["series_position"],
+        "authors": ["authors"], "author": ["author"],
+        "isbn13": ["isbn13", "isbn_13"], "isbn": ["isbn", "isbn10", "isbn_10"],
+        "publisher": ["publisher"],
+        "date": [
+            "published_date", "publisheddate", "published_year", "publish_date", "date_published",
+            "publication_date", "original_publication_year", "inception",
+        ],
+        "language": ["language", "language_code"],
+        "pages": ["page_count", "pagecount", "num_pages", "# num_pages", "pages"],
+        "genres": ["genres", "categories"], "description": ["description"],
+        "rating": ["average_rating", "avg_rating", "rating"],
+        "ratings": ["ratings_count", "num_ratings", "voters"],
+        "goodreads": ["goodreads_book_id", "bookid"], "id": ["id"],
+    ]
+
+    /// - Throws: where the file has no column with titles.
+    init(header: [String]) throws(CatalogRecord.Problem) {
+        let columns = header.map { trimmed($0).lowercased() }
+        cellCount = columns.count
+        places = Self.names.compactMapValues { names in
+            names.lazy.compactMap { columns.firstIndex(of: $0) }.first
+        }
+        guard places["title"] != nil else {
+            throw .init("the first line names no column “title”")
+        }
+    }
+
+    func record(_ cells: [String]) throws(CatalogRecord.Problem) -> CatalogRecord {
+        guard cells.count == cellCount else {
+            throw .init("\(cells.count) cells where the first line has \(cellCount)")
+        }
+        // Spreadsheets and catalogues have many words for nothing.
+        func cell(_ name: String) -> String? {
+            guard let place = places[name] else { return nil }
+            let text = trimmed(cells[place])
+            return ["", "none", "nan", "null", "n/a", "[]"].contains(text.lowercased()) ? nil : text
+        }
+        guard let title = cell("title") else { throw .init("title is missing") }
+        var record = try CatalogRecord(title: title)
+        record.subtitle = try CatalogRecord.text(cell("subtitle"), "subtitle")
+        record.series = try CatalogRecord.text(cell("series"), "series")
+        record.seriesPosition = try CatalogRecord.text(cell("series_position"), "series_position")
+        record.authors = Array(
+            (cell("authors").map(Self.authors) ?? cell("author").map(Self.names) ?? [])
+                .filter { !Self.isKeyOfWikidata($0) }.prefix(CatalogRecord.authorsMax))
+        record.isbn = try Self.isbn([cell("isbn13"), cell("isbn")].compactMap { $0 })
+        record.publisher = try CatalogRecord.text(
+            cell("publisher").flatMap { Self.isKeyOfWikidata($0) ? nil : $0 }, "publisher")
+        record.publishedDate = cell("date").flatMap(publishedDate)
+        record.language = cell("language").flatMap(Self.language)
+        record.pageCount = cell("pages").flatMap { Double($0) }
+            .flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
+        var genres: [String] = []
+        for genre in cell("genres").map(Self.names) ?? [] where !genres.contains(genre) {
+            genres.append(genre)
+        }
+        record.genres = Array(genres.prefix(CatalogRecord.genresMax))
+        record.description = try CatalogRecord.text(
+            cell("description"), "description", max: CatalogRecord.descriptionCharactersMax)
+        record.averageRating = cell("rating").flatMap { Double($0) }
+            .flatMap { (0...5).contains($0) ? $0 : nil }
+        record.ratingsCount =
+            cell("ratings").flatMap { Double($0.filter { $0 != "," }) }
+            .flatMap { Int32(exactly: $0.rounded()) }.map { max(0, $0) } ?? 0
+        if let key = cell("goodreads"), Int(key) != nil {
+            record.sources.append(("goodreads", key))
+        }
+        if let key = cell("id"), Self.isKeyOfWikidata(key) {
+            record.sources.append(("wikidata", key))
+        }
+        return record
+    }
+
+    /// The first cell that holds an ISBN. Spreadsheets take the zeros in front away, which can be mended,
+    /// and round long numbers, which cannot.
+    private static func isbn(_ cells: [String]) throws(CatalogRecord.Problem) -> ISBN? {
+        var problem: CatalogRecord.Problem?
+        for cell in cells {
+            let digits = cell.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "X" || $0 == "x") }
+            let padded =
+                digits && (6..<10).contains(cell.utf8.count)
+                ? String(repeating: "0", count: 10 - cell.utf8.count) + cell : cell
+            switch ISBN.read(padded) {
+            case .success(let isbn): return isbn
+            case .failure(let failure):
+                problem = problem ?? .init("ISBN \(cell.prefix(40)): \(failure.message)")
+            }
+        }
+        if let problem { throw problem }
+        return nil
+    }
+
+    /// `['Coelho, Paulo', 'Clarke, Alan']`, `Charles Osborne;Agatha Christie`, `J.K. Rowling, Mary GrandPré`.
+    private static func authors(_ cell: String) -> [String] {
+        if cell.hasPrefix("[") {
+            return list(cell).map { name in
+                let parts = name.split(separator: ",").map { trimmed($0) }
+                return parts.count == 2 ? "\(parts[1]) \(parts[0])" : name
+            }
+        }
+        let separator: Character = cell.contains(";") ? ";" : ","
+        return cell.split(separator: separator).map { trimmed($0) }.filter { !$0.isEmpty }
+    }
+
+    /// A list, or words between semicolons, or one name.
+    private static func names(_ cell: String) -> [String] {
+        if cell.hasPrefix("[") { return list(cell) }
+        return cell.split(separator: ";").map { trimmed($0) }.filter { !$0.isEmpty }
+    }
+
+    /// The items of a list as Python writes it.
+    private static func list(_ cell: String) -> [String] {
+        var items: [String] = []
+        var rest = cell.dropFirst()
+        while let quote = rest.firstIndex(where: { $0 == "'" || $0 == "\"" }) {
+            rest = rest[rest.index(after: quote)...]
+            let mark = cell[quote]
+            guard let end = rest.firstIndex(of: mark) else { break }
+            let item = trimmed(rest[..<end])
+            if !item.isEmpty { items.append(item) }
+            rest = rest[rest.index(after: end)...]
+        }
+        return items
+    }
+
+    /// `Q6882`: a thing of Wikidata, whose name stands elsewhere.
+    private static func isKeyOfWikidata(_ text: String) -> Bool {
+        text.first == "Q" && text.count > 1
+            && text.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
+    }
+
+    /// `en` of `eng` and `en-US`; nil for what is no code.
+    private static func language(_ text: String) -> String? {
+        let code = text.prefix { $0 != "-" && $0 != "_" }.lowercased()
+        guard (2...3).contains(code.utf8.count), code.utf8.allSatisfy({ $0 > 0x60 && $0 < 0x7B })
+        else { return nil }
+        return languageCode(code)
+    }
+}
+
+private func trimmed(_ text: some StringProtocol) -> String {
+    String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+}

@@ -1,0 +1,88 @@
+import GraphQL
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// What the database itself refuses, told as what a person can act on.
+@Suite struct ConstraintTests {
+    static let app = Shared { try await TestApp.start() }
+
+    /// Limits of what a reader types are checks of the tables too, and each of them has its sentence.
+    @Test func everyCheckOnAReadersWordsNamesItsField() async throws {
+        let names = try await Self.app().database.connected { connection in
+            let rows = try connection.query(
+                """
+                SELECT conname::text FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
+                WHERE contype = 'c' AND t.relname IN ('shelves', 'books', 'reviews')
+                """)
+            return (0..<rows.count).compactMap { rows.text($0, 0) }
+        }
+        // Facts that come from the catalogue only.
+        let ours: Set = ["books_page_count_check"]
+        #expect(names.contains("books_title_check"))
+        for name in names where !ours.contains(name) {
+            let error = BookplateError.constraint(name)
+            #expect(error?.field != nil, "\(name)")
+            #expect(error?.message.hasSuffix(".") == true, "\(name)")
+        }
+    }
+
+    @Test func anotherBooksISBNIsAConflictWithItsID() async throws {
+        let reader = try await Self.app().newReader()
+        let first = try await reader.makeBook(["title": "A", "isbn": "9780306406157"])
+        let second = try await reader.makeBook(["title": "B"])
+        let card = try await reader.makeBook(["isbn": .string(TestCatalog.isbn(5))])
+        let update =
+            "mutation($id: ID!, $isbn: String) { updateBook(id: $id, input: {isbn: $isbn}) { id } }"
+        for (isbn, other) in [("0-306-40615-2", first), (TestCatalog.isbn(5), card)] {
+            let answer = try await reader.ask(update, ["id": second, "isbn": .string(isbn)])
+            #expect(answer.code == "CONFLICT")
+            #expect(answer.errors.first?["extensions", "id"] == other)
+        }
+        // Its own is none.
+        let same = try await reader.ask(update, ["id": first, "isbn": "9780306406157"])
+        #expect(same.errors.isEmpty)
+    }
+
+    @Test func aTakenNameIsAConflictWithTheShelfThatHasIt() async throws {
+        let reader = try await Self.app().newReader()
+        let first = try await reader.makeShelf("Summer")
+        let second = try await reader.makeShelf("Winter")
+        let update = try await reader.ask(
+            #"mutation($id: ID!) { updateShelf(id: $id, input: {name: " SUMMER "}) { id } }"#,
+            ["id": second])
+        #expect(update.code == "CONFLICT")
+        #expect(update.errors.first?["extensions", "id"] == first)
+        let create = try await reader.ask(
+            #"mutation { createShelf(input: {name: "summer"}) { id } }"#)
+        #expect(create.errors.first?["extensions", "id"] == first)
+        // In another case it is its own still.
+        let own = try await reader.ask(
+            #"mutation($id: ID!) { updateShelf(id: $id, input: {name: "SUMMER"}) { name } }"#,
+            ["id": first])
+        #expect(own["updateShelf", "name"] == "SUMMER")
+    }
+
+    /// A swipe that saves the book in the same moment takes no turn; whoever comes second is told of the other.
+    @Test func aSwipeThatWasFasterIsAConflictWithItsBook() async throws {
+        let app = try await Self.app()
+        for _ in 0..<10 {
+            let reader = try await app.newReader()
+            let card = try await reader.cards(1)[0]["id"] ?? .null
+            async let swiped = reader.swipe("LIKE", [card])
+            async let created = reader.ask(
+                CreateBookTests.create, ["input": ["cardId": card, "title": "Mine"]])
+            let (swipe, create) = try await (swiped, created)
+            #expect(swipe.errors.isEmpty)
+            let books = try await reader.need(
+                "{ me { books { nodes { id } } } }", .null, "me", "books", "nodes")
+            #expect(books.list?.count == 1)
+            if create.code != nil {
+                #expect(create.code == "CONFLICT")
+                #expect(create.errors.first?["extensions", "id"] == books.list?[0]["id"])
+            }
+        }
+    }
+}

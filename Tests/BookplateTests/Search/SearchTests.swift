@@ -1,0 +1,223 @@
+import BookSources
+import GraphQL
+import TestSupport
+import Testing
+
+/// `search`: words as people type them.
+@Suite struct SearchTests {
+    static let books = [
+        #"{"title":"The Hobbit","subtitle":"There and Back Again","authors":["J.R.R. Tolkien"],"isbn13":"9780261102217","ratingsCount":2000000}"#,
+        #"{"title":"Harry Potter and the Philosopher's Stone","series":"Harry Potter","seriesPosition":"1","authors":["J.K. Rowling"],"ratingsCount":4000000,"isbn13":"9780747532699"}"#,
+        #"{"title":"Harry Potter and the Chamber of Secrets","series":"Harry Potter","seriesPosition":"2","authors":["J.K. Rowling"],"ratingsCount":1700000,"isbn13":"9780747538493"}"#,
+        #"{"title":"Les Misérables","authors":["Victor Hugo"],"ratingsCount":500000}"#,
+        #"{"title":"Ender's Game","series":"Ender's Saga","seriesPosition":"1","authors":["Orson Scott Card"],"ratingsCount":800000}"#,
+        #"{"title":"Pride & Prejudice","authors":["Jane Austen"],"ratingsCount":2000000}"#,
+        #"{"title":"Catch-22","authors":["Joseph Heller"],"ratingsCount":600000}"#,
+        #"{"title":"La sombra del viento","authors":["Carlos Ruiz Zafón"],"ratingsCount":300000}"#,
+        #"{"title":"海辺のカフカ","authors":["村上春樹"],"ratingsCount":100}"#,
+        #"{"title":"Sapiens","subtitle":"A Brief History of Humankind","authors":["Yuval Noah Harari"],"ratingsCount":900000}"#,
+        #"{"title":"Dune","series":"Dune","seriesPosition":"1","authors":["Frank Herbert"],"ratingsCount":700000}"#,
+        #"{"title":"Преступление и наказание","authors":["Фёдор Достоевский"],"ratingsCount":5000}"#,
+        #"{"title":"The Dog Stars","authors":["Peter Heller"],"ratingsCount":40000}"#,
+        #"{"title":"Straße der Ölsardinen","authors":["Jon Søren"],"ratingsCount":10}"#,
+    ]
+
+    static let app = Shared { try await TestApp.start(catalog: books + TestCatalog.lines(60)) }
+
+    static let search = """
+        query($query: String!, $first: Int, $after: String) {
+          search(query: $query, first: $first, after: $after) {
+            nodes { id title } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor }
+          }
+        }
+        """
+
+    private func titles(_ query: String) async throws -> [String] {
+        let answer = try await Self.app().newReader().ask(
+            Self.search, ["query": .string(query), "first": 5])
+        #expect(answer.errors.isEmpty, "\(answer.json)")
+        return answer["search", "nodes"]?.each("title").compactMap(\.string) ?? []
+    }
+
+    @Test(arguments: [
+        ("the hobbit", "The Hobbit"), ("HOBBIT", "The Hobbit"), ("hobit", "The Hobbit"),
+        ("hobibt", "The Hobbit"), ("there and back again", "The Hobbit"),
+        ("tolkein hobbit", "The Hobbit"), ("hobbit tolkien", "The Hobbit"),
+        ("jrr tolkien", "The Hobbit"), ("J. R. R. Tolkien", "The Hobbit"),
+        ("hobb", "The Hobbit"), ("les miserables", "Les Misérables"),
+        ("LES MISÉRABLES", "Les Misérables"), ("miserables hugo", "Les Misérables"),
+        ("enders game", "Ender's Game"), ("ender’s game", "Ender's Game"),
+        ("pride and prejudice", "Pride & Prejudice"), ("pride prejudise", "Pride & Prejudice"),
+        ("catch 22", "Catch-22"), ("catch22", "Catch-22"), ("zafon", "La sombra del viento"),
+        ("sombra viento ruiz", "La sombra del viento"), ("カフカ", "海辺のカフカ"),
+        ("村上", "海辺のカフカ"), ("brief history of humankind", "Sapiens"),
+        ("sapiens a brief history", "Sapiens"), ("dnue", "Dune"), ("dune", "Dune"),
+        ("harry potter 2", "Harry Potter and the Chamber of Secrets"),
+        ("harrypotter chamber", "Harry Potter and the Chamber of Secrets"),
+        ("rowling stone", "Harry Potter and the Philosopher's Stone"),
+        ("harry potter", "Harry Potter and the Philosopher's Stone"),
+        ("преступление", "Преступление и наказание"),
+        ("Федор Достоевский", "Преступление и наказание"),
+        ("strasse", "Straße der Ölsardinen"), ("olsardinen soren", "Straße der Ölsardinen"),
+        ("the the hobbit book", "The Hobbit"), ("heller dog", "The Dog Stars"),
+        ("978-0-7475-3849-3", "Harry Potter and the Chamber of Secrets"),
+        ("ISBN 0747538492", "Harry Potter and the Chamber of Secrets"),
+    ])
+    func findsFirst(query: String, title: String) async throws {
+        #expect(try await titles(query).first == title)
+    }
+
+    @Test(arguments: ["!!!", "% _", "'", "\\", "| ! :* ( )", "zzzzzzzzzz", "9780306406157"])
+    func findsNothingWithoutAnError(query: String) async throws {
+        #expect(try await titles(query) == [])
+    }
+
+    /// Signs that a query language would read are words' ends here.
+    @Test(arguments: [
+        "hobbit & | !", "(hobbit:*", "'hobbit", "hobbit\\", "<hobbit>", "hobbit\u{200B}",
+    ])
+    func signsMeanNothing(query: String) async throws {
+        #expect(try await titles(query).first == "The Hobbit")
+    }
+
+    @Test(arguments: [
+        ("", "query"), ("   ", "query"), (String(repeating: "a", count: 201), "query"),
+        ("a\u{0}b", "query"),
+    ])
+    func badQueriesNameTheirField(query: String, field: String) async throws {
+        let answer = try await Self.app().newReader().ask(Self.search, ["query": .string(query)])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == field)
+    }
+
+    @Test(arguments: ["", "x", "AAAA", String(repeating: "A", count: 100), "%00"])
+    func cursorsOfNobodyAreRefused(cursor: String) async throws {
+        let answer = try await Self.app().newReader().ask(
+            Self.search, ["query": "dune", "after": .string(cursor)])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == "after")
+    }
+
+    @Test func longQueriesOfManyWordsAreAnswered() async throws {
+        _ = try await titles(Array(repeating: "the of", count: 28).joined(separator: " "))
+        _ = try await titles(String(repeating: "村", count: 200))
+        _ = try await titles("' OR 1=1; DROP TABLE editions --")
+    }
+
+    /// Page by page the same as at once, also when books come meanwhile.
+    @Test(arguments: [1, 2, 7])
+    func pagesShowEveryMatchOnce(first: Int) async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(40))
+        let reader = try await app.newReader()
+        let all = try await reader.need(
+            Self.search, ["query": "card", "first": 100], "search", "nodes"
+        ).each("id")
+        #expect(all.count == 40)
+        var seen: [Value] = []
+        var after = Value.null
+        for page in 0..<100 {
+            let answer = try await reader.ask(
+                Self.search, ["query": "card", "first": .int(first), "after": after])
+            seen += answer["search", "nodes"]?.each("id") ?? []
+            #expect(answer["search", "pageInfo", "hasPreviousPage"] == .boolean(page > 0))
+            guard answer["search", "pageInfo", "hasNextPage"] == true else { break }
+            after = answer["search", "pageInfo", "endCursor"] ?? .null
+            if page == 2 {
+                try await app.database.importCatalog([
+                    #"{"title":"Card","ratingsCount":9000000,"isbn13":"9780306406157"}"#
+                ])
+            }
+        }
+        #expect(seen.filter(all.contains) == all)
+        #expect(Set(seen.compactMap(\.string)).count == seen.count)
+    }
+
+    @Test func costsOneRoundTrip() async throws {
+        let answer = try await Self.app().newReader().ask(Self.search, ["query": "card"])
+        #expect(answer.statements == 2)
+        #expect(answer.roundTrips == 1)
+    }
+
+    @Test func whereTheCatalogueHasHardlyAnyTheSourcesAreAsked() async throws {
+        let source = TestSource([
+            "9780140328721": BookRecord(
+                title: "Fantastic Mr. Fox", authors: ["Roald Dahl"],
+                isbns: ["not one", "0140328726", "9780374104092"]),
+            "none": BookRecord(title: "A fox without a number"),
+        ])
+        let app = try await TestApp.start(sources: SourceChain([source.source(.openLibrary)]))
+        let reader = try await app.newReader()
+        for _ in 0..<2 {
+            let answer = try await reader.ask(Self.search, ["query": "Fantastic, Fox"])
+            #expect(answer["search", "nodes"]?.each("title") == ["Fantastic Mr. Fox"])
+        }
+        // The same words, however they are written, are asked for once a day.
+        _ = try await reader.ask(Self.search, ["query": "fantastic fox!"])
+        #expect(source.asked.count == 1)
+        // Where there are enough, or a second page is wanted, nobody is asked.
+        _ = try await reader.ask(Self.search, ["query": "card"])
+        #expect(source.asked.count == 1)
+    }
+
+    @Test func sourcesThatFailLeaveTheCatalogue() async throws {
+        let source = TestSource()
+        source.fail(with: .busy)
+        let app = try await TestApp.start(
+            catalog: Self.books, sources: SourceChain([source.source(.googleBooks)]))
+        let reader = try await app.newReader()
+        for _ in 0..<2 {
+            let answer = try await reader.ask(Self.search, ["query": "dune"])
+            #expect(answer["search", "nodes", 0, "title"] == "Dune")
+            #expect(answer.errors.isEmpty)
+        }
+        // It was not answered, so it is asked again.
+        #expect(source.asked.count == 2)
+    }
+
+    @Test func nobodySearchesWithoutSigningIn() async throws {
+        let answer = try await Self.app().ask(Self.search, ["query": "dune"])
+        #expect(answer.code == "UNAUTHENTICATED")
+    }
+
+    // MARK: - One's own library
+
+    static let library = """
+        query($search: String!, $order: BookOrder) { me {
+          books(search: $search, orderBy: $order) { totalCount nodes { title } }
+        } }
+        """
+
+    @Test(
+        arguments: [
+            ("zafon", ["La sombra del viento"]), ("SOMBRA ruiz", ["La sombra del viento"]),
+            ("sombar", ["La sombra del viento"]), ("back again", ["The Hobbit"]),
+            ("enders game", ["Ender's Game"]), ("ende", ["Ender's Game"]),
+            ("0-261-10221-4", ["The Hobbit"]), ("potter", ["By hand: Harry Potter"]),
+            ("tolkien zafon", []), ("dune", []), ("pottre", ["By hand: Harry Potter"]),
+        ] as [(String, [Value])])
+    func ownBooksAreFound(search: String, titles: [Value]) async throws {
+        let reader = try await Self.app().newReader()
+        for title in ["hobbit", "sombra", "ender's game"] {
+            let card = try await reader.need(
+                Self.search, ["query": .string(title), "first": 1], "search", "nodes", 0, "id")
+            _ = try await reader.makeBook(["cardId": card])
+        }
+        _ = try await reader.makeBook(["title": "By hand: Harry Potter"])
+        for order in ["ADDED_DESC", "RELEVANCE"] {
+            let answer = try await reader.ask(
+                Self.library, ["search": .string(search), "order": .string(order)])
+            #expect(answer["me", "books", "nodes"]?.each("title") == titles, "\(answer.json)")
+            #expect(answer["me", "books", "totalCount"] == .int(titles.count))
+        }
+    }
+
+    @Test func theBestOfOnesOwnComesFirst() async throws {
+        let reader = try await Self.app().newReader()
+        for title in ["Dune Messiah", "Dune", "The Road to Dune and back", "Else"] {
+            _ = try await reader.makeBook(["title": .string(title)])
+        }
+        let books = try await reader.need(
+            Self.library, ["search": "dune", "order": "RELEVANCE"], "me", "books", "nodes")
+        #expect(books.each("title") == ["Dune", "Dune Messiah", "The Road to Dune and back"])
+    }
+}
