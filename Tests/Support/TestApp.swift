@@ -14,6 +14,7 @@ package final class TestApp: Sendable {
     package let database: TestDatabase
     package let pool: ConnectionPool
     package let hub: Hub
+    package let services: Services
     package let keys = SessionKeys.generate()
     private let runner: LoopBound
 
@@ -62,7 +63,7 @@ package final class TestApp: Sendable {
         hub = try await Hub.start(
             PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let services = Services(
+        services = Services(
             sessionKeys: keys, issuers: [Self.issuer.issuer],
             keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
             bookSources: sources, hub: hub,
