@@ -67,6 +67,8 @@ package final class EventPublisher: Sendable {
                 logger.warning("events wait for the broker", metadata: ["reason": "\(error)"])
                 await broker?.close()
                 broker = nil
+                // Another server may reach it.
+                _ = try? await ask(Self.releaseLease, .of(holder))
                 try? await Task.sleep(for: Self.retryInterval)
             }
         }
