@@ -55,6 +55,8 @@ enum App {
         limits.operation.aliasesMax = configuration.limits.aliasesMax
         limits.operation.costMax = configuration.limits.costMax
         limits.validation.hasSuggestions = configuration.introspection
+        let documents = DocumentPolicy(mode: .init(configuration.documents))
+        let batchRequestsMax = configuration.limits.batchRequestsMax
         let hasExplorer = configuration.explorer
         let bodyBytesMax = configuration.limits.bodyBytesMax
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
@@ -67,10 +69,12 @@ enum App {
             guard let pool = pools[ObjectIdentifier(loop)] else {
                 throw StartError(message: "an event loop has no connections", code: 1)
             }
-            let runner = RequestRunner(schema, database: pool, services: services, limits: limits)
+            let runner = RequestRunner(
+                schema, database: pool, services: services, limits: limits, documents: documents)
             let routes = standardRoutes(
                 loop: loop, service: BookplateService(runner, showsCost: isDevelopment),
-                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText
+                bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax,
+                hasExplorer: hasExplorer, schemaText: schemaText
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
@@ -158,4 +162,15 @@ enum App {
 struct StartError: Error {
     let message: String
     let code: Int32
+}
+
+extension DocumentPolicy.Mode {
+    init(_ documents: Configuration.Documents) {
+        self =
+            switch documents {
+            case .open: .open
+            case .logged: .logged
+            case .onlyKnown: .onlyKnown
+            }
+    }
 }

@@ -9,16 +9,21 @@ final class BookplateService: GraphQLService {
     /// Whether answers tell what they cost the database.
     private let showsCost: Bool
 
+    /// How long answers for everybody may be kept by those between the server and its clients.
+    private static let cacheSeconds = 60
+
     init(_ runner: RequestRunner, showsCost: Bool) {
         self.runner = runner
         self.showsCost = showsCost
     }
 
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
-        guard let query = request.query else { return .persistedQueryNotFound }
+        let document = RequestedDocument(
+            query: request.query, documentID: request.documentID,
+            persistedQuery: request.extensions?["persistedQuery"])
         let answer = await runner.run(
             .init(
-                query: query, operationName: request.operationName,
+                document, operationName: request.operationName,
                 variables: request.variables ?? .null, bearerToken: request.bearerToken,
                 isReadOnly: request.isGET, requestID: request.requestID))
         var headers: [(String, String)] = []
@@ -29,19 +34,13 @@ final class BookplateService: GraphQLService {
                     "statements=\(statistics.statementCount), round-trips=\(statistics.roundTripCount)"
                 ))
         }
+        if request.isGET, answer.isForEverybody {
+            headers.append(("cache-control", "public, max-age=\(Self.cacheSeconds)"))
+        }
         return GraphQLAnswer(
             body: ByteBuffer(bytes: answer.body), isRequestError: answer.isRequestError,
-            status: answer.isForbiddenMutation ? .methodNotAllowed : nil, headers: headers)
-    }
-}
-
-extension GraphQLAnswer {
-    /// What clients of automatic persisted queries expect of a server that keeps none: they send the text then.
-    fileprivate static var persistedQueryNotFound: GraphQLAnswer {
-        GraphQLAnswer(
-            body: ByteBuffer(
-                string: #"{"errors":[{"message":"PersistedQueryNotFound","#
-                    + #""extensions":{"code":"PERSISTED_QUERY_NOT_FOUND"}}]}"#),
-            isRequestError: true, status: .ok)
+            status: answer.isForbiddenMutation
+                ? .methodNotAllowed : answer.isUnknownDocument ? .ok : nil,
+            headers: headers)
     }
 }

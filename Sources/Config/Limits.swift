@@ -13,12 +13,15 @@ extension Configuration {
         /// Of one user; 0 is no limit.
         package var requestsPerMinuteMax = 600
 
-        /// `name=number` between commas: depth, fields, aliases, cost, tokens, body, rate.
+        /// Requests in one body; 0 takes single requests only.
+        package var batchRequestsMax = 0
+
+        /// `name=number` between commas: depth, fields, aliases, cost, tokens, body, rate, batch.
         static func read(_ text: String) throws(Malformed) -> Limits {
             var limits = Limits()
             for entry in try Read.list(text) {
                 let pair = entry.split(separator: "=", omittingEmptySubsequences: false)
-                let lowest = pair.first == "rate" ? 0 : 1
+                let lowest = pair.first == "rate" || pair.first == "batch" ? 0 : 1
                 guard pair.count == 2, let number = Int(pair[1]),
                     (lowest...1_000_000_000).contains(number)
                 else { throw Malformed("must be like depth=15,body=1048576") }
@@ -30,10 +33,11 @@ extension Configuration {
                 case "tokens": limits.documentTokensMax = number
                 case "body": limits.bodyBytesMax = number
                 case "rate": limits.requestsPerMinuteMax = number
+                case "batch": limits.batchRequestsMax = number
                 default:
                     throw Malformed(
                         "has '\(pair[0])', which is not one of "
-                            + "depth, fields, aliases, cost, tokens, body, rate")
+                            + "depth, fields, aliases, cost, tokens, body, rate, batch")
                 }
             }
             return limits

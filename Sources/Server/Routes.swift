@@ -11,16 +11,18 @@ package enum Readiness: Sendable, Equatable {
 /// The routes that every server has, for one event loop.
 ///
 /// - Parameters:
+///   - batchRequestsMax: How many requests one body may have in a list; 0 where lists are not taken.
 ///   - schemaText: The SDL; nil where clients may not read it.
 ///   - hasExplorer: Whether browsers get the explorer page.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
-    loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int, hasExplorer: Bool,
-    schemaText: String?, readiness: @escaping () async -> Readiness
+    loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int,
+    batchRequestsMax: Int = 0, hasExplorer: Bool, schemaText: String?,
+    readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: hasExplorer ? Explorer.page : nil,
-        bodyBytesMax: bodyBytesMax
+        bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax
     ).routes
     if hasExplorer { routes += Explorer.routes }
     if let schemaText {

@@ -83,7 +83,8 @@ package final class TestApp: Sendable {
         _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false
     ) async throws -> Answer {
         let request = RequestRunner.Request(
-            query: query, variables: variables, bearerToken: token, isReadOnly: isReadOnly,
+            RequestedDocument(query: query), variables: variables, bearerToken: token,
+            isReadOnly: isReadOnly,
             requestID: "test-request")
         let answer = await Task(executorPreference: pool.executor) { [runner] in
             await runner.run(request)

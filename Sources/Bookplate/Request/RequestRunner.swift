@@ -6,7 +6,7 @@ import Postgres
 package final class RequestRunner {
     /// A request as the transport hands it over.
     package struct Request: Sendable {
-        package var query: String
+        package var document: RequestedDocument
         package var operationName: String?
         /// An object, or null.
         package var variables: Value
@@ -17,10 +17,10 @@ package final class RequestRunner {
         package var requestID: String
 
         package init(
-            query: String, operationName: String? = nil, variables: Value = .null,
+            _ document: RequestedDocument, operationName: String? = nil, variables: Value = .null,
             bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = ""
         ) {
-            self.query = query
+            self.document = document
             self.operationName = operationName
             self.variables = variables
             self.bearerToken = bearerToken
@@ -36,12 +36,18 @@ package final class RequestRunner {
         package var isRequestError = false
         /// Whether it is a mutation that came where only queries may.
         package var isForbiddenMutation = false
+        /// Whether it names a document that is not known: the client is to send the text.
+        package var isUnknownDocument = false
+        /// Whether the next who asks the same may get this answer: nobody in particular asked, a named document, without
+        /// variables, and nothing went wrong.
+        package var isForEverybody = false
         /// Codes of its errors, for the log.
         package var errorCodes: [String] = []
         package var statistics: Statistics?
     }
 
     private let documents: DocumentCache
+    private let texts: DocumentTexts
     private let database: ConnectionPool
     private let services: Services
     private let limits: RequestLimits
@@ -49,8 +55,9 @@ package final class RequestRunner {
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
-        limits: RequestLimits = RequestLimits()
+        limits: RequestLimits = RequestLimits(), documents policy: DocumentPolicy = DocumentPolicy()
     ) {
+        texts = DocumentTexts(policy, database)
         documents = DocumentCache(
             schema: schema.schema, resolvers: schema.resolvers, limits: limits)
         self.database = database
@@ -60,14 +67,29 @@ package final class RequestRunner {
 
     /// Runs one request. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
+        let text: DocumentText
+        do throws(DocumentTexts.Refusal) {
+            text = try await texts.text(of: request.document)
+        } catch {
+            return refused(error, request.requestID)
+        }
         let plan: OperationPlan
         let variables: VariableValues
         do throws(RequestErrors) {
-            let document = try documents.document(Array(request.query.utf8))
+            let document = try documents.document(text.bytes)
+            texts.register(text)
             (plan, variables) = try document.plan(
                 operationName: request.operationName, variables: request.variables)
         } catch {
             return Self.refused(error.errors)
+        }
+        if text.isTrusted == false {
+            services.logger.notice(
+                "ran a document that no app was published with",
+                metadata: [
+                    "request_id": "\(request.requestID)", "operation": "\(plan.name ?? "")",
+                    "sha256": "\(lowercaseHex(sha256(text.bytes)))",
+                ])
         }
         if request.isReadOnly, plan.kind != .query {
             var answer = Self.refused([
@@ -84,8 +106,23 @@ package final class RequestRunner {
         let result = await execute(
             plan, variables: variables, context: context, errorsMax: limits.errorsMax)
         return Answer(
-            body: result.body, errorCodes: result.errors.compactMap(\.code),
-            statistics: context.statistics)
+            body: result.body,
+            isForEverybody: text.isNamed && request.bearerToken == nil
+                && (request.variables.isNull || request.variables == .object([]))
+                && plan.kind == .query && result.errors.isEmpty,
+            errorCodes: result.errors.compactMap(\.code), statistics: context.statistics)
+    }
+
+    private func refused(_ refusal: DocumentTexts.Refusal, _ requestID: String) -> Answer {
+        switch refusal {
+        case .request(let errors):
+            var answer = Self.refused(errors.errors)
+            answer.isUnknownDocument = errors.isPersistedQueryNotFound
+            return answer
+        case .database(let error):
+            let known = services.describe(error, requestID).fieldError(requestID: requestID)
+            return Self.refused([GraphQLError(known.message, extensions: known.extensions)])
+        }
     }
 
     /// nil for a token that is not good, which is then the same as none; why is for the log.

@@ -12,6 +12,8 @@ struct GraphQLEndpoint {
     /// What a browser gets; nil where there is none.
     let page: Asset?
     let bodyBytesMax: Int
+    /// How many requests one body may have in a list; 0 where lists are not taken.
+    let batchRequestsMax: Int
 
     var routes: [Route] {
         [
@@ -29,7 +31,12 @@ struct GraphQLEndpoint {
             return HTTPProblem.unsupportedMediaType.response(as: mediaType)
         }
         do throws(HTTPProblem) {
-            return await answer(try GraphQLRequest(post: request, mediaType: mediaType))
+            switch try GraphQLRequest.posted(
+                request, mediaType: mediaType, batchRequestsMax: batchRequestsMax)
+            {
+            case .one(let request): return await answer(request)
+            case .batch(let requests): return await answer(requests, as: mediaType)
+            }
         } catch {
             return error.response(as: mediaType)
         }
@@ -66,6 +73,20 @@ struct GraphQLEndpoint {
             body: answer.body, headers: answer.headers)
         if response.status == .methodNotAllowed { response.headers.append(("allow", "POST")) }
         return response
+    }
+
+    /// One after the other, for those behind may build on those before; the list has status 200, whatever its answers say.
+    private func answer(
+        _ batch: [GraphQLRequest], as mediaType: ResponseMediaType
+    ) async -> HTTPResponse {
+        var body = ByteBuffer(string: "[")
+        for (index, request) in batch.enumerated() {
+            if index > 0 { body.writeStaticString(",") }
+            var answer = await service.answer(request, on: loop)
+            body.writeBuffer(&answer.body)
+        }
+        body.writeStaticString("]")
+        return HTTPResponse(.ok, contentType: mediaType.contentType, body: body)
     }
 
     private static func isJSON(_ contentType: String) -> Bool {

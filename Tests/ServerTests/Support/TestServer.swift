@@ -12,7 +12,8 @@ struct TestServer {
 
     /// Runs `test` beside a server, stops the server gracefully and waits for its end.
     static func run<Result: Sendable>(
-        limits: HTTPLimits = .quick, bodyBytesMax: Int = 4096, hasExplorer: Bool = true,
+        limits: HTTPLimits = .quick, bodyBytesMax: Int = 4096, batchRequestsMax: Int = 0,
+        hasExplorer: Bool = true,
         schemaText: String? = nil, log: LogSpy? = nil,
         readiness: @escaping @Sendable () async -> Readiness = { .ready },
         routes: @escaping @Sendable (any EventLoop) -> [Route] = { _ in [] },
@@ -28,7 +29,8 @@ struct TestServer {
         ) { executor in
             standardRoutes(
                 loop: executor.eventLoop, service: EchoService(), bodyBytesMax: bodyBytesMax,
-                hasExplorer: hasExplorer, schemaText: schemaText, readiness: readiness)
+                batchRequestsMax: batchRequestsMax, hasExplorer: hasExplorer,
+                schemaText: schemaText, readiness: readiness)
                 + routes(executor.eventLoop)
         }
         let group = ServiceGroup(
