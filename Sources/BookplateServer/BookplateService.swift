@@ -1,5 +1,6 @@
 import Bookplate
 import GraphQL
+import Identity
 import NIOCore
 import Server
 
@@ -18,14 +19,37 @@ final class BookplateService: GraphQLService {
     }
 
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
-        let document = RequestedDocument(
-            query: request.query, documentID: request.documentID,
-            persistedQuery: request.extensions?["persistedQuery"])
-        let answer = await runner.run(
-            .init(
-                document, operationName: request.operationName,
-                variables: request.variables ?? .null, bearerToken: request.bearerToken,
-                isReadOnly: request.isGET, requestID: request.requestID))
+        answer(await runner.run(.init(request)), isGET: request.isGET)
+    }
+
+    func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
+        switch await runner.open(.init(request)) {
+        case .answer(let answer): return .answer(self.answer(answer, isGET: request.isGET))
+        case .responses(let responses): return .responses(responses)
+        }
+    }
+
+    func admit(
+        _ bearerToken: String, on loop: any EventLoop, onEnd: @escaping () -> Void
+    ) async throws(AdmissionError) -> AdmittedCaller {
+        let onEnd = NIOLoopBound(onEnd, eventLoop: loop)
+        do throws(RequestRunner.AdmissionError) {
+            let admission = try await runner.admit(bearerToken, requestID: "") {
+                loop.execute { onEnd.value() }
+            }
+            let lifetime = TimeAmount.seconds(admission.expiresAt - unixSecondsNow())
+            return AdmittedCaller(
+                expiresAt: .now() + lifetime, session: "\(admission.sessionID)",
+                watch: admission.watch)
+        } catch {
+            switch error {
+            case .refused: throw .refused
+            case .unavailable: throw .unavailable
+            }
+        }
+    }
+
+    private func answer(_ answer: RequestRunner.Answer, isGET: Bool) -> GraphQLAnswer {
         var headers: [(String, String)] = []
         if showsCost, let statistics = answer.statistics {
             headers.append(
@@ -34,7 +58,7 @@ final class BookplateService: GraphQLService {
                     "statements=\(statistics.statementCount), round-trips=\(statistics.roundTripCount)"
                 ))
         }
-        if request.isGET, answer.isForEverybody {
+        if isGET, answer.isForEverybody {
             headers.append(("cache-control", "public, max-age=\(Self.cacheSeconds)"))
         }
         return GraphQLAnswer(
@@ -42,5 +66,17 @@ final class BookplateService: GraphQLService {
             status: answer.isForbiddenMutation
                 ? .methodNotAllowed : answer.isUnknownDocument ? .ok : nil,
             headers: headers)
+    }
+}
+
+extension RequestRunner.Request {
+    fileprivate init(_ request: GraphQLRequest) {
+        self.init(
+            RequestedDocument(
+                query: request.query, documentID: request.documentID,
+                persistedQuery: request.extensions?["persistedQuery"]),
+            operationName: request.operationName,
+            variables: request.variables ?? .null, bearerToken: request.bearerToken,
+            isReadOnly: request.isGET, requestID: request.requestID)
     }
 }

@@ -14,15 +14,17 @@ package enum Readiness: Sendable, Equatable {
 ///   - batchRequestsMax: How many requests one body may have in a list; 0 where lists are not taken.
 ///   - schemaText: The SDL; nil where clients may not read it.
 ///   - hasExplorer: Whether browsers get the explorer page.
+///   - socketOrigins: Whose pages may open a WebSocket.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
     loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int,
     batchRequestsMax: Int = 0, hasExplorer: Bool, schemaText: String?,
+    socketOrigins: AllowedOrigins = AllowedOrigins([]),
     readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: hasExplorer ? Explorer.page : nil,
-        bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax
+        bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax, socketOrigins: socketOrigins
     ).routes
     if hasExplorer { routes += Explorer.routes }
     if let schemaText {

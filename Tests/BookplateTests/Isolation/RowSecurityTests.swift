@@ -26,7 +26,10 @@ import Testing
             try $0.texts("SELECT name FROM (\(SecurityCheck.owned)) t ORDER BY 1")
         }
         #expect(
-            names == ["books", "reviews", "sessions", "shelf_books", "shelves", "swipes", "users"])
+            names == [
+                "books", "change_heads", "changes", "events", "reviews", "sessions", "shelf_books",
+                "shelves", "swipes", "users",
+            ])
     }
 
     @Test(arguments: SecurityCheck.allCases)
@@ -75,7 +78,11 @@ import Testing
         let fixture = try await Self.fixture()
         let unnoticed = try await fixture.database.connected(as: nil) { connection in
             try connection.texts("SELECT name FROM (\(SecurityCheck.owned)) t").filter { table in
-                try connection.undoing {
+                // Where nothing can be written, it does not matter what might be.
+                if weakening.hasSuffix("WITH CHECK (true)"), try connection.isReadOnly(table) {
+                    return false
+                }
+                return try connection.undoing {
                     try connection.execute(
                         weakening.split(separator: "%", omittingEmptySubsequences: false)
                             .joined(separator: table))
