@@ -47,6 +47,12 @@ let package = Package(
             name: "HTTPFetch", dependencies: ["CCurl"]),
         .target(name: "BookSources", dependencies: ["HTTPFetch"]),
 
+        .systemLibrary(
+            name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .target(
+            name: "MQTT",
+            dependencies: ["CMosquitto", .product(name: "NIOPosix", package: "swift-nio")]),
+
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(
@@ -90,6 +96,7 @@ let package = Package(
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
+                "MQTT",
                 "BookSources", "Bookplate", "Config", "EventLoops", "Server",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -115,6 +122,12 @@ let package = Package(
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
         .target(name: "SocketClient", path: "Tests/SocketClient"),
+        .target(name: "MosquittoBroker", path: "Tests/MosquittoBroker"),
+        .testTarget(
+            name: "MQTTTests",
+            dependencies: [
+                "MQTT", "MosquittoBroker", .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
         .testTarget(
             name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],
@@ -135,7 +148,8 @@ let package = Package(
             ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
-            name: "JourneyTests", dependencies: ["GraphQL", "SocketClient", "TestSupport"]),
+            name: "JourneyTests",
+            dependencies: ["GraphQL", "MosquittoBroker", "SocketClient", "TestSupport"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),
