@@ -127,7 +127,8 @@ package final class TestApp: Sendable {
         _ query: String, _ variables: Value = .null, token: String?
     ) async throws -> LiveAnswers {
         let request = RequestRunner.Request(
-            query: query, variables: variables, bearerToken: token, requestID: "test-request")
+            RequestedDocument(query: query), variables: variables, bearerToken: token,
+            requestID: "test-request")
         let opened = AsyncStream.makeStream(of: Void.self)
         let answers = LiveAnswers { [pool, runner] continuation in
             Task(executorPreference: pool.executor) {
