@@ -50,7 +50,7 @@ struct Documents: ParsableCommand {
             guard problems.isEmpty else {
                 for problem in problems.prefix(Self.toldMax) { tell(problem) }
                 throw Failure(
-                    "\(problems.count) documents are not valid: nothing was loaded", code: 2)
+                    "\(problems.count) documents are not valid: nothing was loaded", .found)
             }
             let connection = try connect(try Configuration.load())
             let synced = try undoable(connection, keeps: !dryRun) { () throws(PostgresError) in

@@ -12,6 +12,7 @@ import NIOPosix
 import Postgres
 import Server
 import ServiceLifecycle
+import Telemetry
 
 /// The server: reads its configuration, opens the database, and serves until it is told to stop.
 @main
@@ -46,11 +47,18 @@ enum App {
         }
         let hub = try await Hub.start(
             PostgresConfiguration(url: databaseURL), database: firstPool, logger: logger)
+        let metrics = Metrics()
+        metrics.tell(of: Array(pools.values))
+        let gauges = LiveGauges()
+        metrics.tell(of: gauges)
+        _ = JobGauges(metrics, database: firstPool)
+        let slow = configuration.slowOperationMilliseconds
         let services = Services(
             sessionKeys: keys,
             issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
             keySets: try keySets(configuration, development, logger),
-            bookSources: try SourceChain(configuration, logger), hub: hub, logger: logger)
+            bookSources: try SourceChain(configuration, logger), hub: hub, logger: logger,
+            metrics: metrics, slowOperation: slow == 0 ? nil : .milliseconds(slow))
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -61,14 +69,18 @@ enum App {
         limits.validation.hasSuggestions = configuration.introspection
         let documents = DocumentPolicy(mode: .init(configuration.documents))
         let batchRequestsMax = configuration.limits.batchRequestsMax
-        let hasExplorer = configuration.explorer
+        let explorer =
+            configuration.explorer
+            ? Explorer(
+                schema: schema.schema, limits: limits, isDevelopment: isDevelopment,
+                hasDevelopmentSignIn: development != nil) : nil
         let bodyBytesMax = configuration.limits.bodyBytesMax
         let socketOrigins = AllowedOrigins(
             configuration.allowedOrigins + [configuration.publicURL])
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
             group: group, executors: pools.values.map(\.executor), host: configuration.host,
-            port: configuration.port, logger: logger,
+            port: configuration.port, logger: logger, metrics: metrics, gauges: gauges,
             onListening: { logger.info("listening on \($0)") }
         ) { [limits] executor in
             let loop = executor.eventLoop
@@ -78,9 +90,9 @@ enum App {
             let runner = RequestRunner(
                 schema, database: pool, services: services, limits: limits, documents: documents)
             let routes = standardRoutes(
-                loop: loop, service: BookplateService(runner, showsCost: isDevelopment),
-                bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax,
-                hasExplorer: hasExplorer, schemaText: schemaText, socketOrigins: socketOrigins
+                loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
+                bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax, explorer: explorer,
+                schemaText: schemaText, socketOrigins: socketOrigins, metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }

@@ -7,23 +7,25 @@ import Server
 /// The product behind GraphQL over HTTP, on one event loop.
 final class BookplateService: GraphQLService {
     private let runner: RequestRunner
-    /// Whether answers tell what they cost the database.
-    private let showsCost: Bool
+    /// Whether answers tell what they cost the database, and on demand what was done for them.
+    private let isDevelopment: Bool
 
     /// How long answers for everybody may be kept by those between the server and its clients.
     private static let cacheSeconds = 60
 
-    init(_ runner: RequestRunner, showsCost: Bool) {
+    init(_ runner: RequestRunner, isDevelopment: Bool) {
         self.runner = runner
-        self.showsCost = showsCost
+        self.isDevelopment = isDevelopment
     }
 
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
-        answer(await runner.run(.init(request)), isGET: request.isGET)
+        answer(
+            await runner.run(.init(request, isExplained: isExplained(request))),
+            isGET: request.isGET)
     }
 
     func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
-        switch await runner.open(.init(request)) {
+        switch await runner.open(.init(request, isExplained: isExplained(request))) {
         case .answer(let answer): return .answer(self.answer(answer, isGET: request.isGET))
         case .responses(let responses): return .responses(responses)
         }
@@ -49,9 +51,13 @@ final class BookplateService: GraphQLService {
         }
     }
 
+    private func isExplained(_ request: GraphQLRequest) -> Bool {
+        isDevelopment && request.extensions?["explain"]?.boolean == true
+    }
+
     private func answer(_ answer: RequestRunner.Answer, isGET: Bool) -> GraphQLAnswer {
         var headers: [(String, String)] = []
-        if showsCost, let statistics = answer.statistics {
+        if isDevelopment, let statistics = answer.statistics {
             headers.append(
                 (
                     "x-database-cost",
@@ -70,13 +76,13 @@ final class BookplateService: GraphQLService {
 }
 
 extension RequestRunner.Request {
-    fileprivate init(_ request: GraphQLRequest) {
+    fileprivate init(_ request: GraphQLRequest, isExplained: Bool) {
         self.init(
             RequestedDocument(
                 query: request.query, documentID: request.documentID,
                 persistedQuery: request.extensions?["persistedQuery"]),
             operationName: request.operationName,
             variables: request.variables ?? .null, bearerToken: request.bearerToken,
-            isReadOnly: request.isGET, requestID: request.requestID)
+            isReadOnly: request.isGET, requestID: request.requestID, isExplained: isExplained)
     }
 }

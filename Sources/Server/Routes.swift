@@ -1,5 +1,6 @@
 import GraphQL
 import NIOCore
+import Telemetry
 
 /// Whether the server can serve, and if not, why.
 package enum Readiness: Sendable, Equatable {
@@ -13,23 +14,24 @@ package enum Readiness: Sendable, Equatable {
 /// - Parameters:
 ///   - batchRequestsMax: How many requests one body may have in a list; 0 where lists are not taken.
 ///   - schemaText: The SDL; nil where clients may not read it.
-///   - hasExplorer: Whether browsers get the explorer page.
+///   - explorer: The page that browsers get; nil where they get none.
 ///   - socketOrigins: Whose pages may open a WebSocket.
+///   - metrics: What `/metrics` tells.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
     loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int,
-    batchRequestsMax: Int = 0, hasExplorer: Bool, schemaText: String?,
-    socketOrigins: AllowedOrigins = AllowedOrigins([]),
+    batchRequestsMax: Int = 0, explorer: Explorer?, schemaText: String?,
+    socketOrigins: AllowedOrigins = AllowedOrigins([]), metrics: Metrics = Metrics(),
     readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
-        service: service, loop: loop, page: hasExplorer ? Explorer.page : nil,
-        bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax, socketOrigins: socketOrigins
+        service: service, loop: loop, page: explorer?.page, bodyBytesMax: bodyBytesMax,
+        batchRequestsMax: batchRequestsMax, socketOrigins: socketOrigins
     ).routes
-    if hasExplorer { routes += Explorer.routes }
+    routes += explorer?.routes(bodyBytesMax: bodyBytesMax) ?? []
     if let schemaText {
         let asset = Asset(Array(schemaText.utf8), contentType: "text/plain; charset=utf-8")
         routes.append(Route(.GET, "/schema.graphql") { asset.response(to: $0) })
     }
-    return routes + healthRoutes(readiness)
+    return routes + healthRoutes(readiness) + [metricsRoute(metrics)]
 }

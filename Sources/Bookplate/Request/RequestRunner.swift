@@ -15,10 +15,13 @@ package final class RequestRunner {
         /// Mutations are refused.
         package var isReadOnly: Bool
         package var requestID: String
+        /// Whether the answer tells what was done for it; development only.
+        package var isExplained: Bool
 
         package init(
             _ document: RequestedDocument, operationName: String? = nil, variables: Value = .null,
-            bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = ""
+            bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
+            isExplained: Bool = false
         ) {
             self.document = document
             self.operationName = operationName
@@ -26,6 +29,7 @@ package final class RequestRunner {
             self.bearerToken = bearerToken
             self.isReadOnly = isReadOnly
             self.requestID = requestID
+            self.isExplained = isExplained
         }
     }
 
@@ -52,6 +56,7 @@ package final class RequestRunner {
     private let services: Services
     private let limits: RequestLimits
     private var tokens = VerifiedTokens()
+    private var telemetry: OperationTelemetry
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
@@ -63,6 +68,7 @@ package final class RequestRunner {
         self.database = database
         self.services = services
         self.limits = limits
+        telemetry = OperationTelemetry(services)
     }
 
     /// What an operation gives: one answer, or one for each event.
@@ -74,9 +80,11 @@ package final class RequestRunner {
     /// Runs one request that is answered once. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
         do throws(DocumentTexts.Refusal) {
-            let ready = try await ready(request)
-            guard ready.plan.kind != .subscription else { return Self.refused([.needsStream]) }
-            return await run(request, ready)
+            let planned = try await plan(request)
+            guard planned.plan.kind != .subscription else {
+                throw .request(RequestErrors([.needsStream]))
+            }
+            return await run(request, planned)
         } catch {
             return refused(error, request.requestID)
         }
@@ -84,24 +92,25 @@ package final class RequestRunner {
 
     /// Runs one request that may be a subscription. To be called on the loop of the connection pool.
     package func open(_ request: Request) async -> Operation {
-        let ready: Ready
+        let planned: Planned
         do throws(DocumentTexts.Refusal) {
-            ready = try await self.ready(request)
+            planned = try await plan(request)
         } catch {
             return .answer(refused(error, request.requestID))
         }
-        guard ready.plan.kind == .subscription else { return .answer(await run(request, ready)) }
+        guard planned.plan.kind == .subscription else {
+            return .answer(await run(request, planned))
+        }
         do throws(RequestErrors) {
             let context = RequestContext(
                 viewer: viewer(of: request), database: database, services: services,
                 requestID: request.requestID)
             return .responses(
                 try await subscribe(
-                    ready.plan, variables: ready.variables, context: context,
-                    errorsMax: limits.errorsMax,
-                    eventContext: { context.another() }))
+                    planned.plan, variables: planned.variables, context: context,
+                    errorsMax: limits.errorsMax, eventContext: { context.another() }))
         } catch {
-            return .answer(Self.refused(error.errors))
+            return .answer(refused(error.errors))
         }
     }
 
@@ -140,19 +149,26 @@ package final class RequestRunner {
         return Admission(expiresAt: claims.expiresAt, sessionID: viewer.sessionID, watch: watch)
     }
 
-    /// A request that can be executed.
-    private struct Ready {
+    /// A request whose operation is ready to be executed, and how it came to that.
+    private struct Planned {
         let text: DocumentText
+        let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
+        /// Whether the document's text was seen before.
+        let isKnown: Bool
+        let start: ContinuousClock.Instant
     }
 
-    private func ready(_ request: Request) async throws(DocumentTexts.Refusal) -> Ready {
+    private func plan(_ request: Request) async throws(DocumentTexts.Refusal) -> Planned {
         let text = try await texts.text(of: request.document)
+        let start = ContinuousClock.now
+        let missesBefore = documents.missCount
+        let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
         do throws(RequestErrors) {
-            let document = try documents.document(text.bytes)
+            document = try documents.document(text.bytes)
             texts.register(text)
             (plan, variables) = try document.plan(
                 operationName: request.operationName, variables: request.variables)
@@ -167,12 +183,16 @@ package final class RequestRunner {
                     "sha256": "\(lowercaseHex(sha256(text.bytes)))",
                 ])
         }
-        return Ready(text: text, plan: plan, variables: variables)
+        let isKnown = documents.missCount == missesBefore
+        telemetry.lookedUp(isKnown: isKnown)
+        return Planned(
+            text: text, document: document, plan: plan, variables: variables, isKnown: isKnown,
+            start: start)
     }
 
-    private func run(_ request: Request, _ ready: Ready) async -> Answer {
-        if request.isReadOnly, ready.plan.kind == .mutation {
-            var answer = Self.refused([
+    private func run(_ request: Request, _ planned: Planned) async -> Answer {
+        if request.isReadOnly, planned.plan.kind == .mutation {
+            var answer = refused([
                 GraphQLError(
                     "GET runs queries only. Send a mutation by POST.",
                     extensions: [.init("code", .string("BAD_USER_INPUT"))])
@@ -182,27 +202,28 @@ package final class RequestRunner {
         }
         let context = RequestContext(
             viewer: viewer(of: request), database: database, services: services,
-            requestID: request.requestID)
+            requestID: request.requestID, isExplained: request.isExplained)
+        let executionStart = ContinuousClock.now
         let result = await execute(
-            ready.plan, variables: ready.variables, context: context, errorsMax: limits.errorsMax)
+            planned.plan, variables: planned.variables, context: context,
+            errorsMax: limits.errorsMax)
+        let finished = OperationTelemetry.Finished(
+            request: request, text: planned.text.bytes, kind: planned.plan.kind,
+            operationName: planned.plan.name,
+            planning: executionStart - planned.start, execution: .now - executionStart,
+            errorCodes: result.errors.compactMap(\.code),
+            statementCount: context.statistics.statementCount,
+            roundTripCount: context.statistics.roundTripCount)
+        telemetry.finished(finished)
+        let body = context.explanation?.added(
+            to: result.body, isKnown: planned.isKnown, document: planned.document,
+            planning: finished.planning, execution: finished.execution)
         return Answer(
-            body: result.body,
-            isForEverybody: ready.text.isNamed && request.bearerToken == nil
+            body: body ?? result.body,
+            isForEverybody: planned.text.isNamed && request.bearerToken == nil
                 && (request.variables.isNull || request.variables == .object([]))
-                && ready.plan.kind == .query && result.errors.isEmpty,
-            errorCodes: result.errors.compactMap(\.code), statistics: context.statistics)
-    }
-
-    private func refused(_ refusal: DocumentTexts.Refusal, _ requestID: String) -> Answer {
-        switch refusal {
-        case .request(let errors):
-            var answer = Self.refused(errors.errors)
-            answer.isUnknownDocument = errors.isPersistedQueryNotFound
-            return answer
-        case .database(let error):
-            let known = services.describe(error, requestID).fieldError(requestID: requestID)
-            return Self.refused([GraphQLError(known.message, extensions: known.extensions)])
-        }
+                && planned.plan.kind == .query && result.errors.isEmpty,
+            errorCodes: finished.errorCodes, statistics: context.statistics)
     }
 
     private func viewer(of request: Request) -> Viewer? {
@@ -226,13 +247,26 @@ package final class RequestRunner {
         }
     }
 
-    private static func refused(_ errors: [GraphQLError]) -> Answer {
+    private func refused(_ refusal: DocumentTexts.Refusal, _ requestID: String) -> Answer {
+        switch refusal {
+        case .request(let errors):
+            var answer = refused(errors.errors)
+            answer.isUnknownDocument = errors.isPersistedQueryNotFound
+            return answer
+        case .database(let error):
+            let known = services.describe(error, requestID).fieldError(requestID: requestID)
+            return refused([GraphQLError(known.message, extensions: known.extensions)])
+        }
+    }
+
+    private func refused(_ errors: [GraphQLError]) -> Answer {
+        let codes = errors.compactMap(\.code)
+        telemetry.refused(codes)
         var writer = ResponseWriter()
         writer.append("{\"errors\":")
         writer.write(errors)
         writer.append(UInt8(ascii: "}"))
-        return Answer(
-            body: writer.bytes, isRequestError: true, errorCodes: errors.compactMap(\.code))
+        return Answer(body: writer.bytes, isRequestError: true, errorCodes: codes)
     }
 }
 
