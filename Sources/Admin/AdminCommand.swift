@@ -21,8 +21,8 @@ struct AdminCommand: AsyncParsableCommand {
             """,
         subcommands: [
             Migrate.self, Tenant.self, Account.self, Catalog.self, Backfill.self, Jobs.self,
-            Keys.self, Token.self,
-            SchemaCommand.self, Doctor.self, Completions.self, Manual.self,
+            Documents.self, Keys.self, Token.self, SchemaCommand.self, Doctor.self,
+            Completions.self, Manual.self,
         ])
 
     static func main() async {

@@ -68,6 +68,8 @@ enum App {
         limits.operation.aliasesMax = configuration.limits.aliasesMax
         limits.operation.costMax = configuration.limits.costMax
         limits.validation.hasSuggestions = configuration.introspection
+        let documents = DocumentPolicy(mode: .init(configuration.documents))
+        let batchRequestsMax = configuration.limits.batchRequestsMax
         let explorer =
             configuration.explorer
             ? Explorer(
@@ -87,11 +89,12 @@ enum App {
             guard let pool = pools[ObjectIdentifier(loop)] else {
                 throw StartError(message: "an event loop has no connections", code: 1)
             }
-            let runner = RequestRunner(schema, database: pool, services: services, limits: limits)
+            let runner = RequestRunner(
+                schema, database: pool, services: services, limits: limits, documents: documents)
             let routes = standardRoutes(
                 loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
-                bodyBytesMax: bodyBytesMax, explorer: explorer, schemaText: schemaText,
-                socketOrigins: socketOrigins, metrics: metrics
+                bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax, explorer: explorer,
+                schemaText: schemaText, socketOrigins: socketOrigins, metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
@@ -168,4 +171,15 @@ enum App {
 struct StartError: Error {
     let message: String
     let code: Int32
+}
+
+extension DocumentPolicy.Mode {
+    init(_ documents: Configuration.Documents) {
+        self =
+            switch documents {
+            case .open: .open
+            case .logged: .logged
+            case .onlyKnown: .onlyKnown
+            }
+    }
 }

@@ -10,20 +10,23 @@ final class BookplateService: GraphQLService {
     /// Whether answers tell what they cost the database, and on demand what was done for them.
     private let isDevelopment: Bool
 
+    /// How long answers for everybody may be kept by those between the server and its clients.
+    private static let cacheSeconds = 60
+
     init(_ runner: RequestRunner, isDevelopment: Bool) {
         self.runner = runner
         self.isDevelopment = isDevelopment
     }
 
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
-        guard let query = request.query else { return .persistedQueryNotFound }
-        return answer(await runner.run(.init(query, request, isExplained: isExplained(request))))
+        answer(
+            await runner.run(.init(request, isExplained: isExplained(request))),
+            isGET: request.isGET)
     }
 
     func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
-        guard let query = request.query else { return .answer(.persistedQueryNotFound) }
-        switch await runner.open(.init(query, request, isExplained: isExplained(request))) {
-        case .answer(let answer): return .answer(self.answer(answer))
+        switch await runner.open(.init(request, isExplained: isExplained(request))) {
+        case .answer(let answer): return .answer(self.answer(answer, isGET: request.isGET))
         case .responses(let responses): return .responses(responses)
         }
     }
@@ -52,7 +55,7 @@ final class BookplateService: GraphQLService {
         isDevelopment && request.extensions?["explain"]?.boolean == true
     }
 
-    private func answer(_ answer: RequestRunner.Answer) -> GraphQLAnswer {
+    private func answer(_ answer: RequestRunner.Answer, isGET: Bool) -> GraphQLAnswer {
         var headers = answer.rate?.headers ?? []
         if let seconds = answer.retryAfterSeconds { headers.append(("retry-after", "\(seconds)")) }
         if isDevelopment, let statistics = answer.statistics {
@@ -62,10 +65,15 @@ final class BookplateService: GraphQLService {
                     "statements=\(statistics.statementCount), round-trips=\(statistics.roundTripCount)"
                 ))
         }
+        if isGET, answer.isForEverybody {
+            headers.append(("cache-control", "public, max-age=\(Self.cacheSeconds)"))
+        }
         return GraphQLAnswer(
             body: ByteBuffer(bytes: answer.body), isRequestError: answer.isRequestError,
             status: answer.isForbiddenMutation
-                ? .methodNotAllowed : answer.retryAfterSeconds != nil ? .tooManyRequests : nil,
+                ? .methodNotAllowed
+                : answer.retryAfterSeconds != nil
+                    ? .tooManyRequests : answer.isUnknownDocument ? .ok : nil,
             headers: headers)
     }
 }
@@ -81,23 +89,15 @@ extension RateLimits.State {
 }
 
 extension RequestRunner.Request {
-    fileprivate init(_ query: String, _ request: GraphQLRequest, isExplained: Bool) {
+    fileprivate init(_ request: GraphQLRequest, isExplained: Bool) {
         self.init(
-            query: query, operationName: request.operationName,
+            RequestedDocument(
+                query: request.query, documentID: request.documentID,
+                persistedQuery: request.extensions?["persistedQuery"]),
+            operationName: request.operationName,
             variables: request.variables ?? .null, bearerToken: request.bearerToken,
             isReadOnly: request.isGET, requestID: request.requestID,
             address: request.client.map { RateKey(address: $0.high, $0.low) },
             isExplained: isExplained)
-    }
-}
-
-extension GraphQLAnswer {
-    /// What clients of automatic persisted queries expect of a server that keeps none: they send the text then.
-    fileprivate static var persistedQueryNotFound: GraphQLAnswer {
-        GraphQLAnswer(
-            body: ByteBuffer(
-                string: #"{"errors":[{"message":"PersistedQueryNotFound","#
-                    + #""extensions":{"code":"PERSISTED_QUERY_NOT_FOUND"}}]}"#),
-            isRequestError: true, status: .ok)
     }
 }

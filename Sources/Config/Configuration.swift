@@ -14,6 +14,12 @@ package struct Configuration: Sendable, Equatable {
         case text, json
     }
 
+    /// Which GraphQL documents are run.
+    package enum Documents: String, Sendable, CaseIterable {
+        case open, logged
+        case onlyKnown = "only-known"
+    }
+
     /// Production makes no keys and no development tokens, and masks errors.
     package var environment: Environment
     package var host: String
@@ -32,6 +38,7 @@ package struct Configuration: Sendable, Equatable {
     package var sources: Sources
     package var limits: Limits
 
+    package var documents: Documents
     package var introspection: Bool
     package var explorer: Bool
     package var logLevel: LogLevel
@@ -66,6 +73,8 @@ package struct Configuration: Sendable, Equatable {
         trustedProxies =
             try input.optional("BOOKPLATE_TRUSTED_PROXIES", read: Read.networks) ?? []
 
+        documents =
+            try input.optional("BOOKPLATE_DOCUMENTS", read: Read.oneOf(Documents.self)) ?? .open
         introspection =
             try input.optional("BOOKPLATE_INTROSPECTION", read: Read.boolean) ?? isDevelopment
         explorer = try input.optional("BOOKPLATE_EXPLORER", read: Read.boolean) ?? isDevelopment

@@ -18,8 +18,10 @@ extension Configuration {
         package var signInsPerMinuteMax = 30
         /// Of one address; 0 is no limit.
         package var refreshesPerMinuteMax = 150
+        /// Requests in one body; 0 takes single requests only.
+        package var batchRequestsMax = 0
 
-        /// `name=number` between commas: depth, fields, aliases, cost, tokens, body, rate, address, signin, refresh.
+        /// `name=number` between commas: depth, fields, aliases, cost, tokens, body, batch, rate, address, signin, refresh.
         static func read(_ text: String) throws(Malformed) -> Limits {
             var limits = Limits()
             var given: Set<String> = []
@@ -29,10 +31,10 @@ extension Configuration {
                 guard let field = fields[name] else {
                     throw Malformed(
                         "has '\(name)', which is not one of "
-                            + "depth, fields, aliases, cost, tokens, body, rate, address, signin, refresh"
+                            + "depth, fields, aliases, cost, tokens, body, batch, rate, address, signin, refresh"
                     )
                 }
-                let lowest = rates.contains(name) ? 0 : 1
+                let lowest = rates.contains(name) || name == "batch" ? 0 : 1
                 guard pair.count == 2, let number = Int(pair[1]),
                     (lowest...1_000_000_000).contains(number)
                 else { throw Malformed("must be like depth=15,body=1048576") }
@@ -68,6 +70,7 @@ extension Configuration {
         private static let fields: [String: WritableKeyPath<Limits, Int> & Sendable] = [
             "depth": \.selectionDepthMax, "fields": \.fieldsMax, "aliases": \.aliasesMax,
             "cost": \.costMax, "tokens": \.documentTokensMax, "body": \.bodyBytesMax,
+            "batch": \.batchRequestsMax,
             "rate": \.requestsPerMinuteMax, "address": \.addressRequestsPerMinuteMax,
             "signin": \.signInsPerMinuteMax, "refresh": \.refreshesPerMinuteMax,
         ]

@@ -7,11 +7,8 @@ import GraphQL
 func executeOverJSON(
     _ source: String, operationName: String?, variables: Value, root: Value, schema: Schema
 ) async throws(RequestErrors) -> [Value.Member] {
-    var limits = RequestLimits()
-    limits.parsing = .trusted
-    limits.plannedFieldsMax = 1_000_000
     let cache = DocumentCache(
-        schema: schema, resolvers: JSONResolvers(schema: schema), limits: limits)
+        schema: schema, resolvers: JSONResolvers(schema: schema), limits: .trusted)
     let document = try cache.document(Array(source.utf8))
     let (plan, values, _) = try document.plan(operationName: operationName, variables: variables)
     let result = await execute(
@@ -26,60 +23,3 @@ func executeOverJSON(
     if !result.errors.isEmpty { members.append(.errors(result.errors)) }
     return members
 }
-
-/// Everything introspection can tell, deprecated members included.
-let introspectionQuery = """
-    query IntrospectionQuery {
-      __schema {
-        description
-        queryType { name kind }
-        mutationType { name kind }
-        subscriptionType { name kind }
-        types { ...FullType }
-        directives {
-          name
-          description
-          isRepeatable
-          locations
-          args(includeDeprecated: true) { ...InputValue }
-        }
-      }
-    }
-
-    fragment FullType on __Type {
-      kind
-      name
-      description
-      specifiedByURL
-      isOneOf
-      fields(includeDeprecated: true) {
-        name
-        description
-        args(includeDeprecated: true) { ...InputValue }
-        type { ...TypeRef }
-        isDeprecated
-        deprecationReason
-      }
-      inputFields(includeDeprecated: true) { ...InputValue }
-      interfaces { ...TypeRef }
-      enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason }
-      possibleTypes { ...TypeRef }
-    }
-
-    fragment InputValue on __InputValue {
-      name
-      description
-      type { ...TypeRef }
-      defaultValue
-      isDeprecated
-      deprecationReason
-    }
-
-    fragment TypeRef on __Type {
-      kind
-      name
-      ofType { kind name ofType { kind name ofType { kind name ofType { kind name
-        ofType { kind name ofType { kind name ofType { kind name ofType { kind name
-          ofType { kind name } } } } } } } } }
-    }
-    """

@@ -12,19 +12,21 @@ package enum Readiness: Sendable, Equatable {
 /// The routes that every server has, for one event loop.
 ///
 /// - Parameters:
+///   - batchRequestsMax: How many requests one body may have in a list; 0 where lists are not taken.
 ///   - schemaText: The SDL; nil where clients may not read it.
 ///   - explorer: The page that browsers get; nil where they get none.
 ///   - socketOrigins: Whose pages may open a WebSocket.
 ///   - metrics: What `/metrics` tells.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
-    loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int, explorer: Explorer?,
-    schemaText: String?, socketOrigins: AllowedOrigins = AllowedOrigins([]),
-    metrics: Metrics = Metrics(), readiness: @escaping () async -> Readiness
+    loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int,
+    batchRequestsMax: Int = 0, explorer: Explorer?, schemaText: String?,
+    socketOrigins: AllowedOrigins = AllowedOrigins([]), metrics: Metrics = Metrics(),
+    readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: explorer?.page, bodyBytesMax: bodyBytesMax,
-        socketOrigins: socketOrigins
+        batchRequestsMax: batchRequestsMax, socketOrigins: socketOrigins
     ).routes
     routes += explorer?.routes(bodyBytesMax: bodyBytesMax) ?? []
     if let schemaText {

@@ -50,6 +50,21 @@ import Testing
         }
     }
 
+    @Test func answersAListOfRequestsWhereListsAreTaken() async throws {
+        try await TestServer.run(batchRequestsMax: 2) { server in
+            let response = try await server.post(#"[{"query":"{a}"},{"query":"{wrong}"}]"#)
+            #expect(response.status == 200)
+            #expect(response.body == #"[query={a},{"errors":[{"message":"wrong"}]}]"#)
+            #expect(try await server.post(#"{"query":"{a}"}"#).body == "query={a}")
+            for body in [
+                "[]", "[1]", #"[{"query":"{a}"},{}]"#,
+                "[" + Array(repeating: #"{"query":"{a}"}"#, count: 3).joined(separator: ",") + "]",
+            ] {
+                #expect(try await server.post(body).status == 400)
+            }
+        }
+    }
+
     @Test func refusesBytesThatAreNotUTF8() async throws {
         try await TestServer.run { server in
             let status = try await onThread {

@@ -5,7 +5,7 @@ import Testing
 @Suite struct NegotiationTests {
     @Test(
         arguments: [
-            (nil, .graphQL(.graphQLResponse)), ("", .graphQL(.graphQLResponse)),
+            (nil, .graphQL(.json)), ("", .graphQL(.json)),
             ("*/*", .graphQL(.json)), ("application/*", .graphQL(.json)),
             ("application/json", .graphQL(.json)), ("Application/JSON", .graphQL(.json)),
             ("application/json; charset=utf-8", .graphQL(.json)),

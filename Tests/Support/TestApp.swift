@@ -123,8 +123,8 @@ package final class TestApp: Sendable {
         address: RateKey? = nil
     ) async throws -> Answer {
         let request = RequestRunner.Request(
-            query: query, variables: variables, bearerToken: token, isReadOnly: isReadOnly,
-            requestID: "test-request", address: address)
+            RequestedDocument(query: query), variables: variables, bearerToken: token,
+            isReadOnly: isReadOnly, requestID: "test-request", address: address)
         let answer = await Task(executorPreference: pool.executor) { [runner] in
             await runner.run(request)
         }.value
@@ -141,7 +141,8 @@ package final class TestApp: Sendable {
         _ query: String, _ variables: Value = .null, token: String?
     ) async throws -> LiveAnswers {
         let request = RequestRunner.Request(
-            query: query, variables: variables, bearerToken: token, requestID: "test-request")
+            RequestedDocument(query: query), variables: variables, bearerToken: token,
+            requestID: "test-request")
         let opened = AsyncStream.makeStream(of: Void.self)
         let answers = LiveAnswers { [pool, runner] continuation in
             Task(executorPreference: pool.executor) {

@@ -39,6 +39,10 @@ def words(message):
     """Messages of both in one form: graphql-core quotes as Python does."""
     message = message.replace("'", '"').replace('None', 'null')
     message = message.replace('True', 'true').replace('False', 'false').replace('to be a mapping', 'to be an object')
+    # The value of a variable reads as JavaScript writes objects, not as Python does.
+    while re.search(r'\{"\w+": ', message):
+        message = re.sub(r'\{("\w+": [^{}]*)\}', lambda match: '{ %s }' % re.sub(r'"(\w+)": ', r'\1: ', match[1]),
+                         message, count=1)
     return re.sub(r'may not be used on ([a-z ]+)\.',
                   lambda match: 'may not be used on %s.' % match[1].upper().replace(' ', '_'), message)
 

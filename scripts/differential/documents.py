@@ -1,6 +1,6 @@
 """Random GraphQL documents: mostly right, with mistakes strewn in."""
 
-import random
+from chance import Chance
 
 SCHEMA = '''
 directive @onField(note: String, level: Int! = 1) on FIELD | FRAGMENT_SPREAD | INLINE_FRAGMENT
@@ -66,21 +66,11 @@ COMPOSITES = ['Node', 'Named', 'Book', 'Author', 'Shelf', 'Item', 'Query']
 ODD_NAMES = ['titel', 'nam', 'Bok', 'ids', 'foo', 'nickname', 'page', '__schema', 'SHRT', 'autor', 'Filtr', 'ID_']
 
 
-class Documents:
+class Documents(Chance):
     """Makes documents for SCHEMA from one seed."""
 
     def __init__(self, seed, errors=0.03):
-        self.random = random.Random(seed)
-        self.errors = errors
-
-    def chance(self, p):
-        return self.random.random() < p
-
-    def wrong(self):
-        return self.chance(self.errors)
-
-    def pick(self, options):
-        return self.random.choice(list(options))
+        super().__init__(seed, errors)
 
     def document(self):
         r = self.random

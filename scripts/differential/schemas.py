@@ -1,27 +1,17 @@
 """Random type-system documents, right and wrong."""
 
-import random
+from chance import Chance
 
 SCALARS = ['Int', 'Float', 'String', 'Boolean', 'ID']
 LOCATIONS = ['FIELD', 'QUERY', 'FIELD_DEFINITION', 'ARGUMENT_DEFINITION', 'OBJECT', 'ENUM_VALUE', 'INPUT_OBJECT',
              'INPUT_FIELD_DEFINITION', 'SCALAR', 'SCHEMA', 'UNION', 'INTERFACE', 'ENUM']
 
 
-class Schemas:
+class Schemas(Chance):
     """Makes type-system documents from one seed."""
 
     def __init__(self, seed, errors=0.01):
-        self.random = random.Random(seed)
-        self.errors = errors
-
-    def chance(self, p):
-        return self.random.random() < p
-
-    def wrong(self):
-        return self.chance(self.errors)
-
-    def pick(self, options):
-        return self.random.choice(list(options))
+        super().__init__(seed, errors)
 
     def document(self):
         r = self.random

@@ -8,6 +8,8 @@ struct OperationTelemetry {
     /// An operation that was run.
     struct Finished {
         let request: RequestRunner.Request
+        /// Of the document, which the request may only have named.
+        let text: [UInt8]
         let kind: OperationKind
         /// Nil for an anonymous one.
         let operationName: String?
@@ -74,7 +76,7 @@ struct OperationTelemetry {
                 "operation": "\(operation.operationName ?? "anonymous")",
                 "kind": "\(operation.kind.rawValue)",
                 // The name that clients of persisted queries know the document by.
-                "document_hash": "\(lowercaseHex(sha256(operation.request.query.utf8)))",
+                "document_hash": "\(lowercaseHex(sha256(operation.text)))",
                 "milliseconds": "\(duration / .milliseconds(1))",
                 "planning_milliseconds": "\(operation.planning / .milliseconds(1))",
                 "execution_milliseconds": "\(operation.execution / .milliseconds(1))",

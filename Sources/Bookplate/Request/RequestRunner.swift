@@ -6,7 +6,7 @@ import Postgres
 package final class RequestRunner {
     /// A request as the transport hands it over.
     package struct Request: Sendable {
-        package var query: String
+        package var document: RequestedDocument
         package var operationName: String?
         /// An object, or null.
         package var variables: Value
@@ -21,11 +21,11 @@ package final class RequestRunner {
         package var isExplained: Bool
 
         package init(
-            query: String, operationName: String? = nil, variables: Value = .null,
+            _ document: RequestedDocument, operationName: String? = nil, variables: Value = .null,
             bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
             address: RateKey? = nil, isExplained: Bool = false
         ) {
-            self.query = query
+            self.document = document
             self.operationName = operationName
             self.variables = variables
             self.bearerToken = bearerToken
@@ -43,6 +43,11 @@ package final class RequestRunner {
         package var isRequestError = false
         /// Whether it is a mutation that came where only queries may.
         package var isForbiddenMutation = false
+        /// Whether it names a document that is not known: the client is to send the text.
+        package var isUnknownDocument = false
+        /// Whether the next who asks the same may get this answer: nobody in particular asked, a named document, without
+        /// variables, and nothing went wrong.
+        package var isForEverybody = false
         /// Codes of its errors, for the log.
         package var errorCodes: [String] = []
         package var statistics: Statistics?
@@ -53,6 +58,7 @@ package final class RequestRunner {
     }
 
     private let documents: DocumentCache
+    private let texts: DocumentTexts
     private let database: ConnectionPool
     private let services: Services
     private let limits: RequestLimits
@@ -63,8 +69,9 @@ package final class RequestRunner {
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
-        limits: RequestLimits = RequestLimits()
+        limits: RequestLimits = RequestLimits(), documents policy: DocumentPolicy = DocumentPolicy()
     ) {
+        texts = DocumentTexts(policy, database)
         documents = DocumentCache(
             schema: schema.schema, resolvers: schema.resolvers, limits: limits)
         self.database = database
@@ -84,12 +91,14 @@ package final class RequestRunner {
         let viewer = viewer(of: request)
         var gate = RateGate(services, viewer, request.address)
         var answer: Answer
-        do throws(RequestErrors) {
-            let planned = try plan(request, &gate)
-            guard planned.plan.kind != .subscription else { throw RequestErrors([.needsStream]) }
+        do throws(DocumentTexts.Refusal) {
+            let planned = try await plan(request, &gate)
+            guard planned.plan.kind != .subscription else {
+                throw .request(RequestErrors([.needsStream]))
+            }
             answer = await run(request, planned, viewer)
         } catch {
-            answer = refused(error.errors)
+            answer = refused(error, request.requestID)
         }
         answer.rate = gate.state
         return answer
@@ -100,23 +109,31 @@ package final class RequestRunner {
         let viewer = viewer(of: request)
         var gate = RateGate(services, viewer, request.address)
         var answer: Answer
-        do throws(RequestErrors) {
-            let planned = try plan(request, &gate)
+        do throws(DocumentTexts.Refusal) {
+            let planned = try await plan(request, &gate)
             guard planned.plan.kind != .subscription else {
-                let context = RequestContext(
-                    viewer: viewer, database: database, services: services,
-                    requestID: request.requestID)
-                return .responses(
-                    try await subscribe(
-                        planned.plan, variables: planned.variables, context: context,
-                        errorsMax: limits.errorsMax, eventContext: { context.another() }))
+                return .responses(try await subscribed(request, planned, viewer))
             }
             answer = await run(request, planned, viewer)
         } catch {
-            answer = refused(error.errors)
+            answer = refused(error, request.requestID)
         }
         answer.rate = gate.state
         return .answer(answer)
+    }
+
+    private func subscribed(
+        _ request: Request, _ planned: Planned, _ viewer: Viewer?
+    ) async throws(DocumentTexts.Refusal) -> ResponseStream {
+        let context = RequestContext(
+            viewer: viewer, database: database, services: services, requestID: request.requestID)
+        do throws(RequestErrors) {
+            return try await subscribe(
+                planned.plan, variables: planned.variables, context: context,
+                errorsMax: limits.errorsMax, eventContext: { context.another() })
+        } catch {
+            throw .request(error)
+        }
     }
 
     /// A caller who was let in, and whose session is watched while this is kept.
@@ -156,6 +173,7 @@ package final class RequestRunner {
 
     /// A request whose operation is ready to be executed, and how it came to that.
     private struct Planned {
+        let text: DocumentText
         let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
@@ -166,19 +184,38 @@ package final class RequestRunner {
 
     private func plan(
         _ request: Request, _ gate: inout RateGate
-    ) throws(RequestErrors) -> Planned {
+    ) async throws(DocumentTexts.Refusal) -> Planned {
         // One unit before anything is read; the rest when it is known what is asked for.
-        try gate.admit(1)
+        do throws(RequestErrors) { try gate.admit(1) } catch { throw .request(error) }
+        let text = try await texts.text(of: request.document)
         let start = ContinuousClock.now
         let missesBefore = documents.missCount
-        let document = try documents.document(Array(request.query.utf8))
-        let (plan, variables, cost) = try document.plan(
-            operationName: request.operationName, variables: request.variables)
+        let document: CachedDocument
+        let plan: OperationPlan
+        let variables: VariableValues
+        let cost: Int
+        do throws(RequestErrors) {
+            document = try documents.document(text.bytes)
+            texts.register(text)
+            (plan, variables, cost) = try document.plan(
+                operationName: request.operationName, variables: request.variables)
+            try gate.admit(cost / RateLimits.objectsPerUnit)
+        } catch {
+            throw .request(error)
+        }
+        if text.isTrusted == false {
+            services.logger.notice(
+                "ran a document that no app was published with",
+                metadata: [
+                    "request_id": "\(request.requestID)", "operation": "\(plan.name ?? "")",
+                    "sha256": "\(lowercaseHex(sha256(text.bytes)))",
+                ])
+        }
         let isKnown = documents.missCount == missesBefore
         telemetry.lookedUp(isKnown: isKnown)
-        try gate.admit(cost / RateLimits.objectsPerUnit)
         return Planned(
-            document: document, plan: plan, variables: variables, isKnown: isKnown, start: start)
+            text: text, document: document, plan: plan, variables: variables, isKnown: isKnown,
+            start: start)
     }
 
     private func run(
@@ -201,7 +238,8 @@ package final class RequestRunner {
             planned.plan, variables: planned.variables, context: context,
             errorsMax: limits.errorsMax)
         let finished = OperationTelemetry.Finished(
-            request: request, kind: planned.plan.kind, operationName: planned.plan.name,
+            request: request, text: planned.text.bytes, kind: planned.plan.kind,
+            operationName: planned.plan.name,
             planning: executionStart - planned.start, execution: .now - executionStart,
             errorCodes: result.errors.compactMap(\.code),
             statementCount: context.statistics.statementCount,
@@ -211,8 +249,11 @@ package final class RequestRunner {
             to: result.body, isKnown: planned.isKnown, document: planned.document,
             planning: finished.planning, execution: finished.execution)
         var answer = Answer(
-            body: body ?? result.body, errorCodes: finished.errorCodes,
-            statistics: context.statistics)
+            body: body ?? result.body,
+            isForEverybody: planned.text.isNamed && request.bearerToken == nil
+                && (request.variables.isNull || request.variables == .object([]))
+                && planned.plan.kind == .query && result.errors.isEmpty,
+            errorCodes: finished.errorCodes, statistics: context.statistics)
         answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: result.errors)
         return answer
     }
@@ -250,6 +291,18 @@ package final class RequestRunner {
             // Another server may have read a new key before this one.
             guard services.keyring.refreshForUnknownKey() else { throw .unknownKey(id: id) }
             return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+        }
+    }
+
+    private func refused(_ refusal: DocumentTexts.Refusal, _ requestID: String) -> Answer {
+        switch refusal {
+        case .request(let errors):
+            var answer = refused(errors.errors)
+            answer.isUnknownDocument = errors.isPersistedQueryNotFound
+            return answer
+        case .database(let error):
+            let known = services.describe(error, requestID).fieldError(requestID: requestID)
+            return refused([GraphQLError(known.message, extensions: known.extensions)])
         }
     }
 

@@ -41,35 +41,44 @@ struct ResponseCompletion {
     private mutating func write(
         _ object: Int, of frame: Frame, to writer: inout ResponseWriter
     ) -> Bool {
-        let fields = frame.selection.fields
-        if fields.isEmpty {
+        let selection = frame.selection
+        let batch = frame.batch
+        if selection.outputs.isEmpty {
             writer.append("{}")
             return true
         }
-        for position in fields.indices {
-            let field = fields[position]
-            writer.append(field.keyBytes)
+        for position in selection.outputs.indices {
+            let output = selection.outputs[position]
+            writer.append(selection.keys, output.key)
             let start = writer.count
-            let isWritten: Bool
-            if let loaded = frame.loaded[position] {
-                path.append(.key(field.selected.responseKey))
-                isWritten = write(loaded.slots[object], depth: 0, loaded, field, to: &writer)
-                path.removeLast()
-            } else if field.isTypename {
-                writer.write(frame.selection.type.name)
-                isWritten = true
-            } else {
-                isWritten = writeLeaf(
-                    position, object, frame.batch, field, depth: 0, key: true, to: &writer)
+            switch output.source {
+            case .batch:
+                let result = batch.write(field: position, of: object, to: &writer)
+                if case .value = result { continue }
+                reportKey(result, selection.fields[position])
+            case .typename:
+                writer.write(selection.type.name)
+                continue
+            case .loaded:
+                if write(loadedAt: position, object, frame, to: &writer) { continue }
             }
-            if !isWritten {
-                if field.completion.isNonNull(at: 0) { return false }
-                writer.rewind(to: start)
-                writer.writeNull()
-            }
+            if output.isNonNull { return false }
+            writer.rewind(to: start)
+            writer.writeNull()
         }
         writer.append(UInt8(ascii: "}"))
         return true
+    }
+
+    private mutating func write(
+        loadedAt position: Int, _ object: Int, _ frame: Frame, to writer: inout ResponseWriter
+    ) -> Bool {
+        // Every loaded field of an object that is there was loaded.
+        guard let loaded = frame.loaded[position] else { return false }
+        let field = frame.selection.fields[position]
+        path.append(.key(field.selected.responseKey))
+        defer { path.removeLast() }
+        return write(loaded.slots[object], depth: 0, loaded, field, to: &writer)
     }
 
     /// Writes the value of a slot.
@@ -91,7 +100,10 @@ struct ResponseCompletion {
             case .objects(let frame):
                 return write(Int(index), of: frame, to: &writer)
             case .leaves(let batch):
-                return writeLeaf(0, Int(index), batch, field, depth: depth, key: false, to: &writer)
+                let result = batch.write(field: 0, of: Int(index), to: &writer)
+                if case .value = result { return true }
+                report(result, field, depth: depth)
+                return false
             }
         case .list(let start, let count):
             writer.append(UInt8(ascii: "["))
@@ -113,24 +125,19 @@ struct ResponseCompletion {
         }
     }
 
-    private mutating func writeLeaf(
-        _ position: Int, _ object: Int, _ batch: any ObjectBatch, _ field: PlannedField,
-        depth: Int, key: Bool, to writer: inout ResponseWriter
-    ) -> Bool {
-        switch batch.write(field: position, of: object, to: &writer) {
-        case .value:
-            return true
-        case .null:
-            guard field.completion.isNonNull(at: depth) else { return false }
-            if key { path.append(.key(field.selected.responseKey)) }
-            reportNull(field)
-            if key { path.removeLast() }
-        case .error(let error):
-            if key { path.append(.key(field.selected.responseKey)) }
-            report(error, field)
-            if key { path.removeLast() }
+    /// Tells of the leaf of an object why it has no value, where that is an error.
+    private mutating func reportKey(_ result: LeafResult, _ field: PlannedField) {
+        path.append(.key(field.selected.responseKey))
+        report(result, field, depth: 0)
+        path.removeLast()
+    }
+
+    private mutating func report(_ result: LeafResult, _ field: PlannedField, depth: Int) {
+        switch result {
+        case .value: break
+        case .null: if field.completion.isNonNull(at: depth) { reportNull(field) }
+        case .error(let error): report(error, field)
         }
-        return false
     }
 
     private mutating func reportNull(_ field: PlannedField) {

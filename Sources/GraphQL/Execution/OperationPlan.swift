@@ -29,11 +29,50 @@ public final class PlannedSelection: Sendable {
     public let fields: [PlannedField]
     /// Positions of the fields that are loaded, so that a level touches only those.
     let loaded: [Int]
+    /// By position: how each field is written.
+    let outputs: [FieldOutput]
+    /// The keys of all fields as they are written, one behind the other.
+    let keys: [UInt8]
 
     init(type: TypeDefinition, fields: [PlannedField]) {
         self.type = type
         self.fields = fields
         loaded = fields.indices.filter { fields[$0].load != nil }
+        var keys: [UInt8] = []
+        outputs = fields.map { field in
+            let start = keys.count
+            keys += "\(start == 0 ? "{" : ",")\"\(field.selected.responseKey)\":".utf8
+            return FieldOutput(field, key: start..<keys.count)
+        }
+        self.keys = keys
+    }
+}
+
+/// What writing a field's value needs, in numbers: it is asked for once for every object.
+struct FieldOutput: Sendable {
+    enum Source {
+        /// The object has it.
+        case batch
+        case loaded
+        case typename
+    }
+
+    /// Where the key stands in the selection's keys: `{"key":` for the first field, `,"key":` for the others.
+    let key: Range<Int>
+    let source: Source
+    let isNonNull: Bool
+
+    init(_ field: PlannedField, key: Range<Int>) {
+        self.key = key
+        isNonNull = field.completion.isNonNull(at: 0)
+        source =
+            if field.selected.definition === IntrospectionTypes.typenameField {
+                .typename
+            } else if case .load = field.selected.resolver {
+                .loaded
+            } else {
+                .batch
+            }
     }
 }
 
@@ -58,24 +97,19 @@ public struct SelectedField: Sendable {
     }
 }
 
-/// A field with its loader prepared and its key written out.
+/// A field with its loader prepared.
 public final class PlannedField: Sendable {
     public let selected: SelectedField
     let load: (any PreparedLoad)?
-    let isTypename: Bool
-    /// `{"key":` for the first field of a selection, `,"key":` for the others.
-    let keyBytes: [UInt8]
     let completion: Completion
 
-    init(_ selected: SelectedField, isFirst: Bool) {
+    init(_ selected: SelectedField) {
         self.selected = selected
-        isTypename = selected.definition === IntrospectionTypes.typenameField
         if case .load(let loader) = selected.resolver {
             load = loader.prepare(selected)
         } else {
             load = nil
         }
-        keyBytes = Array("\(isFirst ? "{" : ",")\"\(selected.responseKey)\":".utf8)
         completion = Completion(selected.definition.type)
     }
 }

@@ -46,7 +46,7 @@ private struct Planner {
         var fields: [PlannedField] = []
         for group in collector.collect(selectionSets, for: type) {
             guard let selected = try select(group, of: type) else { continue }
-            fields.append(PlannedField(selected, isFirst: fields.isEmpty))
+            fields.append(PlannedField(selected))
         }
         let planned = PlannedSelection(type: type, fields: fields)
         memo[key] = planned
@@ -70,7 +70,7 @@ private struct Planner {
                 ])
         }
         var selections: [PlannedSelection] = []
-        if let named = schema.type(named: definition.type.namedType), named.isComposite {
+        if let named = schema.type(named: definition.namedType), named.isComposite {
             let selectionSets = group.fields.compactMap(\.selectionSet)
             for possible in schema.possibleTypes(of: named) {
                 selections.append(try plan(selectionSets, for: possible))

@@ -14,4 +14,13 @@ public struct RequestLimits: Sendable {
     public var cachedSourceBytesMax = 8 << 20
 
     public init() {}
+
+    /// For documents of one's own; the nesting that the parser takes and the size of the caches stay bounded.
+    public static let trusted: RequestLimits = {
+        var limits = RequestLimits()
+        limits.parsing = .trusted
+        limits.operation = .trusted
+        limits.plannedFieldsMax = 1_000_000
+        return limits
+    }()
 }

@@ -139,6 +139,25 @@ public struct SelectionSet: SyntaxNode {
         NodeList(tree: reference.tree, start: reference.index + 1, end: reference.node.next)
     }
     public var range: SourceRange { reference.range }
+
+    /// Whether all selections are fields, each with a response key of its own. It is asked of every selection set, and so
+    /// read straight from the tree.
+    func areDistinctFields(_ keys: inout NameSet) -> Bool {
+        let tree = reference.tree
+        keys.removeAll(namesCount: tree.names.count)
+        var index = reference.index + 1
+        let end = reference.node.next
+        while index < end {
+            let node = tree.nodes[index]
+            guard node.kind == .field else { return false }
+            // An alias is a field's first child.
+            let hasAlias = node.next > index + 1 && tree.nodes[index + 1].kind == .alias
+            let key = hasAlias ? tree.nodes[index + 1].name : node.name
+            guard keys.insert(NameID(rawValue: key)) else { return false }
+            index = node.next
+        }
+        return true
+    }
 }
 
 public enum Selection: SyntaxNode {
@@ -174,11 +193,15 @@ public struct Field: SyntaxNode {
     public var selectionSet: SelectionSet? { reference.first(.selectionSet).map(SelectionSet.init) }
     public var range: SourceRange { reference.range }
 
+    /// Most fields are a name and nothing more.
+    var isPlain: Bool { !reference.hasChildren }
+
     /// The key of this field in the response: the alias, or else the name.
     public var responseKey: String { responseKeyReference.nameText }
     var responseKeyID: NameID { responseKeyReference.nameID }
 
     /// An alias is a field's first child.
+    @inline(__always)
     private var responseKeyReference: NodeReference {
         let child = NodeReference(tree: reference.tree, index: reference.index + 1)
         return child.index < reference.node.next && child.kind == .alias ? child : reference

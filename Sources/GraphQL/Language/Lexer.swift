@@ -33,6 +33,7 @@ struct Lexer: ~Copyable, ~Escapable {
     }
 
     /// The number of the current token, which is a name.
+    @inline(__always)
     mutating func number(in names: inout NameTable) -> Int32 {
         names.number(nameKey, multiplier, at: start, end, in: bytes)
     }
@@ -114,12 +115,8 @@ struct Lexer: ~Copyable, ~Escapable {
     private mutating func accept(
         _ kind: TokenKind, _ start: Int, _ end: Int
     ) throws(GraphQLError) {
-        guard tokensLeft > 0 else {
-            throw source.limitExceeded(
-                at: start, "Document contains more than \(tokensMax) tokens.",
-                limit: "tokensMax", max: tokensMax)
-        }
-        tokensLeft -= 1
+        guard tokensLeft > 0 else { throw tooManyTokens(at: start) }
+        tokensLeft &-= 1
         self.kind = kind
         self.start = start
         self.end = end
@@ -147,6 +144,14 @@ struct Lexer: ~Copyable, ~Escapable {
         try accept(.name, start, start + length)
     }
 
+    @inline(never)
+    private mutating func tooManyTokens(at position: Int) -> GraphQLError {
+        source.limitExceeded(
+            at: position, "Document contains more than \(tokensMax) tokens.", limit: "tokensMax",
+            max: tokensMax)
+    }
+
+    @inline(never)
     private mutating func unexpectedCharacter(at position: Int) -> GraphQLError {
         source.syntaxError(
             at: position,

@@ -40,20 +40,26 @@ struct NameTable: Sendable {
     }
 
     /// The number of the name that stands at `start ..< end`.
+    @inline(__always)
     mutating func number(
         _ key: Key, _ multiplier: UInt64, at start: Int, _ end: Int, in bytes: Span<UInt8>
     ) -> Int32 {
+        let slot = slot(of: key, multiplier)
+        let number = slots[slot]
+        if number >= 0, isSame(number, key, start, end &- start, in: bytes) { return number }
+        return numberOfAnother(key, multiplier, slot, at: start, end, in: bytes)
+    }
+
+    /// The same for a name that does not stand in its slot: it is in another one, or new.
+    @inline(never)
+    private mutating func numberOfAnother(
+        _ key: Key, _ multiplier: UInt64, _ slot: Int, at start: Int, _ end: Int,
+        in bytes: Span<UInt8>
+    ) -> Int32 {
         let length = end - start
-        var slot = slot(of: key, multiplier)
-        while true {
-            let number = slots[slot]
-            guard number >= 0 else { break }
-            let entry = entries[Int(number)]
-            if entry.key.low == key.low, entry.key.high == key.high, Int(entry.length) == length,
-                length <= 16 || isSame(Int(entry.start), start, length, in: bytes)
-            {
-                return number
-            }
+        var slot = slot
+        while slots[slot] >= 0 {
+            if isSame(slots[slot], key, start, length, in: bytes) { return slots[slot] }
             slot = (slot + 1) & (slots.count - 1)
         }
         let number = Int32(truncatingIfNeeded: entries.count)
@@ -66,9 +72,20 @@ struct NameTable: Sendable {
         return number
     }
 
+    @inline(__always)
     private func slot(of key: Key, _ multiplier: UInt64) -> Int {
         let mixed = (key.low &* multiplier) ^ ((key.high &* multiplier) >> 29)
         return Int(truncatingIfNeeded: ((mixed ^ key.high) &* multiplier) >> shift)
+    }
+
+    @inline(__always)
+    private func isSame(
+        _ number: Int32, _ key: Key, _ start: Int, _ length: Int, in bytes: Span<UInt8>
+    ) -> Bool {
+        let entry = entries[Int(number)]
+        guard entry.key.low == key.low, entry.key.high == key.high, Int(entry.length) == length
+        else { return false }
+        return length <= 16 || isSame(Int(entry.start), start, length, in: bytes)
     }
 
     private func isSame(_ left: Int, _ right: Int, _ length: Int, in bytes: Span<UInt8>) -> Bool {

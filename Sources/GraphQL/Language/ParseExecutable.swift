@@ -5,8 +5,8 @@ extension Parser {
     mutating func parseDefinition() throws(GraphQLError) {
         let start = self.start
         // What it is, its keyword tells, which may stand behind a description.
-        let node = open(.operation)
-        if isAt(.leftBrace) { return try parseShorthand(node) }
+        var node = open(.operation)
+        if isAt(.leftBrace) { return try parseShorthand(&node) }
         let hasDescription = try parseDescription()
         guard isAt(.name) else {
             guard hasDescription, isAt(.leftBrace) else { throw unexpected() }
@@ -15,17 +15,17 @@ extension Parser {
                 "Unexpected description, descriptions are not supported on shorthand queries.")
         }
         if let kind = operationKind() {
-            try parseOperation(node, kind)
+            try parseOperation(&node, kind)
         } else if isAtKeyword("fragment") {
-            try parseFragmentDefinition(node)
-        } else if try parseTypeSystemDefinition(node) {
+            try parseFragmentDefinition(&node)
+        } else if try parseTypeSystemDefinition(&node) {
             return
         } else if hasDescription {
             throw error(
                 at: start, "Unexpected description, only GraphQL definitions support descriptions.")
         } else {
             guard try skipKeyword("extend") else { throw unexpected() }
-            try parseTypeSystemExtension(node)
+            try parseTypeSystemExtension(&node)
         }
     }
 
@@ -38,10 +38,9 @@ extension Parser {
     }
 
     /// OperationDefinition :: SelectionSet
-    private mutating func parseShorthand(_ node: Int) throws(GraphQLError) {
-        set(
-            node, .operation,
-            detail: OperationKind.query.detail | OperationDefinition.shorthandDetail)
+    private mutating func parseShorthand(_ node: inout Node) throws(GraphQLError) {
+        node.kind = .operation
+        node.detail = OperationKind.query.detail | OperationDefinition.shorthandDetail
         try parseSelectionSet()
         close(node)
     }
@@ -49,11 +48,12 @@ extension Parser {
     /// OperationDefinition ::
     /// Description? OperationType Name? VariablesDefinition? Directives? SelectionSet
     private mutating func parseOperation(
-        _ node: Int, _ kind: OperationKind
+        _ node: inout Node, _ kind: OperationKind
     ) throws(GraphQLError) {
-        set(node, .operation, detail: kind.detail)
+        node.kind = .operation
+        node.detail = kind.detail
         try advance()
-        if isAt(.name) { try parseName(of: node) }
+        if isAt(.name) { try parseName(of: &node) }
         try optionalMany(.leftParenthesis, .rightParenthesis) { parser throws(GraphQLError) in
             try parser.parseVariableDefinition()
         }
@@ -64,13 +64,14 @@ extension Parser {
 
     /// VariableDefinition :: Description? Variable `:` Type DefaultValue? Directives[Const]?
     private mutating func parseVariableDefinition() throws(GraphQLError) {
-        let node = open(.variableDefinition)
+        var node = open(.variableDefinition)
         _ = try parseDescription()
-        let variable = open(.variable)
+        var variable = open(.variable)
         try expect(.dollar)
-        try parseName(of: variable)
+        try parseName(of: &variable)
         close(variable)
-        copyName(of: variable, to: node)
+        node.name = variable.name
+        node.nameStart = variable.nameStart
         try expect(.colon)
         try parseTypeReference()
         if try skip(.equals) { try parseValue(isConst: true) }
@@ -92,9 +93,9 @@ extension Parser {
 
     /// Field :: Alias? Name Arguments? Directives? SelectionSet?
     private mutating func parseField() throws(GraphQLError) {
-        let node = open(.field)
-        try parseName(of: node)
-        if isAt(.colon) { try parseAlias(of: node) }
+        var node = open(.field)
+        try parseName(of: &node)
+        if isAt(.colon) { try parseAlias(of: &node) }
         if isAt(.leftParenthesis) { try parseArguments(isConst: false) }
         if isAt(.at) { try parseDirectives(isConst: false) }
         if isAt(.leftBrace) { try parseSelectionSet() }
@@ -109,8 +110,8 @@ extension Parser {
 
     /// Argument :: Name `:` Value
     private mutating func parseArgument(isConst: Bool) throws(GraphQLError) {
-        let node = open(.argument)
-        try parseName(of: node)
+        var node = open(.argument)
+        try parseName(of: &node)
         try expect(.colon)
         try parseValue(isConst: isConst)
         close(node)
@@ -119,9 +120,9 @@ extension Parser {
     /// Directives :: Directive+; Directive :: `@` Name Arguments?
     mutating func parseDirectives(isConst: Bool) throws(GraphQLError) {
         while isAt(.at) {
-            let node = open(.directive)
+            var node = open(.directive)
             try advance()
-            try parseName(of: node)
+            try parseName(of: &node)
             if isAt(.leftParenthesis) { try parseArguments(isConst: isConst) }
             close(node)
         }
@@ -131,14 +132,14 @@ extension Parser {
     ///
     /// InlineFragment :: `...` TypeCondition? Directives? SelectionSet
     private mutating func parseFragment() throws(GraphQLError) {
-        let node = open(.fragmentSpread)
+        var node = open(.fragmentSpread)
         try advance()
         let hasTypeCondition = try skipKeyword("on")
         if !hasTypeCondition, isAt(.name) {
-            try parseName(of: node)
+            try parseName(of: &node)
             try parseDirectives(isConst: false)
         } else {
-            set(node, .inlineFragment)
+            node.kind = .inlineFragment
             if hasTypeCondition { try parseNamed(.namedType) }
             try parseDirectives(isConst: false)
             try parseSelectionSet()
@@ -148,11 +149,11 @@ extension Parser {
 
     /// FragmentDefinition ::
     /// Description? `fragment` FragmentName TypeCondition Directives? SelectionSet
-    private mutating func parseFragmentDefinition(_ node: Int) throws(GraphQLError) {
-        set(node, .fragmentDefinition)
+    private mutating func parseFragmentDefinition(_ node: inout Node) throws(GraphQLError) {
+        node.kind = .fragmentDefinition
         try advance()
         guard !isAtKeyword("on") else { throw unexpected() }
-        try parseName(of: node)
+        try parseName(of: &node)
         try expectKeyword("on")
         try parseNamed(.namedType)
         try parseDirectives(isConst: false)

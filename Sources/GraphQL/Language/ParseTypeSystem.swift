@@ -6,9 +6,9 @@ extension Parser {
     /// - Returns: false, with nothing read, where another definition follows.
     ///
     /// Spec: https://spec.graphql.org/September2025/#TypeSystemDefinition
-    mutating func parseTypeSystemDefinition(_ node: Int) throws(GraphQLError) -> Bool {
+    mutating func parseTypeSystemDefinition(_ node: inout Node) throws(GraphQLError) -> Bool {
         if isAtKeyword("schema") {
-            set(node, .schemaDefinition)
+            node.kind = .schemaDefinition
             try advance()
             try parseDirectives(isConst: true)
             try many(.leftBrace, .rightBrace) { parser throws(GraphQLError) in
@@ -16,11 +16,11 @@ extension Parser {
             }
             close(node)
         } else if isAtKeyword("directive") {
-            try parseDirectiveDefinition(node)
+            try parseDirectiveDefinition(&node)
         } else if let kind = typeKind() {
-            set(node, kind)
+            node.kind = kind
             try advance()
-            try parseName(of: node)
+            try parseName(of: &node)
             try parseTypeBody(kind)
             close(node)
         } else {
@@ -32,18 +32,20 @@ extension Parser {
     /// TypeSystemExtension :: SchemaExtension | TypeExtension; `extend` was read
     ///
     /// Spec: https://spec.graphql.org/September2025/#TypeSystemExtension
-    mutating func parseTypeSystemExtension(_ node: Int) throws(GraphQLError) {
+    mutating func parseTypeSystemExtension(_ node: inout Node) throws(GraphQLError) {
         if isAtKeyword("schema") {
-            set(node, .schemaDefinition, detail: 1)
+            node.kind = .schemaDefinition
+            node.detail = 1
             try advance()
             try parseDirectives(isConst: true)
             try optionalMany(.leftBrace, .rightBrace) { parser throws(GraphQLError) in
                 try parser.parseOperationTypeDefinition()
             }
         } else if let kind = typeKind() {
-            set(node, kind, detail: 1)
+            node.kind = kind
+            node.detail = 1
             try advance()
-            try parseName(of: node)
+            try parseName(of: &node)
             try parseTypeBody(kind)
         } else {
             throw unexpected()
@@ -66,10 +68,11 @@ extension Parser {
 
     /// RootOperationTypeDefinition :: OperationType `:` NamedType
     private mutating func parseOperationTypeDefinition() throws(GraphQLError) {
-        let node = open(.operationType)
+        var node = open(.operationType)
         guard isAt(.name) else { throw expected(TokenKind.name.description) }
         guard let kind = operationKind() else { throw try unexpectedName() }
-        set(node, .operationType, detail: kind.detail)
+        node.kind = .operationType
+        node.detail = kind.detail
         try advance()
         try expect(.colon)
         try parseNamed(.namedType)
@@ -121,9 +124,9 @@ extension Parser {
 
     /// FieldDefinition :: Description? Name ArgumentsDefinition? `:` Type Directives[Const]?
     private mutating func parseFieldDefinition() throws(GraphQLError) {
-        let node = open(.fieldDefinition)
+        var node = open(.fieldDefinition)
         _ = try parseDescription()
-        try parseName(of: node)
+        try parseName(of: &node)
         try parseArgumentsDefinition()
         try expect(.colon)
         try parseTypeReference()
@@ -140,9 +143,9 @@ extension Parser {
 
     /// InputValueDefinition :: Description? Name `:` Type DefaultValue? Directives[Const]?
     private mutating func parseInputValueDefinition() throws(GraphQLError) {
-        let node = open(.inputValueDefinition)
+        var node = open(.inputValueDefinition)
         _ = try parseDescription()
-        try parseName(of: node)
+        try parseName(of: &node)
         try expect(.colon)
         try parseTypeReference()
         if try skip(.equals) { try parseValue(isConst: true) }
@@ -152,26 +155,27 @@ extension Parser {
 
     /// EnumValueDefinition :: Description? EnumValue Directives[Const]?
     private mutating func parseEnumValueDefinition() throws(GraphQLError) {
-        let node = open(.enumValueDefinition)
+        var node = open(.enumValueDefinition)
         _ = try parseDescription()
         if isAtKeyword("true") || isAtKeyword("false") || isAtKeyword("null") {
             throw error(
                 at: start,
                 "\(tokenDescription) is reserved and cannot be used for an enum value.")
         }
-        try parseName(of: node)
+        try parseName(of: &node)
         try parseDirectives(isConst: true)
         close(node)
     }
 
     /// DirectiveDefinition ::
     /// Description? `directive` `@` Name ArgumentsDefinition? `repeatable`? `on` DirectiveLocations
-    private mutating func parseDirectiveDefinition(_ node: Int) throws(GraphQLError) {
+    private mutating func parseDirectiveDefinition(_ node: inout Node) throws(GraphQLError) {
         try advance()
         try expect(.at)
-        try parseName(of: node)
+        try parseName(of: &node)
         try parseArgumentsDefinition()
-        set(node, .directiveDefinition, detail: try skipKeyword("repeatable") ? 1 : 0)
+        node.kind = .directiveDefinition
+        node.detail = try skipKeyword("repeatable") ? 1 : 0
         try expectKeyword("on")
         try delimited(by: .pipe) { parser throws(GraphQLError) in
             try parser.parseDirectiveLocation()

@@ -28,10 +28,10 @@ extension Parser {
     /// Variable :: `$` Name
     private mutating func parseVariable(isConst: Bool) throws(GraphQLError) {
         let start = self.start
-        let node = open(.variable)
+        var node = open(.variable)
         try advance()
         guard isConst else {
-            try parseName(of: node)
+            try parseName(of: &node)
             return close(node)
         }
         throw error(
@@ -63,8 +63,8 @@ extension Parser {
 
     /// ObjectField[Const] :: Name `:` Value[?Const]
     private mutating func parseObjectField(isConst: Bool) throws(GraphQLError) {
-        let node = open(.objectField)
-        try parseName(of: node)
+        var node = open(.objectField)
+        try parseName(of: &node)
         try expect(.colon)
         try parseValue(isConst: isConst)
         close(node)
@@ -76,19 +76,22 @@ extension Parser {
     ///
     /// Spec: https://spec.graphql.org/September2025/#Type
     mutating func parseTypeReference() throws(GraphQLError) {
-        let node: Int
+        var node = open(.namedType)
         if isAt(.leftBracket) {
             try descend()
-            node = open(.listType)
+            node.kind = .listType
             try advance()
             try parseTypeReference()
             try expect(.rightBracket)
             ascend()
         } else {
-            node = open(.namedType)
-            try parseName(of: node)
+            try parseName(of: &node)
         }
+        guard isAt(.bang) else { return close(node) }
+        // The type ends before its non-null; only a list needs to know where.
+        if node.kind == .listType { node.nameStart = previousEnd }
+        node.detail = 1
+        try advance()
         close(node)
-        if try skip(.bang) { closeNonNull(node) }
     }
 }

@@ -48,7 +48,7 @@ private func parseTree(
     var parser = Parser(source.bytes.span, source: source, limits: limits)
     try parser.advance()
     try parse(&parser)
-    return parser.tree
+    return parser.finish()
 }
 
 /// A recursive-descent parser; one method a grammar production, one token of lookahead.
@@ -60,7 +60,7 @@ struct Parser: ~Copyable, ~Escapable {
     private var lexer: Lexer
     private let nestingMax: Int
     private var nesting = 0
-    private var nodes: ContiguousArray<Node> = []
+    private var nodes: Nodes
     private var names: NameTable
     private var strings: [String] = []
 
@@ -69,9 +69,14 @@ struct Parser: ~Copyable, ~Escapable {
     init(_ bytes: Span<UInt8>, source: Source, limits: ParseLimits) {
         nestingMax = limits.nestingMax
         names = NameTable(bytesCount: bytes.count)
-        // More are rare: a name, a colon and the spaces around them are one node.
-        nodes.reserveCapacity(bytes.count / 6 + 8)
+        // More are rare: a name and the blanks around it are one node.
+        nodes = Nodes(capacity: bytes.count / 6 + 8)
         lexer = Lexer(bytes, source: source, tokensMax: limits.tokensMax)
+    }
+
+    /// The tree of what was read.
+    consuming func finish() -> SyntaxTree {
+        SyntaxTree(source: lexer.source, nodes: nodes, names: names, strings: strings)
     }
 
     // MARK: - Tokens
@@ -80,6 +85,9 @@ struct Parser: ~Copyable, ~Escapable {
 
     /// Where the current token starts.
     var start: Int32 { Int32(truncatingIfNeeded: lexer.start) }
+
+    /// Where the token before the current one ended.
+    var previousEnd: Int32 { Int32(truncatingIfNeeded: lexer.previousEnd) }
 
     /// The text of the current token.
     var tokenText: String { lexer.text }
@@ -115,51 +123,27 @@ struct Parser: ~Copyable, ~Escapable {
 
     // MARK: - Nodes
 
-    /// What was read, when nothing is left to read.
-    var tree: SyntaxTree {
-        SyntaxTree(source: lexer.source, nodes: nodes, names: names, strings: strings)
-    }
-
-    /// Puts a node into the tree that starts with the current token; what is read until `close` is below it.
+    /// A node that starts with the current token; what is read until `close` is below it.
+    ///
+    /// Its place in the tree is taken, and kept in `next` until then.
     @inline(__always)
-    mutating func open(_ kind: NodeKind, detail: UInt8 = 0) -> Int {
-        let node = nodes.count
-        nodes.append(Node(kind: kind, detail: detail, start: start))
-        return node
+    mutating func open(_ kind: NodeKind, detail: UInt8 = 0) -> Node {
+        Node(kind: kind, detail: detail, start: start, next: nodes.take())
     }
 
     /// Ends a node behind the last token that was read.
     @inline(__always)
-    mutating func close(_ node: Int) {
-        nodes[node].end = Int32(truncatingIfNeeded: lexer.previousEnd)
-        nodes[node].next = Int32(truncatingIfNeeded: nodes.count)
-    }
-
-    /// Ends a node behind the `!` that was read: its type ends before it, and that end is kept in `nameStart`, which only
-    /// a list type needs.
-    mutating func closeNonNull(_ node: Int) {
-        if nodes[node].kind == .listType { nodes[node].nameStart = nodes[node].end }
-        nodes[node].detail = 1
-        nodes[node].end = Int32(truncatingIfNeeded: lexer.previousEnd)
-    }
-
-    /// A variable's definition has the variable's name.
-    mutating func copyName(of variable: Int, to definition: Int) {
-        nodes[definition].name = nodes[variable].name
-        nodes[definition].nameStart = nodes[variable].nameStart
-    }
-
-    /// Says what an open node is, where that was not known when it was opened.
-    mutating func set(_ node: Int, _ kind: NodeKind, detail: UInt8 = 0) {
-        nodes[node].kind = kind
-        nodes[node].detail = detail
+    mutating func close(_ open: Node) {
+        var node = open
+        node.end = previousEnd
+        node.next = nodes.count
+        nodes.fill(open.next, with: node)
     }
 
     /// Whether anything was read below an open node.
-    func hasChildren(_ node: Int) -> Bool { nodes.count > node + 1 }
+    func hasChildren(_ open: Node) -> Bool { nodes.count > open.next + 1 }
 
     /// The current token as a node without children.
-    @inline(__always)
     mutating func parseLeaf(_ kind: NodeKind, detail: UInt8 = 0) throws(GraphQLError) {
         let node = open(kind, detail: detail)
         try lexer.advance()
@@ -170,28 +154,29 @@ struct Parser: ~Copyable, ~Escapable {
 
     /// Reads the name of an open node.
     @inline(__always)
-    mutating func parseName(of node: Int) throws(GraphQLError) {
+    mutating func parseName(of open: inout Node) throws(GraphQLError) {
         guard lexer.kind == .name else { throw expected(TokenKind.name.description) }
-        nodes[node].name = lexer.number(in: &names)
-        nodes[node].nameStart = start
+        open.name = lexer.number(in: &names)
+        open.nameStart = start
         try lexer.advance()
     }
 
     /// A node that is only its name.
     mutating func parseNamed(_ kind: NodeKind) throws(GraphQLError) {
-        let node = open(kind)
-        try parseName(of: node)
+        var node = open(kind)
+        try parseName(of: &node)
         close(node)
     }
 
-    /// Reads what turns out to be the alias of an open field, and makes it the field's first child.
-    mutating func parseAlias(of field: Int) throws(GraphQLError) {
-        let alias = nodes.count
-        nodes.append(nodes[field])
-        nodes[alias].kind = .alias
+    /// Reads on behind what turns out to be the alias of an open field, its first child.
+    mutating func parseAlias(of field: inout Node) throws(GraphQLError) {
+        var alias = open(.alias)
+        alias.start = field.start
+        alias.name = field.name
+        alias.nameStart = field.nameStart
         close(alias)
         try lexer.advance()
-        try parseName(of: field)
+        try parseName(of: &field)
     }
 
     /// Description :: StringValue
@@ -204,13 +189,13 @@ struct Parser: ~Copyable, ~Escapable {
     }
 
     mutating func parseString(_ kind: NodeKind) throws(GraphQLError) {
-        let node = open(kind, detail: isAt(.blockString) ? 1 : 0)
+        var string = open(kind, detail: isAt(.blockString) ? 1 : 0)
         if let value = lexer.stringValue {
-            nodes[node].name = Int32(truncatingIfNeeded: strings.count)
+            string.name = Int32(truncatingIfNeeded: strings.count)
             strings.append(value)
         }
         try lexer.advance()
-        close(node)
+        close(string)
     }
 
     /// One node or more between `open` and `close`.

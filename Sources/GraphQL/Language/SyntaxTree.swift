@@ -5,12 +5,12 @@
 /// names of one tree have one number. Nobody sees the array but the views in `Document.swift` and its neighbours.
 final class SyntaxTree: Sendable {
     let source: Source
-    let nodes: ContiguousArray<Node>
+    let nodes: Nodes
     let names: NameTable
     /// Values of the strings that are not what stands between their quotes: with escapes, and block strings.
     let strings: [String]
 
-    init(source: Source, nodes: ContiguousArray<Node>, names: NameTable, strings: [String]) {
+    init(source: Source, nodes: consuming Nodes, names: NameTable, strings: [String]) {
         self.source = source
         self.nodes = nodes
         self.names = names
@@ -62,10 +62,14 @@ public struct NodeReference: Sendable {
     let tree: SyntaxTree
     let index: Int32
 
-    var node: Node { tree.nodes[Int(index)] }
-    var kind: NodeKind { tree.nodes[Int(index)].kind }
-    var detail: UInt8 { tree.nodes[Int(index)].detail }
+    @inline(__always)
+    var node: Node { tree.nodes[index] }
+    @inline(__always)
+    var kind: NodeKind { tree.nodes[index].kind }
+    @inline(__always)
+    var detail: UInt8 { tree.nodes[index].detail }
 
+    @inline(__always)
     var range: SourceRange {
         let node = node
         return SourceRange(start: node.start, end: node.end)
@@ -81,27 +85,34 @@ public struct NodeReference: Sendable {
 
     /// The text of the node's name; its number where comparing is enough.
     var nameText: String { tree.names.text(of: node.name, in: tree.source) }
+    @inline(__always)
     var nameID: NameID { NameID(rawValue: node.name) }
 
+    /// Whether anything is below it.
+    @inline(__always)
+    var hasChildren: Bool { node.next > index + 1 }
+
     /// The first child of a kind.
+    @inline(__always)
     func first(_ kind: NodeKind) -> NodeReference? {
         let end = node.next
         var child = index + 1
         while child < end {
-            if tree.nodes[Int(child)].kind == kind {
+            if tree.nodes[child].kind == kind {
                 return NodeReference(tree: tree, index: child)
             }
-            child = tree.nodes[Int(child)].next
+            child = tree.nodes[child].next
         }
         return nil
     }
 
     /// The children that `Child` is a view of; they stand together.
+    @inline(__always)
     func children<Child: SyntaxNode>(_: Child.Type = Child.self) -> NodeList<Child> {
         let end = node.next
         var child = index + 1
-        while child < end, !Child.views(tree.nodes[Int(child)].kind) {
-            child = tree.nodes[Int(child)].next
+        while child < end, !Child.views(tree.nodes[child].kind) {
+            child = tree.nodes[child].next
         }
         return NodeList(tree: tree, start: child, end: end)
     }
@@ -134,18 +145,22 @@ public struct NodeList<Element: SyntaxNode>: Collection, Sendable {
         public static func < (left: Index, right: Index) -> Bool { left.node < right.node }
     }
 
+    @inline(__always)
     public var startIndex: Index { index(at: start) }
     public var endIndex: Index { Index(node: .max) }
+    @inline(__always)
     public func index(after index: Index) -> Index {
-        self.index(at: tree.nodes[Int(index.node)].next)
+        self.index(at: tree.nodes[index.node].next)
     }
 
+    @inline(__always)
     public subscript(index: Index) -> Element {
         Element(NodeReference(tree: tree, index: index.node))
     }
 
+    @inline(__always)
     private func index(at node: Int32) -> Index {
-        node < end && Element.views(tree.nodes[Int(node)].kind) ? Index(node: node) : endIndex
+        node < end && Element.views(tree.nodes[node].kind) ? Index(node: node) : endIndex
     }
 }
 

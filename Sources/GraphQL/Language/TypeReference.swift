@@ -30,7 +30,7 @@ extension NodeReference {
     /// The type that the node is; its depth is bounded by the parser's nesting limit.
     var typeReference: TypeReference {
         let node = node
-        // A non-null stands in the node of its type: see `Parser.closeNonNull`.
+        // A non-null stands in the node of its type: see `Parser.parseTypeReference`.
         let isNonNull = node.detail != 0
         let type: TypeReference =
             if node.kind == .listType {

@@ -93,7 +93,7 @@ extension NodeReference {
     /// The value behind the type, of a variable or an input value.
     var defaultValue: ValueNode? {
         let index = typeNode.node.next
-        guard index < node.next, ValueNode.views(tree.nodes[Int(index)].kind) else { return nil }
+        guard index < node.next, ValueNode.views(tree.nodes[index].kind) else { return nil }
         return ValueNode(NodeReference(tree: tree, index: index))
     }
 }

@@ -67,6 +67,12 @@ public struct ResponseWriter: ~Copyable {
         bytes.withUnsafeBufferPointer { append($0) }
     }
 
+    /// Appends a part of bytes that are JSON already.
+    @inline(__always)
+    mutating func append(_ bytes: [UInt8], _ range: Range<Int>) {
+        bytes.withUnsafeBufferPointer { append(UnsafeBufferPointer(rebasing: $0[range])) }
+    }
+
     public mutating func append(_ text: StaticString) {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }

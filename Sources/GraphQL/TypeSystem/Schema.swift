@@ -94,24 +94,23 @@ public final class TypeDefinition: Sendable {
     public let name: String
     public let description: String?
     public let kind: Kind
+    /// The fields of an object or interface type; nil for other kinds.
+    public let fieldsType: FieldsType?
     /// As applied in the SDL, for printing and tools.
     public let appliedDirectives: [Directive]
 
     public init(
         name: String, description: String?, kind: Kind, appliedDirectives: [Directive] = []
     ) {
+        fieldsType =
+            switch kind {
+            case .object(let type), .interface(let type): type
+            case .scalar, .union, .enumeration, .inputObject: nil
+            }
         self.name = name
         self.description = description
         self.kind = kind
         self.appliedDirectives = appliedDirectives
-    }
-
-    /// The fields of an object or interface type; nil for other kinds.
-    public var fieldsType: FieldsType? {
-        switch kind {
-        case .object(let type), .interface(let type): type
-        case .scalar, .union, .enumeration, .inputObject: nil
-        }
     }
 
     public func field(named name: String) -> FieldDefinition? { fieldsType?.field(named: name) }
@@ -174,6 +173,9 @@ public final class FieldDefinition: Sendable {
     public let description: String?
     public let arguments: [InputValueDefinition]
     public let type: TypeReference
+    /// The name inside all lists and non-nulls of `type`.
+    public let namedType: String
+    let hasRequiredArguments: Bool
     public let deprecationReason: String?
     public let appliedDirectives: [Directive]
 
@@ -181,6 +183,8 @@ public final class FieldDefinition: Sendable {
         name: String, description: String?, arguments: [InputValueDefinition], type: TypeReference,
         deprecationReason: String? = nil, appliedDirectives: [Directive] = []
     ) {
+        namedType = type.namedType
+        hasRequiredArguments = arguments.contains(where: \.isRequired)
         self.name = name
         self.description = description
         self.arguments = arguments

@@ -104,8 +104,11 @@ struct Measurements {
 
     private func measure(_ field: Field, of parentType: TypeDefinition?) -> SelectionMeasure {
         let definition = parentType.flatMap { schema.field(named: field.name.value, of: $0) }
-        let type = definition.flatMap { schema.type(named: $0.type.namedType) }
-        let inner = field.selectionSet.map { self.measure($0, of: type) } ?? SelectionMeasure()
+        let type = definition.flatMap { schema.type(named: $0.namedType) }
+        let inner =
+            field.isPlain
+            ? SelectionMeasure()
+            : field.selectionSet.map { self.measure($0, of: type) } ?? SelectionMeasure()
         let isIntrospection = field.name.value == "__schema" || field.name.value == "__type"
         let isOfIntrospection = parentType?.name.hasPrefix("__") ?? false
 

@@ -23,6 +23,22 @@ public struct OperationLimits: Sendable {
     public var listSizeAssumed = 10
 
     public init() {}
+
+    /// For documents of one's own: no limits but those of the parser.
+    public static let trusted: OperationLimits = {
+        var limits = OperationLimits()
+        limits.depthMax = .max
+        limits.introspectionDepthMax = .max
+        limits.introspectionListsMax = .max
+        limits.fieldsMax = .max
+        limits.aliasesMax = .max
+        limits.rootFieldsMax = .max
+        limits.directivesMax = .max
+        limits.fragmentsMax = .max
+        limits.variablesMax = .max
+        limits.costMax = .max
+        return limits
+    }()
 }
 
 /// Checks the operations of a document against `limits`.

@@ -7,6 +7,8 @@ struct ValidationContext {
     let operationsCount: Int
     /// Made when the first rule asks for it.
     lazy var references = FragmentReferences(fragments)
+    /// Fragments that the operations reach, by the index of the operation in the document; the walk fills it.
+    var reachedFragments: [Int: [Int]] = [:]
 
     // MARK: - Where the walk stands
 

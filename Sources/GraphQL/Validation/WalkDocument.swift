@@ -111,13 +111,15 @@ private func walk<Rules: ValidationRule>(
         context.schema.field(named: field.name.value, of: $0)
     }
     context.field = definition
-    context.type = definition.flatMap { context.schema.type(named: $0.type.namedType) }
+    context.type = definition.flatMap { context.schema.type(named: $0.namedType) }
     rules.enter(field, in: &context)
-    for argument in field.arguments {
-        walk(argument, definition?.argument(named: argument.name.value), &rules, &context)
+    if !field.isPlain {
+        for argument in field.arguments {
+            walk(argument, definition?.argument(named: argument.name.value), &rules, &context)
+        }
+        walk(field.directives, at: .field, &rules, &context)
+        if let selectionSet = field.selectionSet { walk(selectionSet, &rules, &context) }
     }
-    walk(field.directives, at: .field, &rules, &context)
-    if let selectionSet = field.selectionSet { walk(selectionSet, &rules, &context) }
     rules.leave(field, in: &context)
     (context.type, context.field) = (outerType, outerField)
 }
@@ -167,9 +169,9 @@ extension ValidationContext {
         of operation: OperationDefinition, at index: Int
     ) -> [VariableUsage] {
         guard !fragments.isEmpty else { return variableUsages[index] }
-        return references.reached(from: operation.selectionSet).reduce(
-            into: variableUsages[index]
-        ) { usages, fragment in
+        let reached = references.reached(from: operation.selectionSet)
+        reachedFragments[index] = reached
+        return reached.reduce(into: variableUsages[index]) { usages, fragment in
             usages += variableUsages[fragments.definitionIndices[fragment]]
         }
     }

@@ -13,6 +13,8 @@ struct GraphQLEndpoint {
     /// What a browser gets; nil where there is none.
     let page: Asset?
     let bodyBytesMax: Int
+    /// How many requests one body may have in a list; 0 where lists are not taken.
+    let batchRequestsMax: Int
     let socketOrigins: AllowedOrigins
 
     var routes: [Route] {
@@ -35,8 +37,12 @@ struct GraphQLEndpoint {
             return HTTPProblem.unsupportedMediaType.response(as: accepted.problemType)
         }
         do throws(HTTPProblem) {
-            return await answer(
-                try GraphQLRequest(post: request, mediaType: accepted.problemType), as: accepted)
+            switch try GraphQLRequest.posted(
+                request, mediaType: accepted.problemType, batchRequestsMax: batchRequestsMax)
+            {
+            case .one(let request): return await answer(request, as: accepted)
+            case .batch(let requests): return await answer(requests, as: accepted.problemType)
+            }
         } catch {
             return error.response(as: accepted.problemType)
         }
@@ -105,6 +111,20 @@ struct GraphQLEndpoint {
                     loop)
             }
         }
+    }
+
+    /// One after the other, for those behind may build on those before; the list has status 200, whatever its answers say.
+    private func answer(
+        _ batch: [GraphQLRequest], as mediaType: ResponseMediaType
+    ) async -> HTTPResponse {
+        var body = ByteBuffer(string: "[")
+        for (index, request) in batch.enumerated() {
+            if index > 0 { body.writeStaticString(",") }
+            var answer = await service.answer(request, on: loop)
+            body.writeBuffer(&answer.body)
+        }
+        body.writeStaticString("]")
+        return HTTPResponse(.ok, contentType: mediaType.contentType, body: body)
     }
 
     private func single(_ answer: GraphQLAnswer, _ request: GraphQLRequest) -> HTTPResponse {

@@ -5,11 +5,40 @@ import NIOCore
 ///
 /// Spec: https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters
 extension GraphQLRequest {
+    /// What a POST's body asks for.
+    enum Posted {
+        case one(GraphQLRequest)
+        /// Answered in one list, in this order.
+        case batch([GraphQLRequest])
+    }
+
     /// From a POST's body.
     ///
+    /// - Parameter batchRequestsMax: how many requests a list may have; 0 where lists are not taken.
+    static func posted(
+        _ request: HTTPRequest, mediaType: ResponseMediaType, batchRequestsMax: Int
+    ) throws(HTTPProblem) -> Posted {
+        let body = try json(Array(request.body.readableBytesView), what: "The request's body")
+        guard case .list(let entries) = body else {
+            return .one(try GraphQLRequest(body, of: request, mediaType: mediaType))
+        }
+        guard batchRequestsMax > 0 else {
+            throw .badRequest(
+                "The request's body must be a JSON object: lists of requests are not taken.")
+        }
+        guard !entries.isEmpty, entries.count <= batchRequestsMax else {
+            throw .badRequest("A list of requests has 1 to \(batchRequestsMax) of them.")
+        }
+        return .batch(
+            try entries.map { entry throws(HTTPProblem) in
+                try GraphQLRequest(entry, of: request, mediaType: mediaType)
+            })
+    }
+
     /// Members that have no meaning are left alone, as the specification keeps them for its future.
-    init(post request: HTTPRequest, mediaType: ResponseMediaType) throws(HTTPProblem) {
-        let body = try Self.json(Array(request.body.readableBytesView), what: "The request's body")
+    private init(
+        _ body: Value, of request: HTTPRequest, mediaType: ResponseMediaType
+    ) throws(HTTPProblem) {
         guard case .object(let members) = body else {
             throw .badRequest("The request's body must be a JSON object.")
         }

@@ -24,15 +24,14 @@ enum Negotiation {
 
     /// The media type for an answer; nil where none that we have is accepted.
     ///
-    /// Without the header it is `application/graphql-response+json`; a wildcard gets `application/json`, which every client
-    /// knows. The highest weight wins, then the one listed first. `text/html` is never chosen for a wildcard.
+    /// Without the header, and for a wildcard, it is `application/json`, which every client knows. The highest weight wins, then the one listed first. `text/html` is never chosen for a wildcard.
     ///
     /// Spec: https://graphql.github.io/graphql-over-http/draft/#sec-Accept and RFC 9110, section 12.5.1
     static func choose(accept: String?, page offersPage: Bool = false) -> Choice? {
         // What most clients send is not taken apart.
         switch accept {
-        case nil, "application/graphql-response+json": return .graphQL(.graphQLResponse)
-        case "*/*", "application/json": return .graphQL(.json)
+        case "application/graphql-response+json": return .graphQL(.graphQLResponse)
+        case nil, "*/*", "application/json": return .graphQL(.json)
         case let accept?: return choose(MediaType.list(accept), page: offersPage)
         }
     }
@@ -41,7 +40,7 @@ enum Negotiation {
         let ranges = entries.enumerated().compactMap { index, media in
             media.flatMap { Range($0, index: index) }
         }
-        if entries.isEmpty { return .graphQL(.graphQLResponse) }  // as if the header were absent
+        if entries.isEmpty { return .graphQL(.json) }  // as if the header were absent
         var best: (choice: Choice, range: Range)?
         // Where one wildcard stands for several, the order here decides.
         let offers: [(Choice, String, String)] = [

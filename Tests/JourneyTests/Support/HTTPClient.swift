@@ -16,17 +16,18 @@ struct HTTPClient: Sendable {
         var json: Value { (try? parseJSON(Array(body.utf8))) ?? .null }
     }
 
+    /// - Parameter headers: in addition to the usual ones, or in place of them; nil takes one away.
     func send(
         _ method: String, _ path: String, token: String? = nil, body: String = "",
-        headers: [String: String] = [:]
+        headers: [String: String?] = [:]
     ) async throws -> Response {
-        var fields = [
+        var fields: [String: String?] = [
             "host": "localhost", "connection": "close", "content-length": "\(body.utf8.count)",
             "content-type": "application/json",
         ]
         if let token { fields["authorization"] = "Bearer \(token)" }
         fields.merge(headers) { $1 }
-        let head = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
+        let head = fields.compactMap { name, value in value.map { "\(name): \($0)\r\n" } }.joined()
         let request = "\(method) \(path) HTTP/1.1\r\n\(head)\r\n\(body)"
         return try await blocking { try Self.response(to: Array(request.utf8), port: port) }
     }

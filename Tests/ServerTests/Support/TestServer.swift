@@ -18,7 +18,8 @@ struct TestServer {
 
     /// Runs `test` beside a server, stops the server gracefully and waits for its end.
     static func run<Result: Sendable>(
-        limits: HTTPLimits = .quick, bodyBytesMax: Int = 4096, hasExplorer: Bool = true,
+        limits: HTTPLimits = .quick, bodyBytesMax: Int = 4096, batchRequestsMax: Int = 0,
+        hasExplorer: Bool = true,
         schemaText: String? = nil, log: LogSpy? = nil,
         readiness: @escaping @Sendable () async -> Readiness = { .ready },
         routes: @escaping @Sendable (any EventLoop) -> [Route] = { _ in [] },
@@ -35,6 +36,7 @@ struct TestServer {
         ) { executor in
             standardRoutes(
                 loop: executor.eventLoop, service: EchoService(), bodyBytesMax: bodyBytesMax,
+                batchRequestsMax: batchRequestsMax,
                 explorer: hasExplorer ? try Explorer(schema: schema.get()) : nil,
                 schemaText: schemaText,
                 socketOrigins: AllowedOrigins(["https://app.example.com"]), readiness: readiness)

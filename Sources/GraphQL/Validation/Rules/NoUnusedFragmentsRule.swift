@@ -5,10 +5,9 @@ struct NoUnusedFragmentsRule: ValidationRule {
     func leaveDocument(in context: inout ValidationContext) {
         guard !context.fragments.isEmpty else { return }
         let fragments = context.fragments
-        let references = context.references
         var isUsed = Array(repeating: false, count: fragments.all.count)
-        for case .operation(let operation) in context.document.definitions {
-            for index in references.reached(from: operation.selectionSet) { isUsed[index] = true }
+        for reached in context.reachedFragments.values {
+            for index in reached { isUsed[index] = true }
         }
         context.definitionIndex = context.document.definitions.count
         for (index, fragment) in fragments.all.enumerated() {

@@ -16,7 +16,7 @@ struct OverlappingFieldsCanBeMergedRule: ValidationRule {
     private var keys = NameSet()
 
     mutating func enter(_ selectionSet: SelectionSet, in context: inout ValidationContext) {
-        guard !isOverBudget, mayOverlap(selectionSet.selections) else { return }
+        guard !isOverBudget, mayOverlap(selectionSet) else { return }
         switch merging.isMergeable(selectionSet, of: context.parentType, in: context) {
         case true?:
             return
@@ -41,18 +41,11 @@ struct OverlappingFieldsCanBeMergedRule: ValidationRule {
     }
 
     /// Whether a response key stands twice, or a fragment may bring one in.
-    private mutating func mayOverlap(_ selections: NodeList<Selection>) -> Bool {
-        if let only = selections.only {
-            // What a lone spread brings in is checked where the fragment is defined.
-            guard case .inlineFragment(let fragment) = only else { return false }
-            return mayOverlap(fragment.selectionSet.selections)
-        }
-        keys.removeAll(namesCount: selections.tree.names.count)
-        for selection in selections {
-            guard case .field(let field) = selection, keys.insert(field.responseKeyID) else {
-                return true
-            }
-        }
-        return false
+    private mutating func mayOverlap(_ selectionSet: SelectionSet) -> Bool {
+        if selectionSet.areDistinctFields(&keys) { return false }
+        guard let only = selectionSet.selections.only else { return true }
+        // What a lone spread brings in is checked where the fragment is defined.
+        guard case .inlineFragment(let fragment) = only else { return false }
+        return mayOverlap(fragment.selectionSet)
     }
 }

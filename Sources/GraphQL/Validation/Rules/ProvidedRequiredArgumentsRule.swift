@@ -3,7 +3,7 @@
 /// Spec: https://spec.graphql.org/September2025/#sec-Required-Arguments
 struct ProvidedRequiredArgumentsRule: ValidationRule {
     func leave(_ field: Field, in context: inout ValidationContext) {
-        guard let definition = context.field else { return }
+        guard let definition = context.field, definition.hasRequiredArguments else { return }
         for argument in definition.arguments
         where argument.isRequired && !field.arguments.contains(argument.name) {
             context.report(

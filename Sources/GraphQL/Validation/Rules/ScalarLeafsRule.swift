@@ -4,6 +4,7 @@
 struct ScalarLeafsRule: ValidationRule {
     func enter(_ field: Field, in context: inout ValidationContext) {
         guard let definition = context.field, let type = context.type else { return }
+        if field.isPlain, type.isLeaf { return }
         let name = field.name.value
         switch (type.isLeaf, field.selectionSet) {
         case (true, let selectionSet?):

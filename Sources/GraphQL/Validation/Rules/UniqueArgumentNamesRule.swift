@@ -3,7 +3,7 @@
 /// Spec: https://spec.graphql.org/September2025/#sec-Argument-Uniqueness
 struct UniqueArgumentNamesRule: ValidationRule {
     func enter(_ field: Field, in context: inout ValidationContext) {
-        check(field.arguments, in: &context)
+        if !field.isPlain { check(field.arguments, in: &context) }
     }
 
     func enter(

@@ -1,52 +1,110 @@
 import Foundation
 import GraphQL
 
-// Both sides take the fastest of fifteen samples, so that neighbours on the machine disturb neither.
+// Both sides take the fastest of many samples, each so short that the processor is hardly ever taken away from it: so
+// neighbours on the machine disturb neither.
 
-func nanoseconds(_ text: String) throws -> Double {
-    let source = Source(text)
-    let rounds = max(1, 5_000_000 / source.bytes.count)
+/// The nanoseconds of one piece of work that reads so many bytes.
+func nanoseconds(bytes: Int, _ work: () throws -> Void) rethrows -> Double {
+    let rounds = max(1, 100_000 / bytes)
     var best = Duration.seconds(1_000)
-    for _ in 0..<15 {
+    for _ in 0..<300 {
         best = min(
             best,
-            try ContinuousClock().measure {
-                for _ in 0..<rounds { _ = try parse(source, limits: .trusted) }
-            })
+            try ContinuousClock().measure { for _ in 0..<rounds { try work() } })
     }
     return best / .nanoseconds(1) / Double(rounds)
 }
 
-/// The same documents by graphql-js, in the same order.
-func nanosecondsOfGraphQLJS() throws -> [Double] {
-    let folder = FileManager.default.temporaryDirectory
-    let files = try Documents.all.map { name, text in
-        let file = folder.appending(path: "benchmark \(name).graphql")
-        try text.write(to: file, atomically: true, encoding: .utf8)
-        return file.path
+/// The same work by graphql-js, by name.
+func nanosecondsOfGraphQLJS() throws -> [String: Double] {
+    let folder = FileManager.default.temporaryDirectory.appending(
+        path: "benchmark-\(ProcessInfo.processInfo.processIdentifier)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    func write(_ text: String, _ name: String) throws {
+        try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
     }
+    try write(Documents.schema, "schema.graphql")
+    try write(Documents.items, "items.graphql")
+    for (name, text) in Documents.all { try write(text, name + ".document") }
     let script = URL(filePath: #filePath).deletingLastPathComponent().appending(
         path: "graphql-js.cjs")
     let node = Process()
     node.executableURL = URL(filePath: "/usr/bin/env")
-    node.arguments = ["NODE_PATH=/usr/share/nodejs", "node", script.path] + files
+    node.arguments = ["NODE_PATH=/usr/share/nodejs", "node", script.path, folder.path]
     let output = Pipe()
     node.standardOutput = output
     try node.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     node.waitUntilExit()
-    return text.split(separator: "\n").compactMap { Double($0) }
+    return Dictionary(
+        uniqueKeysWithValues: text.split(separator: "\n").compactMap { line in
+            guard let blank = line.lastIndex(of: " "), let time = Double(line[blank...].dropFirst())
+            else { return nil }
+            return (String(line[..<blank]), time)
+        })
 }
 
-let isAlone = CommandLine.arguments.contains("--alone")
-let theirs = isAlone ? [] : try nanosecondsOfGraphQLJS()
-for (index, (name, text)) in Documents.all.enumerated() {
-    let ours = try nanoseconds(text)
-    var line = "parse \(name): \((ours / 10).rounded() / 100) us"
-    line += ", \((Double(text.utf8.count) / ours * 1_000).rounded()) MB/s"
-    if theirs.indices.contains(index) {
-        line += ", graphql-js \((theirs[index] / 10).rounded() / 100) us"
-        line += ", ratio \((theirs[index] / ours * 10).rounded() / 10)"
+let theirs = CommandLine.arguments.contains("--alone") ? [:] : try nanosecondsOfGraphQLJS()
+
+func report(_ name: String, _ ours: Double, bytes: Int? = nil) {
+    func microseconds(_ time: Double) -> String { "\((time / 10).rounded() / 100) us" }
+    var line = "\(name): \(microseconds(ours))"
+    if let bytes { line += ", \((Double(bytes) / ours * 1_000).rounded()) MB/s" }
+    if let theirs = theirs[name] {
+        line += ", graphql-js \(microseconds(theirs)), \((theirs / ours * 10).rounded() / 10) times"
     }
     print(line)
+}
+
+/// The name of the first operation.
+func operationName(in text: String) -> String? {
+    text.split(separator: "query ").first?.prefix { $0.isLetter || $0.isNumber }.description
+}
+
+/// Documents can be chosen by words on the command line: `Benchmarks --alone introspection`.
+func isAsked(_ name: String) -> Bool {
+    let words = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
+    return words.isEmpty || words.contains { name.contains($0) }
+}
+
+let schema = try buildSchema(parse(Source(Documents.schema)))
+for (name, text) in Documents.all where isAsked(name) {
+    let source = Source(text)
+    let bytes = source.bytes.count
+    report(
+        "parse \(name)",
+        try nanoseconds(bytes: bytes) { _ = try parse(source, limits: .trusted) }, bytes: bytes)
+    let document = try parse(source, limits: .trusted)
+    guard validate(document, against: schema).isEmpty else { fatalError("\(name) is not valid") }
+    report(
+        "validate \(name)",
+        nanoseconds(bytes: bytes * 5) { _ = validate(document, against: schema) })
+    let operation = operationName(in: text)
+    // What the first request with a document costs: parse, limits, validate, plan.
+    report(
+        "first request \(name)",
+        try nanoseconds(bytes: bytes * 5) {
+            let cache = DocumentCache(
+                schema: schema, resolvers: ItemResolvers(), limits: .trusted)
+            _ = try cache.document(source.bytes).plan(
+                operationName: operation, variables: .object([.init("id", .string("1"))]))
+        })
+}
+
+let cache = DocumentCache(schema: schema, resolvers: ItemResolvers(), limits: RequestLimits())
+let (plan, variables) = try cache.document(Array(Documents.items.utf8)).plan(
+    operationName: nil, variables: .null)
+var best = Duration.seconds(1_000)
+for _ in 0..<100 {
+    best = min(
+        best,
+        await ContinuousClock().measure {
+            _ = await execute(plan, variables: variables, context: NoContext())
+        })
+}
+report("execute items", best / .nanoseconds(1))
+if let theirs = theirs["without-JSON items"] {
+    print("execute items without JSON, graphql-js alone: \((theirs / 10).rounded() / 100) us")
 }
