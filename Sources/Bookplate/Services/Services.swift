@@ -8,6 +8,7 @@ package final class Services: Sendable {
     let tenants = Tenants()
     let genres = Genres()
     let identities: Identities
+    package let covers: Covers
     let logger: Logger
 
     /// - Parameters:
@@ -15,9 +16,10 @@ package final class Services: Sendable {
     ///   - keySets: where the keys of identity tokens come from, by issuer.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        logger: Logger
+        covers: Covers, logger: Logger
     ) {
         self.sessionKeys = sessionKeys
+        self.covers = covers
         self.logger = logger
         identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
     }
