@@ -46,6 +46,7 @@ let package = Package(
         .target(name: "CCurl", dependencies: ["CLibCurl"]),
         .target(
             name: "HTTPFetch", dependencies: ["CCurl"]),
+        .target(name: "BookSources", dependencies: ["HTTPFetch"]),
 
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -64,11 +65,13 @@ let package = Package(
         .target(
             name: "Bookplate",
             dependencies: [
-                "GraphQL", "Postgres", "Identity", "HTTPFetch", "Images", "Objects",
+                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Images", "Objects",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
-            resources: [.embedInCode("Schema/schema.graphql")]),
+            resources: [
+                .embedInCode("Schema/schema.graphql"), .embedInCode("Book/isbn-ranges.txt"),
+            ]),
         .target(name: "Config"),
         .target(
             name: "Server",
@@ -95,7 +98,7 @@ let package = Package(
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "Bookplate", "Config", "EventLoops", "Images", "Objects", "Server",
+                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "Objects", "Server",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -121,11 +124,14 @@ let package = Package(
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
+        .testTarget(
+            name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],
+            exclude: ["Fixtures"]),
         .target(
             name: "TestSupport",
             dependencies: [
-                "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity", "Images", "Objects",
-                "Postgres",
+                "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
+                "Images", "Objects", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -133,8 +139,8 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
-                "Bookplate", "GraphQL", "Identity", "LoopbackHTTP", "Objects", "Postgres",
-                "TestSupport",
+                "BookSources", "Bookplate", "GraphQL", "Identity", "LoopbackHTTP", "Objects",
+                "Postgres", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.

@@ -13,7 +13,9 @@ import Testing
         var path: String { "/book-covers/\(user)/\(book).jpg" }
     }
 
-    private static let installation = Shared { try await Installation.ready(catalog: TestCatalog.lines(2)) }
+    private static let installation = Shared {
+        try await Installation.ready(catalog: TestCatalog.lines(2))
+    }
     private static let server = Shared { try await Self.installation().startServer() }
 
     private func desk() async throws -> Desk {
@@ -49,7 +51,8 @@ import Testing
         for (name, content) in [
             ("operations", Array(operations.utf8)), ("map", Array(map.utf8)), ("0", file),
         ] {
-            let disposition = "form-data; name=\"\(name)\"" + (name == "0" ? "; filename=\"c\"" : "")
+            let disposition =
+                "form-data; name=\"\(name)\"" + (name == "0" ? "; filename=\"c\"" : "")
             body += Array("--XX\r\nContent-Disposition: \(disposition)\r\n\r\n".utf8) + content
             body += Array("\r\n".utf8)
         }
@@ -138,8 +141,10 @@ import Testing
             #expect(try await status(theirs.path, nil) == 401)
             #expect(try await status(theirs.path, "x") == 401)
             // Somebody else's book in one's own folder is as none.
-            #expect(try await status("/book-covers/\(mine.user)/\(theirs.book).jpg", mine.token) == 404)
-            #expect(try await status("/title-cards/\(mine.user)/\(mine.book).jpg", mine.token) == 405)
+            #expect(
+                try await status("/book-covers/\(mine.user)/\(theirs.book).jpg", mine.token) == 404)
+            #expect(
+                try await status("/title-cards/\(mine.user)/\(mine.book).jpg", mine.token) == 405)
         }
         #expect(try await client.send("GET", theirs.path).bytes == before.bytes)
     }
@@ -206,7 +211,8 @@ import Testing
             #expect(part.headers["content-range"] == "bytes */\(whole.count)")
             return
         }
-        let start = expected.lowerBound < 0 ? whole.count + expected.lowerBound : expected.lowerBound
+        let start =
+            expected.lowerBound < 0 ? whole.count + expected.lowerBound : expected.lowerBound
         let end = expected.upperBound <= 0 ? whole.count : min(expected.upperBound, whole.count)
         #expect(part.bytes == Array(whole[start..<end]))
         if status == 206 {
@@ -261,7 +267,8 @@ import Testing
                     .hasPrefix("public, max-age=300") == true)
         }
         #expect(
-            try await client.send("GET", "/title-cards/\(desk.user)/\(desk.user).jpg").status == 404)
+            try await client.send("GET", "/title-cards/\(desk.user)/\(desk.user).jpg").status == 404
+        )
         _ = try await client.ask(
             "mutation($id: ID!) { deleteBook(id: $id) }", ["id": .string(desk.book)],
             token: desk.token)

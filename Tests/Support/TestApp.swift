@@ -1,3 +1,4 @@
+import BookSources
 import Bookplate
 import EventLoops
 import GraphQL
@@ -36,9 +37,11 @@ package final class TestApp: Sendable {
     /// Making its key takes long, so one serves all.
     package static let issuer = DevelopmentIssuer()
 
-    /// - Parameter catalog: lines of a catalogue file.
+    /// - Parameters:
+    ///   - catalog: lines of a catalogue file.
+    ///   - sources: who knows other books.
     package static func start(
-        catalog: [String] = TestCatalog.lines(),
+        catalog: [String] = TestCatalog.lines(), sources: SourceChain = SourceChain([]),
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> TestApp {
         let database = try await TestCluster.shared.clone()
@@ -56,10 +59,12 @@ package final class TestApp: Sendable {
         configure(&configuration)
         let executor = EventLoopTaskExecutor(loops.next())
         return try await TestApp(
-            database, try await ConnectionPool.start(configuration, on: executor))
+            database, try await ConnectionPool.start(configuration, on: executor), sources)
     }
 
-    private init(_ database: TestDatabase, _ pool: ConnectionPool) async throws {
+    private init(
+        _ database: TestDatabase, _ pool: ConnectionPool, _ sources: SourceChain
+    ) async throws {
         self.database = database
         self.pool = pool
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -72,7 +77,7 @@ package final class TestApp: Sendable {
         let services = Services(
             sessionKeys: keys, issuers: [Self.issuer.issuer],
             keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
-            covers: covers, logger: log)
+            bookSources: sources, covers: covers, logger: log)
         runner = LoopBound(
             RequestRunner(
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))
