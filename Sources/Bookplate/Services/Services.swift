@@ -9,6 +9,7 @@ package final class Services: Sendable {
     let tenants = Tenants()
     let genres = Genres()
     let identities: Identities
+    package let covers: Covers
     package let bookSources: SourceChain
     let logger: Logger
 
@@ -18,10 +19,11 @@ package final class Services: Sendable {
     ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        bookSources: SourceChain = SourceChain([]), logger: Logger
+        bookSources: SourceChain = SourceChain([]), covers: Covers, logger: Logger
     ) {
         self.bookSources = bookSources
         self.sessionKeys = sessionKeys
+        self.covers = covers
         self.logger = logger
         identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
     }

@@ -12,12 +12,14 @@ struct GraphQLEndpoint {
     /// What a browser gets; nil where there is none.
     let page: Asset?
     let bodyBytesMax: Int
+    /// Of a request with files, all parts together.
+    let multipartBytesMax: Int
 
     var routes: [Route] {
         [
             Route(
                 .POST, Self.path, bodyBytesMax: bodyBytesMax, allowsOtherOrigins: true,
-                respond: post),
+                admit: admit, respond: post),
             Route(.GET, Self.path, allowsOtherOrigins: true, respond: get),
         ]
     }
@@ -25,14 +27,43 @@ struct GraphQLEndpoint {
     private func post(_ request: HTTPRequest) async -> HTTPResponse {
         guard case .graphQL(let mediaType) = Negotiation.choose(accept: request.headers.accept)
         else { return HTTPProblem.notAcceptable.response() }
-        guard let contentType = request.headers.contentType, Self.isJSON(contentType) else {
-            return HTTPProblem.unsupportedMediaType.response(as: mediaType)
-        }
         do throws(HTTPProblem) {
+            if let boundary = Self.boundary(request.headers) {
+                return await answer(
+                    try GraphQLRequest(
+                        multipart: request, boundary: boundary, mediaType: mediaType))
+            }
+            guard let contentType = request.headers.contentType, Self.isJSON(contentType) else {
+                throw .unsupportedMediaType
+            }
             return await answer(try GraphQLRequest(post: request, mediaType: mediaType))
         } catch {
             return error.response(as: mediaType)
         }
+    }
+
+    /// Files may come from whoever is signed in, and from no page that a browser lets send a form without asking.
+    private func admit(_ request: HTTPRequest) -> Admission {
+        guard Self.boundary(request.headers) != nil else {
+            return .accepted(bodyBytesMax: bodyBytesMax)
+        }
+        guard request.headers.hasPreflight else {
+            return .refused(
+                .badRequest(
+                    "A request of multipart/form-data needs the header GraphQL-Preflight: 1."))
+        }
+        guard let token = request.headers.bearerToken,
+            service.accepts(bearerToken: token, requestID: request.id)
+        else { return .refused(.unauthenticated) }
+        return .accepted(bodyBytesMax: multipartBytesMax)
+    }
+
+    /// The boundary of a request of `multipart/form-data`; nil for any other type.
+    private static func boundary(_ headers: RequestHeaders) -> String? {
+        guard let contentType = headers.contentType, let media = MediaType.single(contentType),
+            media.is("multipart", "form-data")
+        else { return nil }
+        return media.parameter("boundary") ?? ""
     }
 
     private func get(_ request: HTTPRequest) async -> HTTPResponse {

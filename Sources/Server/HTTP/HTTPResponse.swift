@@ -2,11 +2,13 @@ import NIOCore
 import NIOHTTP1
 
 /// What a route answers; the connection adds what every answer has.
-package struct HTTPResponse: Sendable {
+package struct HTTPResponse {
     package var status: HTTPResponseStatus
     /// Nil where there is no body.
     package var contentType: String?
     package var body: ByteBuffer
+    /// In place of `body`: a part of a file, which the kernel sends.
+    var file: (ServedFile, Range<Int>)?
     /// More headers: name, in lower case, and value; no line breaks.
     package var headers: [(String, String)]
 
@@ -19,6 +21,8 @@ package struct HTTPResponse: Sendable {
         self.body = body
         self.headers = headers
     }
+
+    var bodyByteCount: Int { file?.1.count ?? body.readableBytes }
 
     /// Text of the given media type.
     package static func text(
