@@ -59,6 +59,9 @@ let package = Package(
         .target(name: "CVips", dependencies: ["CLibVips"]),
         .target(name: "CSandbox"),
         .target(name: "Images"),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .target(name: "Zip", dependencies: ["CArchive"]),
         // The only program that loads libvips.
         .executableTarget(name: "Imager", dependencies: ["CSandbox", "CVips", "Images"]),
 
@@ -66,6 +69,7 @@ let package = Package(
             name: "Bookplate",
             dependencies: [
                 "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Images", "Objects",
+                "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -140,13 +144,15 @@ let package = Package(
             name: "BookplateTests",
             dependencies: [
                 "BookSources", "Bookplate", "GraphQL", "Identity", "LoopbackHTTP", "Objects",
-                "Postgres", "TestSupport",
+                "Postgres", "TestSupport", "Zip",
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            exclude: ["Import/Fixtures"]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(name: "JourneyTests", dependencies: ["GraphQL", "TestSupport"]),
         .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
         .testTarget(name: "ObjectsTests", dependencies: ["Objects"]),
+        .testTarget(name: "ZipTests", dependencies: ["Zip"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

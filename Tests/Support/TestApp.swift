@@ -19,6 +19,7 @@ package final class TestApp: Sendable {
     package let pool: ConnectionPool
     package let keys = SessionKeys.generate()
     package let covers: Covers
+    package let services: Services
     private let runner: LoopBound
 
     /// An app that shares the server: its slug, its audience.
@@ -74,7 +75,7 @@ package final class TestApp: Sendable {
                 policy: FetchPolicy(
                     userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1"))),
             publicURL: "http://covers.test", logger: log)
-        let services = Services(
+        services = Services(
             sessionKeys: keys, issuers: [Self.issuer.issuer],
             keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
             bookSources: sources, covers: covers, logger: log)
