@@ -15,7 +15,7 @@ import Zip
         { me { shelves { id name position createdAt bookCount }
           books(orderBy: TITLE_ASC, first: 100) { nodes {
             id title author isbn13 publisher publishedDate pageCount category genre description status
-            currentPage addedAt startedAt finishedAt updatedAt card { id }
+            currentPage addedAt startedAt finishedAt card { id }
             shelves { id } review { id rating text createdAt updatedAt } } } } }
         """
 
@@ -113,7 +113,7 @@ import Zip
         let result = try await imported(to, archive)
         #expect(result == ["state": "DONE", "created": 6, "updated": 0, "failed": []])
         #expect(try await to.need(Self.library, .null, "me") == before)
-        let cover = "query($id: ID!) { book(id: $id) { cover { width dominantColor } } }"
+        let cover = "query($id: ID!) { book(id: $id) { cover { width height source } } }"
         #expect(
             try await to.need(cover, ["id": pictured], "book", "cover")
                 == from.need(cover, ["id": pictured], "book", "cover"))

@@ -37,6 +37,8 @@ import Testing
                 "changes",
                 "covers",
                 "events",
+                "import_failures",
+                "imports",
                 "removed_covers",
                 "reviews",
                 "sessions",
