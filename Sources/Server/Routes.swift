@@ -15,17 +15,19 @@ package enum Readiness: Sendable, Equatable {
 ///   - hasExplorer: Whether browsers get the explorer page.
 ///   - objects: What is behind the plain addresses of pictures, with the size of one in bytes; nil where there
 ///     are none.
+///   - socketOrigins: Whose pages may open a WebSocket.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
     loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int, hasExplorer: Bool,
-    schemaText: String?, objects: (service: any ObjectService, bytesMax: Int)? = nil,
+    schemaText: String?, socketOrigins: AllowedOrigins = AllowedOrigins([]),
+    objects: (service: any ObjectService, bytesMax: Int)? = nil,
     readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: hasExplorer ? Explorer.page : nil,
         bodyBytesMax: bodyBytesMax,
         // Besides the file, what describes it.
-        multipartBytesMax: bodyBytesMax + (objects?.bytesMax ?? 0)
+        multipartBytesMax: bodyBytesMax + (objects?.bytesMax ?? 0), socketOrigins: socketOrigins
     ).routes
     if let (service, bytesMax) = objects {
         routes += ObjectEndpoint(service: service, bodyBytesMax: bytesMax).routes

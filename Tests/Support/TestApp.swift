@@ -17,6 +17,7 @@ import Postgres
 package final class TestApp: Sendable {
     package let database: TestDatabase
     package let pool: ConnectionPool
+    package let hub: Hub
     package let keys = SessionKeys.generate()
     package let covers: Covers
     private let runner: LoopBound
@@ -74,10 +75,13 @@ package final class TestApp: Sendable {
                 policy: FetchPolicy(
                     userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1"))),
             publicURL: "http://covers.test", logger: log)
+        hub = try await Hub.start(
+            PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
+            logger: log)
         let services = Services(
             sessionKeys: keys, issuers: [Self.issuer.issuer],
             keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
-            bookSources: sources, covers: covers, logger: log)
+            bookSources: sources, covers: covers, hub: hub, logger: log)
         runner = LoopBound(
             RequestRunner(
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))

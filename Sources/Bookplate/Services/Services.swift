@@ -10,6 +10,7 @@ package final class Services: Sendable {
     let genres = Genres()
     let identities: Identities
     package let covers: Covers
+    let hub: Hub
     package let bookSources: SourceChain
     let logger: Logger
 
@@ -17,13 +18,15 @@ package final class Services: Sendable {
     ///   - issuers: the issuers of tenants that name none of their own.
     ///   - keySets: where the keys of identity tokens come from, by issuer.
     ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
+    ///   - hub: wakes subscriptions.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        bookSources: SourceChain = SourceChain([]), covers: Covers, logger: Logger
+        bookSources: SourceChain = SourceChain([]), covers: Covers, hub: Hub, logger: Logger
     ) {
         self.bookSources = bookSources
         self.sessionKeys = sessionKeys
         self.covers = covers
+        self.hub = hub
         self.logger = logger
         identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
     }

@@ -32,9 +32,8 @@ import Testing
         }
         #expect(
             names == [
-                "books", "covers", "removed_covers", "reviews", "sessions", "shelf_books",
-                "shelves",
-                "swipes", "users",
+                "books", "change_heads", "changes", "covers", "events", "removed_covers", "reviews",
+                "sessions", "shelf_books", "shelves", "swipes", "users",
             ])
     }
 
@@ -84,7 +83,11 @@ import Testing
         let fixture = try await Self.fixture()
         let unnoticed = try await fixture.database.connected(as: nil) { connection in
             try connection.texts("SELECT name FROM (\(SecurityCheck.owned)) t").filter { table in
-                try connection.undoing {
+                // Where nothing can be written, it does not matter what might be.
+                if weakening.hasSuffix("WITH CHECK (true)"), try connection.isReadOnly(table) {
+                    return false
+                }
+                return try connection.undoing {
                     try connection.execute(
                         weakening.split(separator: "%", omittingEmptySubsequences: false)
                             .joined(separator: table))
