@@ -48,6 +48,12 @@ let package = Package(
             name: "HTTPFetch", dependencies: ["CCurl"]),
         .target(name: "BookSources", dependencies: ["HTTPFetch"]),
 
+        .systemLibrary(
+            name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .target(
+            name: "MQTT",
+            dependencies: ["CMosquitto", .product(name: "NIOPosix", package: "swift-nio")]),
+
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(
@@ -99,7 +105,8 @@ let package = Package(
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "Objects", "Server",
+                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "MQTT", "Objects",
+                "Server",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -125,6 +132,12 @@ let package = Package(
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
         .target(name: "SocketClient", path: "Tests/SocketClient"),
+        .target(name: "MosquittoBroker", path: "Tests/MosquittoBroker"),
+        .testTarget(
+            name: "MQTTTests",
+            dependencies: [
+                "MQTT", "MosquittoBroker", .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
         .testTarget(
             name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],
@@ -147,7 +160,8 @@ let package = Package(
             ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
-            name: "JourneyTests", dependencies: ["GraphQL", "SocketClient", "TestSupport"]),
+            name: "JourneyTests",
+            dependencies: ["GraphQL", "MosquittoBroker", "SocketClient", "TestSupport"]),
         .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
         .testTarget(name: "ObjectsTests", dependencies: ["Objects"]),
         .testTarget(

@@ -93,13 +93,19 @@ enum App {
         let jobs = try await JobService(
             JobHandlers.all(services), databaseURL,
             connectionCount: jobConnectionCount(configuration), logger: logger)
+        var running: [any Service] = [jobs]
+        if let broker = configuration.sources.broker {
+            running.append(
+                EventService(
+                    broker, publicURL: configuration.publicURL, database: firstPool,
+                    services: services))
+        }
         // Stopped in the reverse order: the last requests may still ask for work.
         let lifecycle = ServiceGroup(
             configuration: .init(
-                services: [
-                    .init(service: jobs, successTerminationBehavior: .gracefullyShutdownGroup),
-                    .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
-                ],
+                services: (running + [server]).map {
+                    .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
+                },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         defer { logger.info("stopped") }
         try await lifecycle.run()

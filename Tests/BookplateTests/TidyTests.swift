@@ -55,6 +55,7 @@ import Testing
     @Test func importsPointOneWay() throws {
         let allowed: [String: Set<String>] = [
             "GraphQL": [], "Config": [], "EventLoops": [], "HTTPFetch": ["CCurl"],
+            "MQTT": ["CMosquitto"],
             "Postgres": ["CLibPQ", "CReadiness", "EventLoops"],
             "Identity": ["CJWT", "CCrypto", "HTTPFetch"],
             "BookSources": ["HTTPFetch"],
@@ -70,7 +71,7 @@ import Testing
             ],
             "BookplateServer": [
                 "BookSources", "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch",
-                "Identity", "Images", "Objects", "Postgres",
+                "Identity", "Images", "MQTT", "Objects", "Postgres",
                 "Server",
             ],
         ]

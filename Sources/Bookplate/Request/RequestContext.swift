@@ -46,6 +46,12 @@ package final class RequestContext: ExecutionContext {
         segment = Segment(isReadOnly: true)
     }
 
+    /// A request of the same caller that begins anew: the database is asked again whether the session lives.
+    func another() -> RequestContext {
+        RequestContext(
+            viewer: viewer, database: database, services: services, requestID: requestID)
+    }
+
     /// The caller.
     ///
     /// - Throws: `.unauthenticated` where there is none.

@@ -86,17 +86,12 @@ package final class RequestRunner {
             guard plan.kind == .subscription else {
                 return .answer(await run(request, plan, variables))
             }
-            let viewer = viewer(of: request.bearerToken, request.requestID)
-            // Each event is a request of its own: the database is asked anew whether the session lives.
-            let context = { [database, services] in
-                RequestContext(
-                    viewer: viewer, database: database, services: services,
-                    requestID: request.requestID)
-            }
+            let context = context(
+                bearerToken: request.bearerToken, requestID: request.requestID)
             return .responses(
                 try await subscribe(
-                    plan, variables: variables, context: context(), errorsMax: limits.errorsMax,
-                    eventContext: context))
+                    plan, variables: variables, context: context, errorsMax: limits.errorsMax,
+                    eventContext: { context.another() }))
         } catch {
             return .answer(Self.refused(error.errors))
         }
