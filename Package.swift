@@ -31,6 +31,9 @@ let package = Package(
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CReadiness"),
+        .target(name: "Telemetry"),
+        // The editor of the explorer page, as bytes in the program.
+        .target(name: "CExplorer", exclude: ["codemirror"]),
         .target(
             name: "EventLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         .target(
@@ -45,8 +48,14 @@ let package = Package(
             name: "CLibCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CCurl", dependencies: ["CLibCurl"]),
         .target(
-            name: "HTTPFetch", dependencies: ["CCurl"]),
+            name: "HTTPFetch", dependencies: ["CCurl", "Telemetry"]),
         .target(name: "BookSources", dependencies: ["HTTPFetch"]),
+
+        .systemLibrary(
+            name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .target(
+            name: "MQTT",
+            dependencies: ["CMosquitto", .product(name: "NIOPosix", package: "swift-nio")]),
 
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -70,6 +79,7 @@ let package = Package(
             dependencies: [
                 "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Images", "Objects",
                 "Zip",
+                "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -80,10 +90,11 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Config", "EventLoops", "GraphQL", "Objects",
+                "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Telemetry",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -92,17 +103,24 @@ let package = Package(
                 .embedInCode("Explorer/Page/explorer.html"),
                 .embedInCode("Explorer/Page/explorer.css"),
                 .embedInCode("Explorer/Page/explorer.js"),
+                .embedInCode("Explorer/Page/answer.js"),
+                .embedInCode("Explorer/Page/builder.js"),
+                .embedInCode("Explorer/Page/complete.js"),
                 .embedInCode("Explorer/Page/docs.js"),
                 .embedInCode("Explorer/Page/dom.js"),
-                .embedInCode("Explorer/Page/editor.js"),
-                .embedInCode("Explorer/Page/highlight.js"),
+                .embedInCode("Explorer/Page/editors.js"),
+                .embedInCode("Explorer/Page/export.js"),
+                .embedInCode("Explorer/Page/parse.js"),
                 .embedInCode("Explorer/Page/request.js"),
+                .embedInCode("Explorer/Page/schema.js"),
+                .embedInCode("Explorer/Page/signin.js"),
                 .embedInCode("Explorer/Page/store.js"),
             ]),
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "Objects", "Server",
+                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "MQTT", "Objects",
+                "Server", "Telemetry",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -117,16 +135,25 @@ let package = Package(
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
         .testTarget(name: "PostgresTests", dependencies: ["EventLoops", "Postgres"]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
+        .testTarget(name: "AdminTests", dependencies: ["Admin"]),
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Config", "GraphQL", "Server",
+                "Config", "GraphQL", "Server", "SocketClient", "Telemetry", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
+        .target(name: "SocketClient", path: "Tests/SocketClient"),
+        .target(name: "MosquittoBroker", path: "Tests/MosquittoBroker"),
+        .testTarget(
+            name: "MQTTTests",
+            dependencies: [
+                "MQTT", "MosquittoBroker", .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
         .testTarget(
             name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],
@@ -149,7 +176,9 @@ let package = Package(
             ],
             exclude: ["Import/Fixtures"]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
-        .testTarget(name: "JourneyTests", dependencies: ["GraphQL", "TestSupport"]),
+        .testTarget(
+            name: "JourneyTests",
+            dependencies: ["GraphQL", "MosquittoBroker", "SocketClient", "TestSupport"]),
         .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
         .testTarget(name: "ObjectsTests", dependencies: ["Objects"]),
         .testTarget(name: "ZipTests", dependencies: ["Zip"]),

@@ -14,6 +14,7 @@ import Objects
 import Postgres
 import Server
 import ServiceLifecycle
+import Telemetry
 
 /// The server: reads its configuration, opens the database, and serves until it is told to stop.
 @main
@@ -39,18 +40,30 @@ enum App {
         let isDevelopment = configuration.environment == .development
         let keys = try sessionKeys(configuration)
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
-        let store = try openStore(configuration)
-        let covers = try covers(store, configuration, logger)
-        let services = Services(
-            sessionKeys: keys,
-            issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
-            keySets: try keySets(configuration, development, logger),
-            bookSources: try SourceChain(configuration, logger), covers: covers, logger: logger)
-
         let databaseURL = try configuration.database.required()
         try checkDatabase(databaseURL)
         let group = MultiThreadedEventLoopGroup.singleton
         let pools = try await openPools(databaseURL, on: group, configuration)
+        guard let firstPool = pools.values.first else {
+            throw StartError(message: "there is no event loop", code: 1)
+        }
+        let hub = try await Hub.start(
+            PostgresConfiguration(url: databaseURL), database: firstPool, logger: logger)
+        let store = try openStore(configuration)
+        let covers = try covers(store, configuration, logger)
+        let metrics = Metrics()
+        metrics.tell(of: Array(pools.values))
+        let gauges = LiveGauges()
+        metrics.tell(of: gauges)
+        _ = JobGauges(metrics, database: firstPool)
+        let slow = configuration.slowOperationMilliseconds
+        let services = Services(
+            sessionKeys: keys,
+            issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
+            keySets: try keySets(configuration, development, logger),
+            bookSources: try SourceChain(configuration, logger), covers: covers, hub: hub,
+            logger: logger, metrics: metrics,
+            slowOperation: slow == 0 ? nil : .milliseconds(slow))
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -59,12 +72,18 @@ enum App {
         limits.operation.aliasesMax = configuration.limits.aliasesMax
         limits.operation.costMax = configuration.limits.costMax
         limits.validation.hasSuggestions = configuration.introspection
-        let hasExplorer = configuration.explorer
+        let explorer =
+            configuration.explorer
+            ? Explorer(
+                schema: schema.schema, limits: limits, isDevelopment: isDevelopment,
+                hasDevelopmentSignIn: development != nil) : nil
         let bodyBytesMax = configuration.limits.bodyBytesMax
+        let socketOrigins = AllowedOrigins(
+            configuration.allowedOrigins + [configuration.publicURL])
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
             group: group, executors: pools.values.map(\.executor), host: configuration.host,
-            port: configuration.port, logger: logger,
+            port: configuration.port, logger: logger, metrics: metrics, gauges: gauges,
             onListening: { logger.info("listening on \($0)") }
         ) { [limits] executor in
             let loop = executor.eventLoop
@@ -75,9 +94,10 @@ enum App {
             let pictures = CoverService(
                 runner, CoverRequests(runner, database: pool, services: services), store: store)
             let routes = standardRoutes(
-                loop: loop, service: BookplateService(runner, showsCost: isDevelopment),
-                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText,
-                objects: (pictures, ImageLimits.inputBytesMax)
+                loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
+                bodyBytesMax: bodyBytesMax, explorer: explorer, schemaText: schemaText,
+                socketOrigins: socketOrigins, objects: (pictures, ImageLimits.inputBytesMax),
+                metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
@@ -87,16 +107,23 @@ enum App {
         let jobs = try await JobService(
             JobHandlers.all(services), databaseURL,
             connectionCount: jobConnectionCount(configuration), logger: logger)
+        var running: [any Service] = [jobs]
+        if let broker = configuration.sources.broker {
+            running.append(
+                EventService(
+                    broker, publicURL: configuration.publicURL, database: firstPool,
+                    services: services))
+        }
         // Stopped in the reverse order: the last requests may still ask for work.
         let lifecycle = ServiceGroup(
             configuration: .init(
-                services: [
-                    .init(service: jobs, successTerminationBehavior: .gracefullyShutdownGroup),
-                    .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
-                ],
+                services: (running + [server]).map {
+                    .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
+                },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         defer { logger.info("stopped") }
         try await lifecycle.run()
+        await hub.close()
         for pool in pools.values { await pool.close() }
     }
 

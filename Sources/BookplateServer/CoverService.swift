@@ -71,7 +71,7 @@ extension HTTPProblem {
         case .forbidden: status = .forbidden
         case .notFound: status = .notFound
         case .badUserInput: status = .badRequest
-        case .conflict: status = .conflict
+        case .conflict, .resetRequired: status = .conflict
         case .rateLimited(let seconds):
             status = .tooManyRequests
             retryAfterSeconds = seconds

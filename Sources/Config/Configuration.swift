@@ -21,6 +21,8 @@ package struct Configuration: Sendable, Equatable {
     package var port: Int
     /// What the addresses given to clients start with; no slash at its end.
     package var publicURL: String
+    /// Origins besides the server's own whose pages may open a WebSocket; `*` is all.
+    package var allowedOrigins: [String]
 
     package var database: Database
     package var identity: Identity
@@ -32,6 +34,8 @@ package struct Configuration: Sendable, Equatable {
     package var explorer: Bool
     package var logLevel: LogLevel
     package var logFormat: LogFormat
+    /// Milliseconds from which an operation is logged as slow; 0 logs none.
+    package var slowOperationMilliseconds: Int
 
     /// A configuration from variables by name.
     ///
@@ -48,6 +52,8 @@ package struct Configuration: Sendable, Equatable {
         publicURL =
             try input.optional("BOOKPLATE_PUBLIC_URL", read: Read.publicURL)
             ?? "http://localhost:\(port)"
+        allowedOrigins =
+            try input.optional("BOOKPLATE_ALLOWED_ORIGINS", read: Read.list) ?? []
 
         database = try Database(&input)
         identity = try Identity(&input)
@@ -63,6 +69,10 @@ package struct Configuration: Sendable, Equatable {
         logFormat =
             try input.optional("BOOKPLATE_LOG_FORMAT", read: Read.oneOf(LogFormat.self))
             ?? (isDevelopment ? .text : .json)
+
+        slowOperationMilliseconds =
+            try input.optional("BOOKPLATE_SLOW_OPERATION_MS", read: Read.integer(0...600_000))
+            ?? 500
 
         try input.finish()
     }

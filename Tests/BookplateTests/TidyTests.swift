@@ -54,7 +54,8 @@ import Testing
     /// Which of the project's own modules each may import: one way, from the servers to the engine.
     @Test func importsPointOneWay() throws {
         let allowed: [String: Set<String>] = [
-            "GraphQL": [], "Config": [], "EventLoops": [], "HTTPFetch": ["CCurl"],
+            "GraphQL": [], "Config": [], "EventLoops": [], "Telemetry": [],
+            "HTTPFetch": ["CCurl", "Telemetry"], "MQTT": ["CMosquitto"],
             "Postgres": ["CLibPQ", "CReadiness", "EventLoops"],
             "Identity": ["CJWT", "CCrypto", "HTTPFetch"],
             "BookSources": ["HTTPFetch"],
@@ -63,8 +64,11 @@ import Testing
             "Bookplate": [
                 "BookSources", "GraphQL", "Postgres", "Identity", "HTTPFetch", "Images", "Objects",
                 "Zip",
+                "Telemetry",
             ],
-            "Server": ["Config", "EventLoops", "GraphQL", "Objects", "Postgres"],
+            "Server": [
+                "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Postgres", "Telemetry",
+            ],
             "GraphQLTool": ["GraphQL"],
             "Admin": [
                 "BookSources", "Bookplate", "Config", "GraphQL", "HTTPFetch", "Identity",
@@ -72,8 +76,7 @@ import Testing
             ],
             "BookplateServer": [
                 "BookSources", "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch",
-                "Identity", "Images", "Objects", "Postgres",
-                "Server",
+                "Identity", "Images", "MQTT", "Objects", "Postgres", "Server", "Telemetry",
             ],
         ]
         let own = Set(Self.modules)

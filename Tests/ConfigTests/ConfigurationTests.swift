@@ -41,13 +41,37 @@ import Testing
         ("BOOKPLATE_INTROSPECTION", "maybe"), ("BOOKPLATE_EXPLORER", "2"),
         ("BOOKPLATE_ENV", "test"), ("BOOKPLATE_LOG_LEVEL", "loud"),
         ("BOOKPLATE_LOG_FORMAT", "xml"), ("BOOKPLATE_FETCH_ALLOW", "a,,b"),
-        ("BOOKPLATE_MQTT_URL", "http://broker"), ("BOOKPLATE_APPLE_JWKS_URL", "file:///etc"),
+        ("BOOKPLATE_MQTT_URL", "http://broker"), ("BOOKPLATE_MQTT_URL", "mqtt://"),
+        ("BOOKPLATE_MQTT_URL", "mqtt://a:b%zz@host"), ("BOOKPLATE_MQTT_URL", "mqtt://host:0"),
+        ("BOOKPLATE_MQTT_URL", "mqtt://host?ca=/file"), ("BOOKPLATE_MQTT_URL", "mqtts://host?x=y"),
+        ("BOOKPLATE_APPLE_JWKS_URL", "file:///etc"),
         ("BOOKPLATE_OPENAI_URL", "nowhere"),
     ])
     func namesTheVariableThatIsWrong(name: String, value: String) throws {
         let error = #expect(throws: ConfigError.self) { try Configuration([name: value]) }
         #expect(error?.name == name)
         #expect(error?.description.contains("\n") == false)
+    }
+
+    @Test func readsABrokersAddress() throws {
+        let plain = try Configuration(["BOOKPLATE_MQTT_URL": "mqtt://broker"]).sources.broker
+        #expect(plain == .init(host: "broker", port: 1883, isEncrypted: false))
+        let whole = try Configuration([
+            "BOOKPLATE_MQTT_URL": "mqtts://book%40plate:p%3Aa:s%2Fs@[::1]:99/?ca=/etc/ca%20s.pem"
+        ]).sources.broker
+        #expect(
+            whole
+                == .init(
+                    host: "::1", port: 99, isEncrypted: true, user: "book@plate",
+                    password: "p:a:s/s",
+                    certificatesFile: "/etc/ca s.pem"))
+    }
+
+    @Test func showsNoPasswordOfABrokerInAnError() {
+        let error = #expect(throws: ConfigError.self) {
+            try Configuration(["BOOKPLATE_MQTT_URL": "mqtt://user:secret@host:many"])
+        }
+        #expect(error?.description.contains("secret") == false)
     }
 
     @Test func showsNoSecretInAnError() {

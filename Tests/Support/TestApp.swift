@@ -17,6 +17,7 @@ import Postgres
 package final class TestApp: Sendable {
     package let database: TestDatabase
     package let pool: ConnectionPool
+    package let hub: Hub
     package let keys = SessionKeys.generate()
     package let covers: Covers
     package let services: Services
@@ -75,10 +76,13 @@ package final class TestApp: Sendable {
                 policy: FetchPolicy(
                     userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1"))),
             publicURL: "http://covers.test", logger: log)
+        hub = try await Hub.start(
+            PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
+            logger: log)
         services = Services(
             sessionKeys: keys, issuers: [Self.issuer.issuer],
             keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
-            bookSources: sources, covers: covers, logger: log)
+            bookSources: sources, covers: covers, hub: hub, logger: log)
         runner = LoopBound(
             RequestRunner(
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))
@@ -100,6 +104,27 @@ package final class TestApp: Sendable {
         func run(_ request: RequestRunner.Request) async -> RequestRunner.Answer {
             await runner.run(request)
         }
+
+        /// Reads all answers, the errors that end them too.
+        func open(
+            _ request: RequestRunner.Request, opened: () -> Void, _ answered: ([UInt8]) -> Void
+        ) async {
+            let operation = await runner.open(request)
+            opened()
+            switch operation {
+            case .answer(let answer): answered(answer.body)
+            case .responses(let responses):
+                do throws(RequestErrors) {
+                    while let response = try await responses.next() { answered(response.body) }
+                } catch {
+                    var writer = ResponseWriter()
+                    writer.append("{\"errors\":")
+                    writer.write(error.errors)
+                    writer.append("}")
+                    answered(writer.bytes)
+                }
+            }
+        }
     }
 
     /// Runs a request with a token, or without.
@@ -118,6 +143,25 @@ package final class TestApp: Sendable {
             isForbiddenMutation: answer.isForbiddenMutation,
             statements: answer.statistics?.statementCount ?? 0,
             roundTrips: answer.statistics?.roundTripCount ?? 0)
+    }
+
+    /// Opens a subscription with a token, or without.
+    package func subscribe(
+        _ query: String, _ variables: Value = .null, token: String?
+    ) async throws -> LiveAnswers {
+        let request = RequestRunner.Request(
+            query: query, variables: variables, bearerToken: token, requestID: "test-request")
+        let opened = AsyncStream.makeStream(of: Void.self)
+        let answers = LiveAnswers { [pool, runner] continuation in
+            Task(executorPreference: pool.executor) {
+                await runner.open(request, opened: { opened.continuation.finish() }) {
+                    if let answer = try? parseJSON($0) { continuation.yield(answer) }
+                }
+                continuation.finish()
+            }
+        }
+        for await _ in opened.stream {}
+        return answers
     }
 
     // MARK: - Readers

@@ -12,6 +12,8 @@ package enum BookplateError: Error, Equatable {
     /// More than may be sent, or than there is room for.
     case payloadTooLarge(String)
     case unsupportedImage(String)
+    /// The log begins behind the client's cursor; `cursor` is where to go on after fetching everything.
+    case resetRequired(cursor: String)
     case upstreamUnavailable(String)
     /// Our fault, or the database's: details are in the log under the request's id.
     case internalError
@@ -26,6 +28,7 @@ package enum BookplateError: Error, Equatable {
         case .rateLimited: "RATE_LIMITED"
         case .payloadTooLarge: "PAYLOAD_TOO_LARGE"
         case .unsupportedImage: "UNSUPPORTED_IMAGE"
+        case .resetRequired: "RESET_REQUIRED"
         case .upstreamUnavailable: "UPSTREAM_UNAVAILABLE"
         case .internalError: "INTERNAL_SERVER_ERROR"
         }
@@ -39,6 +42,8 @@ package enum BookplateError: Error, Equatable {
             .conflict(let message, _), .upstreamUnavailable(let message),
             .payloadTooLarge(let message), .unsupportedImage(let message):
             message
+        case .resetRequired:
+            "The cursor is older than the log. Fetch the library anew, and go on from extensions.cursor."
         case .rateLimited(let seconds): "Too many requests. Try again in \(seconds) s."
         case .internalError:
             "Something went wrong on our side. Try again, and tell us the request id if it stays."
@@ -57,6 +62,8 @@ package enum BookplateError: Error, Equatable {
             extensions.append(.init("field", .string(field)))
         case .conflict(_, let id?):
             extensions.append(.init("id", .string(id)))
+        case .resetRequired(let cursor):
+            extensions.append(.init("cursor", .string(cursor)))
         case .rateLimited(let seconds):
             extensions.append(.init("retryAfter", .int(seconds)))
         case .internalError:

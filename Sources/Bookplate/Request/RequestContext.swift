@@ -28,6 +28,8 @@ package final class RequestContext: ExecutionContext {
     var uploads: [[UInt8]] = []
     /// Statements and round trips of this request.
     package let statistics = Statistics()
+    /// What the request does, where a developer asked; nil otherwise.
+    let explanation: Explanation?
 
     private let database: ConnectionPool
     /// Whose session a segment of this request has found alive, or is asking for.
@@ -36,14 +38,22 @@ package final class RequestContext: ExecutionContext {
     private var segment: Segment
 
     package init(
-        viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String
+        viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
+        isExplained: Bool = false
     ) {
         self.viewer = viewer
         self.database = database
         self.services = services
         self.requestID = requestID
+        explanation = isExplained ? Explanation() : nil
         level = Level()
         segment = Segment(isReadOnly: true)
+    }
+
+    /// A request of the same caller that begins anew: the database is asked again whether the session lives.
+    func another() -> RequestContext {
+        RequestContext(
+            viewer: viewer, database: database, services: services, requestID: requestID)
     }
 
     /// The caller.
@@ -135,6 +145,15 @@ package final class RequestContext: ExecutionContext {
     }
 
     private static let begin = Statement("SELECT begin_request($1, $2, $3, $4)")
+    /// The same for a request that only reads, without a function in PL/pgSQL to call. Select lists are evaluated from
+    /// left to right; were they not, the policy on sessions would hide them all, and nobody would get in.
+    private static let beginReading = Statement(
+        """
+        SELECT set_config('app.user_id', $1::text, true), \
+        set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), \
+        CASE WHEN NOT EXISTS (SELECT FROM sessions WHERE user_id = $1 AND id = $3 \
+        AND revoked_at IS NULL AND expires_at > now()) THEN refuse_session() END
+        """)
     private static let goOn = Statement(
         """
         SELECT set_config('app.user_id', $1::text, true), \
@@ -152,12 +171,18 @@ package final class RequestContext: ExecutionContext {
         }
         begunFor = viewer
         parameters.append(uuid: viewer.sessionID)
-        parameters.append(bool: isReadOnly)
-        segment.append(Self.begin, parameters)
+        if isReadOnly {
+            segment.append(Self.beginReading, parameters)
+        } else {
+            parameters.append(bool: false)
+            segment.append(Self.begin, parameters)
+        }
         return segment
     }
 
     private func run(_ segment: Segment) async throws(BookplateError) -> [Rows] {
+        let start = explanation == nil ? nil : ContinuousClock.now
+        defer { if let start { explanation?.add(segment, .now - start) } }
         do throws(PostgresError) {
             return try await database.run(segment)
         } catch {

@@ -17,11 +17,13 @@ package final class RequestRunner {
         package var requestID: String
         /// The files of a multipart request; variables name them by `UploadReference`.
         package var uploads: [[UInt8]]
+        /// Whether the answer tells what was done for it; development only.
+        package var isExplained: Bool
 
         package init(
             query: String, operationName: String? = nil, variables: Value = .null,
             bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
-            uploads: [[UInt8]] = []
+            uploads: [[UInt8]] = [], isExplained: Bool = false
         ) {
             self.query = query
             self.operationName = operationName
@@ -30,6 +32,7 @@ package final class RequestRunner {
             self.isReadOnly = isReadOnly
             self.requestID = requestID
             self.uploads = uploads
+            self.isExplained = isExplained
         }
     }
 
@@ -50,6 +53,7 @@ package final class RequestRunner {
     private let services: Services
     private let limits: RequestLimits
     private var tokens = VerifiedTokens()
+    private var telemetry: OperationTelemetry
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
@@ -60,21 +64,104 @@ package final class RequestRunner {
         self.database = database
         self.services = services
         self.limits = limits
+        telemetry = OperationTelemetry(services)
     }
 
-    /// Runs one request. To be called on the loop of the connection pool.
+    /// What an operation gives: one answer, or one for each event.
+    package enum Operation {
+        case answer(Answer)
+        case responses(ResponseStream)
+    }
+
+    /// Runs one request that is answered once. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
+        do throws(RequestErrors) {
+            let planned = try plan(request)
+            guard planned.plan.kind != .subscription else { throw RequestErrors([.needsStream]) }
+            return await run(request, planned)
+        } catch {
+            return refused(error.errors)
+        }
+    }
+
+    /// Runs one request that may be a subscription. To be called on the loop of the connection pool.
+    package func open(_ request: Request) async -> Operation {
+        do throws(RequestErrors) {
+            let planned = try plan(request)
+            guard planned.plan.kind == .subscription else {
+                return .answer(await run(request, planned))
+            }
+            let context = context(
+                bearerToken: request.bearerToken, requestID: request.requestID)
+            return .responses(
+                try await subscribe(
+                    planned.plan, variables: planned.variables, context: context,
+                    errorsMax: limits.errorsMax, eventContext: { context.another() }))
+        } catch {
+            return .answer(refused(error.errors))
+        }
+    }
+
+    /// A caller who was let in, and whose session is watched while this is kept.
+    package struct Admission: Sendable {
+        /// When the token runs out, in seconds of Unix time.
+        package let expiresAt: Int64
+        package let sessionID: UUID
+        package let watch: Hub.Watch
+    }
+
+    package enum AdmissionError: Error {
+        /// The token is not good, or its session has ended.
+        case refused
+        /// The database cannot say.
+        case unavailable
+    }
+
+    /// Lets a caller open what lasts. To be called on the loop of the connection pool.
+    ///
+    /// - Parameter onEnd: called when the session ends, on any thread, perhaps more than once.
+    package func admit(
+        _ token: String, requestID: String, onEnd: @escaping @Sendable () -> Void
+    ) async throws(AdmissionError) -> Admission {
+        guard let claims = claims(of: token, requestID) else { throw .refused }
+        let viewer = Viewer(claims)
+        // Watched first: an end in between is heard of twice rather than not at all.
+        let watch = services.hub.watch(session: viewer.sessionID, of: viewer.userID, onEnd: onEnd)
+        let context = RequestContext(
+            viewer: viewer, database: database, services: services, requestID: requestID)
+        do throws(BookplateError) {
+            _ = try await context.read { _, _ in }
+        } catch {
+            throw error == .unauthenticated ? .refused : .unavailable
+        }
+        return Admission(expiresAt: claims.expiresAt, sessionID: viewer.sessionID, watch: watch)
+    }
+
+    /// A request whose operation is ready to be executed, and how it came to that.
+    private struct Planned {
+        let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
-        do throws(RequestErrors) {
-            let document = try documents.document(Array(request.query.utf8))
-            (plan, variables) = try document.plan(
-                operationName: request.operationName, variables: request.variables)
-        } catch {
-            return Self.refused(error.errors)
-        }
-        if request.isReadOnly, plan.kind != .query {
-            var answer = Self.refused([
+        /// Whether the document's text was seen before.
+        let isKnown: Bool
+        let start: ContinuousClock.Instant
+    }
+
+    private func plan(_ request: Request) throws(RequestErrors) -> Planned {
+        let start = ContinuousClock.now
+        let missesBefore = documents.missCount
+        let document = try documents.document(Array(request.query.utf8))
+        let (plan, variables) = try document.plan(
+            operationName: request.operationName, variables: request.variables)
+        let isKnown = documents.missCount == missesBefore
+        telemetry.lookedUp(isKnown: isKnown)
+        return Planned(
+            document: document, plan: plan, variables: variables, isKnown: isKnown, start: start)
+    }
+
+    private func run(_ request: Request, _ planned: Planned) async -> Answer {
+        if request.isReadOnly, planned.plan.kind == .mutation {
+            var answer = refused([
                 GraphQLError(
                     "GET runs queries only. Send a mutation by POST.",
                     extensions: [.init("code", .string("BAD_USER_INPUT"))])
@@ -82,20 +169,36 @@ package final class RequestRunner {
             answer.isForbiddenMutation = true
             return answer
         }
-        let context = context(bearerToken: request.bearerToken, requestID: request.requestID)
+        let context = context(
+            bearerToken: request.bearerToken, requestID: request.requestID,
+            isExplained: request.isExplained)
         context.uploads = request.uploads
+        let executionStart = ContinuousClock.now
         let result = await execute(
-            plan, variables: variables, context: context, errorsMax: limits.errorsMax)
+            planned.plan, variables: planned.variables, context: context,
+            errorsMax: limits.errorsMax)
+        let finished = OperationTelemetry.Finished(
+            request: request, kind: planned.plan.kind, operationName: planned.plan.name,
+            planning: executionStart - planned.start, execution: .now - executionStart,
+            errorCodes: result.errors.compactMap(\.code),
+            statementCount: context.statistics.statementCount,
+            roundTripCount: context.statistics.roundTripCount)
+        telemetry.finished(finished)
+        let body = context.explanation?.added(
+            to: result.body, isKnown: planned.isKnown, document: planned.document,
+            planning: finished.planning, execution: finished.execution)
         return Answer(
-            body: result.body, errorCodes: result.errors.compactMap(\.code),
+            body: body ?? result.body, errorCodes: finished.errorCodes,
             statistics: context.statistics)
     }
 
     /// A request of whoever the token names.
-    func context(bearerToken: String?, requestID: String) -> RequestContext {
+    func context(
+        bearerToken: String?, requestID: String, isExplained: Bool = false
+    ) -> RequestContext {
         RequestContext(
-            viewer: bearerToken.flatMap { viewer(of: $0, requestID) }, database: database,
-            services: services, requestID: requestID)
+            viewer: viewer(of: bearerToken, requestID), database: database, services: services,
+            requestID: requestID, isExplained: isExplained)
     }
 
     /// The id of the user that a token is of; nil for one that is not good. That its session is alive is asked
@@ -104,15 +207,19 @@ package final class RequestRunner {
         viewer(of: bearerToken, requestID)?.userID
     }
 
+    private func viewer(of bearerToken: String?, _ requestID: String) -> Viewer? {
+        bearerToken.flatMap { claims(of: $0, requestID) }.map { Viewer($0) }
+    }
+
     /// nil for a token that is not good, which is then the same as none; why is for the log.
-    private func viewer(of token: String, _ requestID: String) -> Viewer? {
+    private func claims(of token: String, _ requestID: String) -> AccessClaims? {
         let now = unixSecondsNow()
         let bytes = Array(token.utf8)
-        if let claims = tokens.claims(of: bytes, now: now) { return Viewer(claims) }
+        if let claims = tokens.claims(of: bytes, now: now) { return claims }
         do throws(TokenError) {
             let claims = try AccessToken.verify(token, keys: services.sessionKeys, now: now)
             tokens.insert(claims, for: bytes)
-            return Viewer(claims)
+            return claims
         } catch {
             services.logger.info(
                 "refused an access token",
@@ -121,14 +228,22 @@ package final class RequestRunner {
         }
     }
 
-    private static func refused(_ errors: [GraphQLError]) -> Answer {
+    private func refused(_ errors: [GraphQLError]) -> Answer {
+        let codes = errors.compactMap(\.code)
+        telemetry.refused(codes)
         var writer = ResponseWriter()
         writer.append("{\"errors\":")
         writer.write(errors)
         writer.append(UInt8(ascii: "}"))
-        return Answer(
-            body: writer.bytes, isRequestError: true, errorCodes: errors.compactMap(\.code))
+        return Answer(body: writer.bytes, isRequestError: true, errorCodes: codes)
     }
+}
+
+extension GraphQLError {
+    fileprivate static let needsStream = GraphQLError(
+        "A subscription has many answers. Accept text/event-stream or "
+            + "multipart/mixed;subscriptionSpec=\"1.0\", or ask over a WebSocket.",
+        extensions: [.init("code", .string("BAD_USER_INPUT"))])
 }
 
 extension Viewer {

@@ -104,6 +104,9 @@ private struct ResolverTable: ResolverSource {
             "changes": .load(Changes()),
             "lookupISBN": .load(ISBNLookup()),
         ]
+        table["Subscription"] = [
+            "changes": .load(ChangesSubscription())
+        ]
         table["Mutation"] = [
             "signInWithApple": .load(Sessions.signInWithApple),
             "refreshSession": .load(Sessions.refresh),

@@ -2,6 +2,7 @@ import BookSources
 import Identity
 import Logging
 import Postgres
+import Telemetry
 
 /// What requests share: keys, the tenants, what the catalogue's genres are. One for the process.
 package final class Services: Sendable {
@@ -10,21 +11,31 @@ package final class Services: Sendable {
     let genres = Genres()
     let identities: Identities
     package let covers: Covers
+    let hub: Hub
     package let bookSources: SourceChain
     let logger: Logger
+    /// What the process counts.
+    package let metrics: Metrics
+    /// Operations that took longer are logged; nil where none are.
+    let slowOperation: Duration?
 
     /// - Parameters:
     ///   - issuers: the issuers of tenants that name none of their own.
     ///   - keySets: where the keys of identity tokens come from, by issuer.
     ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
+    ///   - hub: wakes subscriptions.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        bookSources: SourceChain = SourceChain([]), covers: Covers, logger: Logger
+        bookSources: SourceChain = SourceChain([]), covers: Covers, hub: Hub, logger: Logger,
+        metrics: Metrics = Metrics(), slowOperation: Duration? = nil
     ) {
         self.bookSources = bookSources
         self.sessionKeys = sessionKeys
         self.covers = covers
+        self.hub = hub
         self.logger = logger
+        self.metrics = metrics
+        self.slowOperation = slowOperation
         identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
     }
 

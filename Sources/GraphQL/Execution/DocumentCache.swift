@@ -6,9 +6,20 @@ public final class DocumentCache {
     private let schema: Schema
     private let resolvers: any ResolverSource
     private let limits: RequestLimits
-    private var entries: [[UInt8]: Entry] = [:]
+    private var entries: [Text: Entry] = [:]
     private var sourceBytes = 0
     private var clock: UInt64 = 0
+    /// How many texts were not known.
+    public private(set) var missCount = 0
+
+    /// The hash of an array goes byte by byte; this one takes eight at a time.
+    private struct Text: Hashable {
+        let bytes: [UInt8]
+
+        func hash(into hasher: inout Hasher) {
+            bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+    }
 
     private final class Entry {
         let document: Result<CachedDocument, RequestErrors>
@@ -29,15 +40,16 @@ public final class DocumentCache {
     /// The document with this text; a text seen before is neither parsed nor validated again.
     public func document(_ text: [UInt8]) throws(RequestErrors) -> CachedDocument {
         clock += 1
-        if let entry = entries[text] {
+        if let entry = entries[Text(bytes: text)] {
             entry.lastUsed = clock
             return try entry.document.get()
         }
+        missCount += 1
         let document = Result { () throws(RequestErrors) in
             try CachedDocument(text, schema: schema, resolvers: resolvers, limits: limits)
         }
         makeRoom(for: text.count)
-        entries[text] = Entry(document, lastUsed: clock)
+        entries[Text(bytes: text)] = Entry(document, lastUsed: clock)
         sourceBytes += text.count
         return try document.get()
     }
@@ -50,13 +62,16 @@ public final class DocumentCache {
         else { return }
         let median = entries.values.map(\.lastUsed).sorted()[entries.count / 2]
         entries = entries.filter { $0.value.lastUsed > median }
-        sourceBytes = entries.keys.reduce(0) { $0 + $1.count }
+        sourceBytes = entries.keys.reduce(0) { $0 + $1.bytes.count }
     }
 }
 
 /// A valid document and its plans.
 public final class CachedDocument {
     public let document: Document
+    /// How long it took to parse and to validate it, once.
+    public let parsing: Duration
+    public let validation: Duration
     private let schema: Schema
     private let resolvers: any ResolverSource
     private let limits: RequestLimits
@@ -71,16 +86,20 @@ public final class CachedDocument {
     init(
         _ text: [UInt8], schema: Schema, resolvers: any ResolverSource, limits: RequestLimits
     ) throws(RequestErrors) {
+        let start = ContinuousClock.now
         let document: Document
         do throws(GraphQLError) {
             document = try parse(Source(text), limits: limits.parsing)
         } catch {
             throw RequestErrors([error])
         }
+        let parsed = ContinuousClock.now
         let errors = validate(
             document, against: schema, limits: limits.operation, options: limits.validation)
         guard errors.isEmpty else { throw RequestErrors(errors) }
         self.document = document
+        parsing = parsed - start
+        validation = .now - parsed
         self.schema = schema
         self.resolvers = resolvers
         self.limits = limits

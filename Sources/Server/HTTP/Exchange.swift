@@ -6,6 +6,8 @@ import NIOHTTP1
 struct Exchange {
     var method: HTTPMethod
     var path: Substring
+    /// The path of the route that answers; nil where none does.
+    var route: String?
     var id: String
     var isKeepAlive: Bool
     /// Whether a page of another origin may have sent the request, and may read the answer.
@@ -15,6 +17,7 @@ struct Exchange {
     init(_ reader: RequestReader) {
         method = reader.method
         path = reader.path
+        route = reader.route
         id = reader.id
         isKeepAlive = reader.isKeepAlive
         isCrossOrigin = reader.isCrossOrigin
@@ -36,7 +39,7 @@ struct Exchange {
         if let contentType = response.contentType {
             headers.add(name: "content-type", value: contentType)
         }
-        if response.status.mayHaveResponseBody {
+        if response.status.mayHaveResponseBody, response.stream == nil {
             headers.add(name: "content-length", value: String(response.bodyByteCount))
         }
         headers.add(name: "x-request-id", value: id)

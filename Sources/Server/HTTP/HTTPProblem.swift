@@ -21,6 +21,10 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     case forbidden(String)
     /// What the product says: its status, its code and its sentence; seconds until another try.
     case refused(HTTPResponseStatus, code: String, String, retryAfterSeconds: Int? = nil)
+    /// A page of another site asks for a WebSocket.
+    case forbiddenOrigin
+    /// A WebSocket of another version than 13.
+    case webSocketVersion
 
     var status: HTTPResponseStatus {
         switch self {
@@ -37,6 +41,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unauthenticated: .unauthorized
         case .forbidden: .forbidden
         case .refused(let status, _, _, _): status
+        case .forbiddenOrigin: .forbidden
+        case .webSocketVersion: .upgradeRequired
         }
     }
 
@@ -55,6 +61,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unauthenticated: "UNAUTHENTICATED"
         case .forbidden: "FORBIDDEN"
         case .refused(_, let code, _, _): code
+        case .forbiddenOrigin: "FORBIDDEN"
+        case .webSocketVersion: "UPGRADE_REQUIRED"
         }
     }
 
@@ -75,6 +83,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unauthenticated: "Sign in and try again."
         case .forbidden(let message): message
         case .refused(_, _, let message, _): message
+        case .forbiddenOrigin: "Pages of this origin may not open a WebSocket here."
+        case .webSocketVersion: "The version of WebSocket must be 13."
         }
     }
 
@@ -86,6 +96,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .overloaded: headers.append(("retry-after", "1"))
         case .unauthenticated: headers.append(("www-authenticate", "Bearer"))
         case .refused(_, _, _, let seconds?): headers.append(("retry-after", "\(seconds)"))
+        case .webSocketVersion: headers.append(("sec-websocket-version", "13"))
         default: break
         }
         return HTTPResponse(

@@ -6,6 +6,7 @@ import NIOPosix
 import EventLoops
 import ServiceLifecycle
 import Synchronization
+import Telemetry
 
 /// HTTP/1.1 on all event loops of a group, until it is told to stop.
 package struct HTTPServer: Service {
@@ -21,6 +22,8 @@ package struct HTTPServer: Service {
     private let port: Int
     private let limits: HTTPLimits
     private let logger: Logger
+    private let metrics: Metrics
+    private let gauges: LiveGauges
     private let makeRoutes: MakeRoutes
     private let onListening: @Sendable (SocketAddress) -> Void
 
@@ -31,7 +34,8 @@ package struct HTTPServer: Service {
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
         limits: HTTPLimits = HTTPLimits(),
-        logger: Logger, onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
+        logger: Logger, metrics: Metrics = Metrics(), gauges: LiveGauges = LiveGauges(),
+        onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         makeRoutes: @escaping MakeRoutes
     ) {
         self.group = group
@@ -40,6 +44,8 @@ package struct HTTPServer: Service {
         self.port = port
         self.limits = limits
         self.logger = logger
+        self.metrics = metrics
+        self.gauges = gauges
         self.onListening = onListening
         self.makeRoutes = makeRoutes
     }
@@ -72,10 +78,12 @@ package struct HTTPServer: Service {
         for loop in group.makeIterator() {
             let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
-                [makeRoutes, limits, logger] in
+                [makeRoutes, limits, logger, metrics, gauges] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
-                    LoopContext(executor, routes: routes, limits: limits, logger: logger),
+                    LoopContext(
+                        executor, routes: routes, limits: limits, logger: logger, metrics: metrics,
+                        gauges: gauges),
                     eventLoop: loop)
             }.get()
         }
@@ -85,7 +93,7 @@ package struct HTTPServer: Service {
     private func listen(
         _ contexts: LoopContexts, _ quiescing: ServerQuiescingHelper, connectionsMax: Int
     ) async throws -> any Channel {
-        let connectionCount = ConnectionCount()
+        let connectionCount = ConnectionCount(metrics)
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -127,18 +135,24 @@ package struct HTTPServer: Service {
         limits.maxHeaderListSize = context.limits.headerBytesMax
         try pipeline.addHandlers([
             HTTPResponseEncoder(),
-            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)),
+            ByteToMessageHandler(
+                HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
+            ),
             HTTPServerPipelineHandler(),
             ConnectionHandler(context),
         ])
     }
 
-    /// Returns when every connection is closed: idle ones at once, the others after their answer, or at the time limit.
+    /// Returns when every connection is closed: idle ones, sockets and streams at once, the others
+    /// after their answer, or at the time limit.
     private func stop(
         _ contexts: LoopContexts, _ quiescing: ServerQuiescingHelper, on loop: any EventLoop
     ) async {
         let promise = loop.makePromise(of: Void.self)
         quiescing.initiateShutdown(promise: promise)
+        for bound in contexts.values {
+            bound.eventLoop.execute { bound.value.drain() }
+        }
         let timer = loop.scheduleTask(in: limits.stopTimeout) { [logger] in
             logger.warning("stopping: some requests took too long and are cut off")
             for bound in contexts.values {
@@ -155,8 +169,20 @@ private typealias LoopContexts = [ObjectIdentifier: NIOLoopBound<LoopContext>]
 /// Open connections of all loops.
 private final class ConnectionCount: Sendable {
     private let count = Atomic(0)
+    private let gauge: Gauge
+
+    init(_ metrics: Metrics) {
+        gauge = metrics.gauge("bookplate_http_connections", "Connections that are open.")
+    }
 
     /// The number of connections with the new one.
-    func open() -> Int { count.add(1, ordering: .relaxed).newValue }
-    func close() { count.subtract(1, ordering: .relaxed) }
+    func open() -> Int {
+        gauge.add(1)
+        return count.add(1, ordering: .relaxed).newValue
+    }
+
+    func close() {
+        gauge.add(-1)
+        count.subtract(1, ordering: .relaxed)
+    }
 }

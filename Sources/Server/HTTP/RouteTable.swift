@@ -9,12 +9,15 @@ package struct Route {
     package let allowsOtherOrigins: Bool
     /// Judges a request by its head, before its body is read; nil admits all.
     package let admit: ((HTTPRequest) -> Admission)?
+    /// For those who ask for a WebSocket instead.
+    package let webSocket: WebSocketEndpoint?
     /// Runs on the event loop that the route was made for.
     package let respond: (HTTPRequest) async -> HTTPResponse
 
     package init(
         _ method: HTTPMethod, _ path: String, bodyBytesMax: Int = 0,
         allowsOtherOrigins: Bool = false, admit: ((HTTPRequest) -> Admission)? = nil,
+        webSocket: WebSocketEndpoint? = nil,
         respond: @escaping (HTTPRequest) async -> HTTPResponse
     ) {
         self.method = method
@@ -22,6 +25,7 @@ package struct Route {
         self.bodyBytesMax = bodyBytesMax
         self.allowsOtherOrigins = allowsOtherOrigins
         self.admit = admit
+        self.webSocket = webSocket
         self.respond = respond
     }
 }

@@ -32,6 +32,10 @@ struct IsolationFixture {
               setCover(bookId: $book, source: {image: $image}) { id }
             }
             """, book, TestImage.png())
+        try await reader.app.database.execute(
+            """
+            INSERT INTO events (user_id, kind, payload) VALUES ('\(reader.id.string ?? "")', 'secret', '{}')
+            """)
         return IsolationFixture(
             reader: reader, shelf: shelf, book: book, review: review, card: card)
     }

@@ -1,3 +1,4 @@
+import GraphQL
 import Logging
 import NIOCore
 import NIOPosix
@@ -5,10 +6,15 @@ import ServiceLifecycle
 
 @testable import Server
 
+private let schema = Result {
+    try buildSchema(parse(Source("type Query { hello(name: String): String }")))
+}
+
 /// A server on a port of its own for the time of a test.
 struct TestServer {
     let port: Int
     let group: ServiceGroup
+    let gauges: LiveGauges
 
     /// Runs `test` beside a server, stops the server gracefully and waits for its end.
     static func run<Result: Sendable>(
@@ -21,14 +27,17 @@ struct TestServer {
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         if let log { logger = Logger(label: "test") { _ in log.handler } }
+        let gauges = LiveGauges()
         let server = HTTPServer(
             group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1", port: 0,
-            limits: limits, logger: logger,
+            limits: limits, logger: logger, gauges: gauges,
             onListening: { listening.yield($0.port ?? 0) }
         ) { executor in
             standardRoutes(
                 loop: executor.eventLoop, service: EchoService(), bodyBytesMax: bodyBytesMax,
-                hasExplorer: hasExplorer, schemaText: schemaText, readiness: readiness)
+                explorer: hasExplorer ? try Explorer(schema: schema.get()) : nil,
+                schemaText: schemaText,
+                socketOrigins: AllowedOrigins(["https://app.example.com"]), readiness: readiness)
                 + routes(executor.eventLoop)
         }
         let group = ServiceGroup(
@@ -39,7 +48,7 @@ struct TestServer {
                 throw RawClient.Failure(description: "the server did not start")
             }
             do {
-                let result = try await test(TestServer(port: port, group: group))
+                let result = try await test(TestServer(port: port, group: group, gauges: gauges))
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
                 return result
