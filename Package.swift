@@ -9,6 +9,7 @@ let package = Package(
     products: [
         .executable(name: "bookplate", targets: ["BookplateServer"]),
         .executable(name: "bookplate-admin", targets: ["Admin"]),
+        .executable(name: "bookplate-imager", targets: ["Imager"]),
         .executable(name: "graphql-tool", targets: ["GraphQLTool"]),
     ],
     dependencies: [
@@ -65,10 +66,23 @@ let package = Package(
             name: "Identity",
             dependencies: ["CJWT", "CCrypto", "HTTPFetch"]),
 
+        .target(name: "Objects"),
+        .systemLibrary(name: "CLibVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+        .target(name: "CVips", dependencies: ["CLibVips"]),
+        .target(name: "CSandbox"),
+        .target(name: "Images"),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .target(name: "Zip", dependencies: ["CArchive"]),
+        // The only program that loads libvips.
+        .executableTarget(name: "Imager", dependencies: ["CSandbox", "CVips", "Images"]),
+
         .target(
             name: "Bookplate",
             dependencies: [
-                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Telemetry",
+                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Images", "Objects",
+                "Zip",
+                "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -79,7 +93,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "CExplorer", "Config", "EventLoops", "GraphQL", "Telemetry",
+                "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Telemetry",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -108,7 +122,9 @@ let package = Package(
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "EventLoops", "MQTT", "Server", "Telemetry",
+                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "MQTT", "Objects",
+                "Server", "Telemetry",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
@@ -150,7 +166,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
-                "LoopbackHTTP", "Postgres",
+                "Images", "LoopbackHTTP", "Objects", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -158,13 +174,18 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
-                "BookSources", "Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport",
+                "BookSources", "Bookplate", "GraphQL", "Identity", "LoopbackHTTP", "Objects",
+                "Postgres", "TestSupport", "Zip",
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            exclude: ["Import/Fixtures"]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
             name: "JourneyTests",
             dependencies: ["GraphQL", "MosquittoBroker", "SocketClient", "TestSupport"]),
+        .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
+        .testTarget(name: "ObjectsTests", dependencies: ["Objects"]),
+        .testTarget(name: "ZipTests", dependencies: ["Zip"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

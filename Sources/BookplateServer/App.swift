@@ -6,9 +6,11 @@ import GraphQL
 import Glibc
 import HTTPFetch
 import Identity
+import Images
 import Logging
 import NIOCore
 import NIOPosix
+import Objects
 import Postgres
 import Server
 import ServiceLifecycle
@@ -48,6 +50,8 @@ enum App {
         }
         let hub = try await Hub.start(
             PostgresConfiguration(url: databaseURL), database: firstPool, logger: logger)
+        let store = try openStore(configuration)
+        let covers = try covers(store, configuration, logger)
         let metrics = Metrics()
         metrics.tell(of: Array(pools.values))
         let gauges = LiveGauges()
@@ -58,8 +62,9 @@ enum App {
             keyring: keyring, issuers: identity.issuers,
             keySets: identity.keySets, makeKeySet: identity.makeKeySet,
             rates: RateLimits(.init(configuration.limits)), apple: identity.apple,
-            bookSources: try SourceChain(configuration, logger), hub: hub, logger: logger,
-            metrics: metrics, slowOperation: slow == 0 ? nil : .milliseconds(slow))
+            bookSources: try SourceChain(configuration, logger), covers: covers, hub: hub,
+            logger: logger, metrics: metrics,
+            slowOperation: slow == 0 ? nil : .milliseconds(slow))
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -91,14 +96,18 @@ enum App {
             }
             let runner = RequestRunner(
                 schema, database: pool, services: services, limits: limits, documents: documents)
+            let pictures = CoverService(
+                runner, CoverRequests(runner, database: pool, services: services), store: store)
             let routes = standardRoutes(
                 loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
                 bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax, explorer: explorer,
-                schemaText: schemaText, socketOrigins: socketOrigins, metrics: metrics
+                schemaText: schemaText, socketOrigins: socketOrigins,
+                objects: (pictures, ImageLimits.inputBytesMax), metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
-            return routes + (development?.routes ?? [])
+            let exports = ExportRoute(ExportRequests(database: pool, services: services))
+            return routes + [exports.route] + (development?.routes ?? [])
                 + [appleNotificationRoute(services, database: pool)]
         }
         let jobs = try await JobService(
@@ -135,6 +144,35 @@ enum App {
         } catch {
             throw StartError(
                 message: "the session keys in \(file) cannot be used: \(error)", code: 78)
+        }
+    }
+
+    private static func openStore(_ configuration: Configuration) throws -> FileStore {
+        guard case .folder(let path) = configuration.storage else {
+            throw StartError(
+                message: "BOOKPLATE_STORAGE is on S3, which this version cannot do: use file:PATH",
+                code: 78)
+        }
+        do throws(ObjectError) {
+            return try FileStore(path)
+        } catch {
+            throw StartError(
+                message: "BOOKPLATE_STORAGE cannot be used: \(error.description)", code: 78)
+        }
+    }
+
+    private static func covers(
+        _ store: FileStore, _ configuration: Configuration, _ logger: Logger
+    ) throws -> Covers {
+        let allowed = try FetchAllowList(
+            parsing: configuration.sources.fetchAllow.joined(separator: ","))
+        do throws(ImageError) {
+            return Covers(
+                store: store, images: try ImagerPool(),
+                fetcher: Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed)),
+                publicURL: configuration.publicURL, logger: logger)
+        } catch {
+            throw StartError(message: "no images can be read: \(error)", code: 1)
         }
     }
 

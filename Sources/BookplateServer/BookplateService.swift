@@ -18,6 +18,10 @@ final class BookplateService: GraphQLService {
         self.isDevelopment = isDevelopment
     }
 
+    func accepts(bearerToken: String, requestID: String) -> Bool {
+        runner.user(of: bearerToken, requestID: requestID) != nil
+    }
+
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
         answer(
             await runner.run(.init(request, isExplained: isExplained(request))),
@@ -98,6 +102,6 @@ extension RequestRunner.Request {
             variables: request.variables ?? .null, bearerToken: request.bearerToken,
             isReadOnly: request.isGET, requestID: request.requestID,
             address: request.client.map { RateKey(address: $0.high, $0.low) },
-            isExplained: isExplained)
+            uploads: request.uploads.map { Array($0.readableBytesView) }, isExplained: isExplained)
     }
 }

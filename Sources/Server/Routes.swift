@@ -15,19 +15,27 @@ package enum Readiness: Sendable, Equatable {
 ///   - batchRequestsMax: How many requests one body may have in a list; 0 where lists are not taken.
 ///   - schemaText: The SDL; nil where clients may not read it.
 ///   - explorer: The page that browsers get; nil where they get none.
+///   - objects: What is behind the plain addresses of pictures, with the size of one in bytes; nil where there
+///     are none.
 ///   - socketOrigins: Whose pages may open a WebSocket.
 ///   - metrics: What `/metrics` tells.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
     loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int,
     batchRequestsMax: Int = 0, explorer: Explorer?, schemaText: String?,
-    socketOrigins: AllowedOrigins = AllowedOrigins([]), metrics: Metrics = Metrics(),
-    readiness: @escaping () async -> Readiness
+    socketOrigins: AllowedOrigins = AllowedOrigins([]),
+    objects: (service: any ObjectService, bytesMax: Int)? = nil,
+    metrics: Metrics = Metrics(), readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: explorer?.page, bodyBytesMax: bodyBytesMax,
-        batchRequestsMax: batchRequestsMax, socketOrigins: socketOrigins
+        batchRequestsMax: batchRequestsMax,
+        // Besides the file, what describes it.
+        multipartBytesMax: bodyBytesMax + (objects?.bytesMax ?? 0), socketOrigins: socketOrigins
     ).routes
+    if let (service, bytesMax) = objects {
+        routes += ObjectEndpoint(service: service, bodyBytesMax: bytesMax).routes
+    }
     routes += explorer?.routes(bodyBytesMax: bodyBytesMax) ?? []
     if let schemaText {
         let asset = Asset(Array(schemaText.utf8), contentType: "text/plain; charset=utf-8")

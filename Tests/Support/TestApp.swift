@@ -2,9 +2,13 @@ import BookSources
 import Bookplate
 import EventLoops
 import GraphQL
+import Glibc
+import HTTPFetch
 import Identity
+import Images
 import Logging
 import NIOPosix
+import Objects
 import Postgres
 
 /// The product on a database of its own, with everything but HTTP: real sign-in, real PostgreSQL.
@@ -15,6 +19,7 @@ package final class TestApp: Sendable {
     package let pool: ConnectionPool
     package let hub: Hub
     package let keys: SessionKeys
+    package let covers: Covers
     package let services: Services
     private let runner: LoopBound
 
@@ -27,6 +32,10 @@ package final class TestApp: Sendable {
 
     /// The loops of all tests; they live as long as the process.
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+    /// Images are decoded for all tests by the same processes.
+    private static let imager = Result { () throws(ImageError) in
+        try ImagerPool(processCount: 1)
+    }
     /// Making its key takes long, so one serves all.
     package static let issuer = DevelopmentIssuer()
     /// Another OpenID provider: its keys are at whatever URL a tenant names.
@@ -64,11 +73,17 @@ package final class TestApp: Sendable {
         let hub = try await Hub.start(
             PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
             logger: logger)
+        let covers = Covers(
+            store: try FileStore(try makeFolder()), images: try imager.get(),
+            fetcher: Fetcher(
+                policy: FetchPolicy(
+                    userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1"))),
+            publicURL: "http://covers.test", logger: logger)
         let services = Services(
             keyring: keyring, issuers: [issuer.issuer],
             keySets: [issuer.issuer: KeySetCache(fixed: try issuer.keySet)],
             makeKeySet: { _ in KeySetCache(fixed: providerKeySet) }, rates: rates, apple: apple,
-            bookSources: sources, hub: hub, logger: logger)
+            bookSources: sources, covers: covers, hub: hub, logger: logger)
         return try TestApp(database, pool, services, hub)
     }
 
@@ -80,9 +95,17 @@ package final class TestApp: Sendable {
         self.services = services
         self.hub = hub
         keys = services.sessionKeys
+        covers = services.covers
         runner = LoopBound(
             RequestRunner(
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))
+    }
+
+    /// For objects; it goes with the machine's temporary files.
+    private static func makeFolder() throws -> String {
+        var template = Array("/tmp/bookplate-app-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Reader.Unexpected(description: "mkdtemp") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// A runner stays on its loop, which is why it can be told of elsewhere.
@@ -120,11 +143,11 @@ package final class TestApp: Sendable {
     /// Runs a request with a token, or without.
     package func ask(
         _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
-        address: RateKey? = nil
+        address: RateKey? = nil, uploads: [[UInt8]] = []
     ) async throws -> Answer {
         let request = RequestRunner.Request(
             RequestedDocument(query: query), variables: variables, bearerToken: token,
-            isReadOnly: isReadOnly, requestID: "test-request", address: address)
+            isReadOnly: isReadOnly, requestID: "test-request", address: address, uploads: uploads)
         let answer = await Task(executorPreference: pool.executor) { [runner] in
             await runner.run(request)
         }.value

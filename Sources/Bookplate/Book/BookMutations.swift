@@ -131,9 +131,12 @@ extension Book {
     /// Answers the id also when there is no such book, so that it can be sent again.
     static let delete = LeafMutation { arguments, request throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchBook)
-        _ = try await request.write { segment, viewer in
+        let rows = try await request.write { segment, viewer in
             segment.append(deleteBook, .of(viewer.userID, id))
+            segment.appendRemovedCovers(of: viewer.userID)
         }
+        await request.removeCovers(rows[1])
+        await request.removeTitleCards(of: rows[0])
         return .string(id.description)
     }
 
@@ -159,7 +162,8 @@ extension Book {
         AND ($4 IS NULL OR shelf_id = $4)
         """)
 
-    private static let deleteBook = Statement("DELETE FROM books WHERE user_id = $1 AND id = $2")
+    private static let deleteBook = Statement(
+        "DELETE FROM books WHERE user_id = $1 AND id = $2 RETURNING id, title, author, genre")
 }
 
 extension BookCreation.Outcome {

@@ -4,7 +4,8 @@ package enum JobHandlers {
     package static func all(_ services: Services) -> [any JobHandler] {
         [
             PurgeDeadJobs(), PruneChanges(), CompleteBook(sources: services.bookSources),
-            ExchangeAppleCode(services: services), RevokeAppleGrant(services: services),
+            ImportLibrary(covers: services.covers), ExchangeAppleCode(services: services),
+            RevokeAppleGrant(services: services), RemoveAccountObjects(covers: services.covers),
         ]
     }
 }

@@ -13,6 +13,7 @@ extension BookplateError {
             self = .rateLimited(retryAfterSeconds: server.detail.flatMap { Int($0) } ?? 60)
         case "BP404": self = .notFound(server.message)
         case "BP400": self = .badUserInput(field: server.column ?? "input", server.message)
+        case "BP413": self = .payloadTooLarge(server.message)
         case "BP409": self = .conflict(server.message, id: server.detail)
         case "23505", "23514", "23503":
             guard let constraint = server.constraint else { return nil }
@@ -57,5 +58,6 @@ extension BookplateError {
         "reviews_rating_check": .badUserInput(field: "rating", "A rating is 1 to 5."),
         "reviews_text_check": .badUserInput(
             field: "text", "Text may have at most 100,000 characters."),
+        "covers_user_id_book_id_fkey": .notFound("There is no such book in the library."),
     ]
 }

@@ -26,6 +26,8 @@ package final class RequestContext: ExecutionContext {
     let address: RateKey?
     /// Changes once: when the request signs in.
     var viewer: Viewer?
+    /// The files of a multipart request.
+    var uploads: [[UInt8]] = []
     /// Statements and round trips of this request.
     package let statistics = Statistics()
     /// What the request does, where a developer asked; nil otherwise.

@@ -17,13 +17,15 @@ package final class RequestRunner {
         package var requestID: String
         /// The client's; nil where nothing is to be limited by it.
         package var address: RateKey?
+        /// The files of a multipart request; variables name them by `UploadReference`.
+        package var uploads: [[UInt8]]
         /// Whether the answer tells what was done for it; development only.
         package var isExplained: Bool
 
         package init(
             _ document: RequestedDocument, operationName: String? = nil, variables: Value = .null,
             bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
-            address: RateKey? = nil, isExplained: Bool = false
+            address: RateKey? = nil, uploads: [[UInt8]] = [], isExplained: Bool = false
         ) {
             self.document = document
             self.operationName = operationName
@@ -32,6 +34,7 @@ package final class RequestRunner {
             self.isReadOnly = isReadOnly
             self.requestID = requestID
             self.address = address
+            self.uploads = uploads
             self.isExplained = isExplained
         }
     }
@@ -88,7 +91,7 @@ package final class RequestRunner {
 
     /// Runs one request that is answered once. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
-        let viewer = viewer(of: request)
+        let viewer = viewer(of: request.bearerToken, request.requestID)
         var gate = RateGate(services, viewer, request.address)
         var answer: Answer
         do throws(DocumentTexts.Refusal) {
@@ -106,7 +109,7 @@ package final class RequestRunner {
 
     /// Runs one request that may be a subscription. To be called on the loop of the connection pool.
     package func open(_ request: Request) async -> Operation {
-        let viewer = viewer(of: request)
+        let viewer = viewer(of: request.bearerToken, request.requestID)
         var gate = RateGate(services, viewer, request.address)
         var answer: Answer
         do throws(DocumentTexts.Refusal) {
@@ -233,6 +236,7 @@ package final class RequestRunner {
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
             address: request.address, isExplained: request.isExplained)
+        context.uploads = request.uploads
         let executionStart = ContinuousClock.now
         let result = await execute(
             planned.plan, variables: planned.variables, context: context,
@@ -258,8 +262,23 @@ package final class RequestRunner {
         return answer
     }
 
-    private func viewer(of request: Request) -> Viewer? {
-        request.bearerToken.flatMap { claims(of: $0, request.requestID) }.map { Viewer($0) }
+    /// A request of whoever the token names.
+    func context(
+        bearerToken: String?, requestID: String, isExplained: Bool = false
+    ) -> RequestContext {
+        RequestContext(
+            viewer: viewer(of: bearerToken, requestID), database: database, services: services,
+            requestID: requestID, isExplained: isExplained)
+    }
+
+    /// The id of the user that a token is of; nil for one that is not good. That its session is alive is asked
+    /// in the database, with the request's first statement.
+    package func user(of bearerToken: String, requestID: String) -> UUID? {
+        viewer(of: bearerToken, requestID)?.userID
+    }
+
+    private func viewer(of bearerToken: String?, _ requestID: String) -> Viewer? {
+        bearerToken.flatMap { claims(of: $0, requestID) }.map { Viewer($0) }
     }
 
     /// nil for a token that is not good, which is then the same as none; why is for the log.

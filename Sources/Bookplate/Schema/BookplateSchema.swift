@@ -34,7 +34,15 @@ package struct BookplateSchema: Sendable {
                     "DateTime cannot represent this value. Write it as 2026-01-31T12:00:00Z.")
             }
             return value
-        }
+        },
+        "Upload": { value throws(CoercionError) in
+            guard UploadReference.index(value) != nil else {
+                throw CoercionError(
+                    "Upload cannot represent this value. Send a file of a multipart/form-data request."
+                )
+            }
+            return value
+        },
     ]
 }
 
@@ -43,8 +51,8 @@ private struct ResolverTable: ResolverSource {
     private var table: [String: [String: FieldResolver]] = [:]
 
     init() {
-        let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type]
-        for type in nodes + LibraryStats.types {
+        let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type]
+        for type in nodes + [Import.failureType] + LibraryStats.types + [Cover.type] {
             table[type.name] = type.fields.mapValues { field in
                 switch field {
                 case .column, .computed: .property
@@ -72,7 +80,7 @@ private struct ResolverTable: ResolverSource {
         table["PurchaseLink"] = ["store": .property, "url": .property]
         table["Session"] = Sessions.fields
         table["DeletedAccount"] = [
-            "id": .property, "books": .property, "reviews": .property,
+            "id": .property, "books": .property, "reviews": .property, "covers": .property,
             "appleTokenRevoked": .property,
         ]
         table["CreateBookResult"] = [
@@ -119,6 +127,10 @@ private struct ResolverTable: ResolverSource {
             "deleteReview": .load(Review.delete),
             "recordSwipes": .load(Swipe.record),
             "undoSwipe": .load(Swipe.undo),
+            "importLibrary": .load(Import.importLibrary),
+            "exportLibrary": .load(ExportLink.exportLibrary),
+            "setCover": .load(Cover.set),
+            "removeCover": .load(Cover.remove),
         ]
     }
 

@@ -13,6 +13,7 @@ package final class Services: Sendable {
     let rates: RateLimits
     /// Nil where the installation has no key for Apple's token endpoints.
     let apple: AppleClient?
+    package let covers: Covers
     let hub: Hub
     package let bookSources: SourceChain
     let logger: Logger
@@ -32,14 +33,15 @@ package final class Services: Sendable {
     package init(
         keyring: SessionKeyring, issuers: [String], keySets: [String: KeySetCache],
         makeKeySet: (@Sendable (String) -> KeySetCache)? = nil, rates: RateLimits = RateLimits(),
-        apple: AppleClient? = nil, bookSources: SourceChain = SourceChain([]), hub: Hub,
-        logger: Logger,
+        apple: AppleClient? = nil, bookSources: SourceChain = SourceChain([]), covers: Covers,
+        hub: Hub, logger: Logger,
         metrics: Metrics = Metrics(), slowOperation: Duration? = nil
     ) {
         self.keyring = keyring
         self.rates = rates
         self.apple = apple
         self.bookSources = bookSources
+        self.covers = covers
         self.hub = hub
         self.logger = logger
         self.metrics = metrics

@@ -9,15 +9,22 @@ import Postgres
 struct AccountDeletion {
     let books: Int
     let reviews: Int
+    let covers: Int
     private let revocations: [Revocation]
+    private let removal: Removal
 
     private struct Revocation {
         let job: UUID
         let payload: RevokeAppleGrant.Payload
     }
 
+    private struct Removal {
+        let job: UUID
+        let payload: RemoveAccountObjects.Payload
+    }
+
     /// Jobs that finish it, where nobody does it at once.
-    var jobs: [UUID] { revocations.map(\.job) }
+    var jobs: [UUID] { revocations.map(\.job) + [removal.job] }
 
     /// Deletes the account whose id `app.user_id` is; `init` reads what the statements answer, in their order.
     ///
@@ -25,14 +32,22 @@ struct AccountDeletion {
     static func statements(
         delay: Duration = .seconds(10)
     ) -> [(statement: Statement, parameters: Parameters)] {
-        var parameters = Parameters()
-        parameters.append(text: RevokeAppleGrant.kind)
-        parameters.append(int64: delay.milliseconds)
-        parameters.append(int32: Int32(clamping: RevokeAppleGrant.settings.attemptsMax))
-        return [
-            (leaveTombstone, Parameters()), (enqueueRevocations, parameters),
+        [
+            (leaveTombstone, Parameters()),
+            (enqueueRevocations, parameters(of: RevokeAppleGrant.self, delay)),
+            (enqueueRemoval, parameters(of: RemoveAccountObjects.self, delay)),
             (deleteUser, Parameters()),
         ]
+    }
+
+    private static func parameters<Handler: JobHandler>(
+        of handler: Handler.Type, _ delay: Duration
+    ) -> Parameters {
+        var parameters = Parameters()
+        parameters.append(text: Handler.kind)
+        parameters.append(int64: delay.milliseconds)
+        parameters.append(int32: Int32(clamping: Handler.settings.attemptsMax))
+        return parameters
     }
 
     static func append(to segment: inout Segment) {
@@ -41,9 +56,10 @@ struct AccountDeletion {
 
     /// - Returns: nil where there was no such account.
     init?(_ rows: ArraySlice<Rows>) {
-        guard rows.count == 3, let counts = rows.first, counts.count == 1 else { return nil }
+        guard rows.count == 4, let counts = rows.first, counts.count == 1 else { return nil }
         books = Int(counts.int32(0, 0) ?? 0)
         reviews = Int(counts.int32(0, 1) ?? 0)
+        covers = Int(counts.int32(0, 2) ?? 0)
         let granted = rows[rows.startIndex + 1]
         revocations = (0..<granted.count).compactMap { row in
             guard let job = granted.uuid(row, 0), let clientID = granted.text(row, 1),
@@ -52,6 +68,9 @@ struct AccountDeletion {
             return Revocation(
                 job: job, payload: .init(clientID: clientID, sealedToken: Data(token)))
         }
+        let removed = rows[rows.startIndex + 2]
+        guard let job = removed.uuid(0, 0), let user = removed.uuid(0, 1) else { return nil }
+        removal = Removal(job: job, payload: .init(user))
     }
 
     /// What was done at once.
@@ -75,9 +94,16 @@ struct AccountDeletion {
                     metadata: ["job_id": "\(revocation.job)", "reason": "\(error.message)"])
             }
         }
-        return Outcome(
-            isAppleTokenRevoked: !revocations.isEmpty && done.count == revocations.count,
-            doneJobs: done)
+        let isAppleTokenRevoked = !revocations.isEmpty && done.count == revocations.count
+        do throws(JobError) {
+            try await RemoveAccountObjects(covers: services.covers).run(removal.payload)
+            done.append(removal.job)
+        } catch {
+            services.logger.warning(
+                "objects of a deleted account are left: they are removed in the background",
+                metadata: ["job_id": "\(removal.job)", "reason": "\(error.message)"])
+        }
+        return Outcome(isAppleTokenRevoked: isAppleTokenRevoked, doneJobs: done)
     }
 
     /// Takes jobs back that are done.
@@ -95,10 +121,11 @@ struct AccountDeletion {
         WITH leaving AS (SELECT id FROM users WHERE id = app_user_id() FOR UPDATE), \
         counted AS (SELECT id, \
         (SELECT count(*) FROM books WHERE user_id = leaving.id)::int AS books, \
-        (SELECT count(*) FROM reviews WHERE user_id = leaving.id)::int AS reviews FROM leaving), \
-        left_behind AS (INSERT INTO account_tombstones (user_hash, books, reviews) \
-        SELECT sha256(uuid_send(id)), books, reviews FROM counted) \
-        SELECT books, reviews FROM counted
+        (SELECT count(*) FROM reviews WHERE user_id = leaving.id)::int AS reviews, \
+        (SELECT count(*) FROM covers WHERE user_id = leaving.id)::int AS covers FROM leaving), \
+        left_behind AS (INSERT INTO account_tombstones (user_hash, books, reviews, covers) \
+        SELECT sha256(uuid_send(id)), books, reviews, covers FROM counted) \
+        SELECT books, reviews, covers FROM counted
         """)
 
     private static let enqueueRevocations = Statement(
@@ -106,6 +133,13 @@ struct AccountDeletion {
         SELECT enqueue_job(NULL, $1, jsonb_build_object('clientID', client_id, \
         'sealedToken', replace(encode(sealed_token, 'base64'), E'\\n', '')), NULL, $2, 0, $3), \
         client_id, sealed_token FROM apple_grants WHERE user_id = app_user_id()
+        """)
+
+    /// Nobody's job: it has to outlive the user.
+    private static let enqueueRemoval = Statement(
+        """
+        SELECT enqueue_job(NULL, $1, jsonb_build_object('userID', app_user_id()), NULL, $2, 0, $3), \
+        app_user_id()
         """)
 
     /// Foreign keys take everything that is the user's, sessions too, in the same transaction.

@@ -55,6 +55,7 @@ extension User {
             PlainObject(leaves: [
                 "id": .string(viewer.userID.description),
                 "books": .int(deletion.books), "reviews": .int(deletion.reviews),
+                "covers": .int(deletion.covers),
                 "appleTokenRevoked": .boolean(outcome.isAppleTokenRevoked),
             ])
         ]

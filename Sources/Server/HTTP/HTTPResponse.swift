@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import Objects
 
 /// What a route answers; the connection adds what every answer has.
 package struct HTTPResponse {
@@ -7,6 +8,8 @@ package struct HTTPResponse {
     /// Nil where there is no body.
     package var contentType: String?
     package var body: ByteBuffer
+    /// In place of `body`: a part of a file, which the kernel sends.
+    var file: (ServedFile, Range<Int>)?
     /// More headers: name, in lower case, and value; no line breaks.
     package var headers: [(String, String)]
     /// Writes the body, in place of `body`, in parts as they come; run after the head is sent.
@@ -20,6 +23,17 @@ package struct HTTPResponse {
         self.contentType = contentType
         self.body = body
         self.headers = headers
+    }
+
+    var bodyByteCount: Int { file?.1.count ?? body.readableBytes }
+
+    /// All of an open file.
+    package static func file(
+        _ object: OpenObject, contentType: String, headers: [(String, String)]
+    ) -> HTTPResponse {
+        var response = HTTPResponse(.ok, contentType: contentType, headers: headers)
+        response.file = (ServedFile(object, tag: ""), 0..<object.byteCount)
+        return response
     }
 
     /// Text of the given media type.

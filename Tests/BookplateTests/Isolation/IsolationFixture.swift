@@ -20,6 +20,20 @@ struct IsolationFixture {
         _ = try await reader.swipe("LIKE", [card])
         try await reader.app.database.execute(
             """
+            INSERT INTO events (user_id, kind, payload) VALUES ('\(reader.id.string ?? "")', 'secret', '{}');
+            INSERT INTO imports (user_id, id, format, content, content_hash)
+            VALUES ('\(reader.id.string ?? "")', gen_random_uuid(), 'GOODREADS', 'secret', '');
+            INSERT INTO import_failures (user_id, import_id, line, message)
+            SELECT user_id, id, 1, 'secret' FROM imports WHERE user_id = '\(reader.id.string ?? "")'
+            """)
+        _ = try await reader.setCover(
+            """
+            mutation($book: ID!, $image: Upload!) {
+              setCover(bookId: $book, source: {image: $image}) { id }
+            }
+            """, book, TestImage.png())
+        try await reader.app.database.execute(
+            """
             INSERT INTO events (user_id, kind, payload) VALUES ('\(reader.id.string ?? "")', 'secret', '{}')
             """)
         return IsolationFixture(
@@ -32,7 +46,7 @@ struct IsolationFixture {
             """
             { me { id displayName email preferredGenres createdAt
               shelves { id name position updatedAt books { nodes { id } } }
-              books { nodes { id title author status currentPage updatedAt shelves { id } review { id rating text } } }
+              books { nodes { id title author status coverUrl cover { blurHash } currentPage updatedAt shelves { id } review { id rating text } } }
               reviews { nodes { id rating text updatedAt } }
             } }
             """, .null, "me")

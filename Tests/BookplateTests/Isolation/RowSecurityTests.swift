@@ -30,7 +30,8 @@ import Testing
         }
         #expect(
             names == [
-                "apple_grants", "books", "change_heads", "changes", "events", "reviews", "sessions",
+                "apple_grants", "books", "change_heads", "changes", "covers", "events",
+                "import_failures", "imports", "removed_covers", "reviews", "sessions",
                 "shelf_books", "shelves", "swipes", "users",
             ])
     }

@@ -9,7 +9,7 @@ import Testing
         mutation($input: UpdateProfileInput!) { updateProfile(input: $input) { id displayName preferredGenres } }
         """
     static let delete =
-        "mutation($id: String!) { deleteAccount(confirm: $id) { id books reviews } }"
+        "mutation($id: String!) { deleteAccount(confirm: $id) { id books reviews covers } }"
 
     @Test(
         arguments: [
@@ -93,7 +93,8 @@ import Testing
         _ = try await reader.swipe("LIKE", try await reader.cards(2).map { $0["id"] ?? .null })
         _ = try await other.makeBook("Theirs")
         let answer = try await reader.ask(Self.delete, ["id": reader.id])
-        #expect(answer["deleteAccount"] == ["id": reader.id, "books": 3, "reviews": 1])
+        #expect(
+            answer["deleteAccount"] == ["id": reader.id, "books": 3, "reviews": 1, "covers": 0])
 
         let id = reader.id.string ?? ""
         let left = try await app.database.connected { connection in
