@@ -28,7 +28,7 @@ package struct CatalogFile {
                 lines.lazy.enumerated().compactMap { Self.entry($1, number: $0 + 1) })
             return
         }
-        var rows = CSVReader(bytes[...])
+        var rows = TableReader(bytes[...])
         let table: CatalogTable
         do {
             guard let header = rows.next() else { throw CatalogRecord.Problem("no line") }

@@ -1,10 +1,11 @@
 /// Reads comma-separated values, one record at a time: quoted cells with commas, line ends and doubled quotes in
 /// them, any line end, a byte order mark in front.
 ///
-/// A cell that is damaged spoils its own record only: reading goes on with the next line.
+/// Stricter than the reader of imports: here a cell that is damaged spoils its own line, and no more; there it is a
+/// reader's own words, of which as much as can be is kept.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc4180
-package struct CSVReader: Sequence, IteratorProtocol {
+package struct TableReader: Sequence, IteratorProtocol {
     /// A record, or why there is none.
     package struct Record: Sendable {
         /// Of its first character, counted from 1.
