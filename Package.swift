@@ -145,7 +145,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "BookSources", "Bookplate", "EventLoops", "GraphQL", "Identity", "Postgres",
+                "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
+                "LoopbackHTTP", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

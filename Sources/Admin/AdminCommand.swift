@@ -20,8 +20,8 @@ struct AdminCommand: AsyncParsableCommand {
               bookplate-admin doctor
             """,
         subcommands: [
-            Migrate.self, Tenant.self, Catalog.self, Jobs.self, Documents.self, Keys.self,
-            Token.self, SchemaCommand.self, Doctor.self, Completions.self, Manual.self,
+            Migrate.self, Tenant.self, Account.self, Catalog.self, Jobs.self, Documents.self,
+            Keys.self, Token.self, SchemaCommand.self, Doctor.self, Completions.self, Manual.self,
         ])
 
     static func main() async {

@@ -56,7 +56,8 @@ final class BookplateService: GraphQLService {
     }
 
     private func answer(_ answer: RequestRunner.Answer, isGET: Bool) -> GraphQLAnswer {
-        var headers: [(String, String)] = []
+        var headers = answer.rate?.headers ?? []
+        if let seconds = answer.retryAfterSeconds { headers.append(("retry-after", "\(seconds)")) }
         if isDevelopment, let statistics = answer.statistics {
             headers.append(
                 (
@@ -69,9 +70,24 @@ final class BookplateService: GraphQLService {
         }
         return GraphQLAnswer(
             body: ByteBuffer(bytes: answer.body), isRequestError: answer.isRequestError,
-            status: answer.isForbiddenMutation
-                ? .methodNotAllowed : answer.isUnknownDocument ? .ok : nil,
-            headers: headers)
+            status: status(of: answer), headers: headers)
+    }
+
+    /// Nil where the media type decides.
+    private func status(of answer: RequestRunner.Answer) -> GraphQLAnswer.Status? {
+        if answer.isForbiddenMutation { return .methodNotAllowed }
+        if answer.retryAfterSeconds != nil { return .tooManyRequests }
+        return answer.isUnknownDocument ? .ok : nil
+    }
+}
+
+extension RateLimits.State {
+    /// Spec: https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html
+    fileprivate var headers: [(String, String)] {
+        [
+            ("ratelimit-policy", "\"\(name)\";q=\(unitsPerMinute);w=60"),
+            ("ratelimit", "\"\(name)\";r=\(remaining);t=\(waitSeconds)"),
+        ]
     }
 }
 
@@ -83,6 +99,8 @@ extension RequestRunner.Request {
                 persistedQuery: request.extensions?["persistedQuery"]),
             operationName: request.operationName,
             variables: request.variables ?? .null, bearerToken: request.bearerToken,
-            isReadOnly: request.isGET, requestID: request.requestID, isExplained: isExplained)
+            isReadOnly: request.isGET, requestID: request.requestID,
+            address: request.client.map { RateKey(address: $0.high, $0.low) },
+            isExplained: isExplained)
     }
 }

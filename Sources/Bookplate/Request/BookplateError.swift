@@ -3,7 +3,6 @@ import GraphQL
 /// What a client may be told went wrong. Codes are stable and never used again for something else.
 enum BookplateError: Error, Equatable {
     case unauthenticated
-    case forbidden(String)
     case notFound(String)
     case badUserInput(field: String, String)
     /// Somebody was first; `id` names what is there already.
@@ -18,7 +17,6 @@ enum BookplateError: Error, Equatable {
     var code: String {
         switch self {
         case .unauthenticated: "UNAUTHENTICATED"
-        case .forbidden: "FORBIDDEN"
         case .notFound: "NOT_FOUND"
         case .badUserInput: "BAD_USER_INPUT"
         case .conflict: "CONFLICT"
@@ -33,8 +31,8 @@ enum BookplateError: Error, Equatable {
     var message: String {
         switch self {
         case .unauthenticated: "Sign in and try again."
-        case .forbidden(let message), .notFound(let message), .badUserInput(_, let message),
-            .conflict(let message, _), .upstreamUnavailable(let message):
+        case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _),
+            .upstreamUnavailable(let message):
             message
         case .resetRequired:
             "The cursor is older than the log. Fetch the library anew, and go on from extensions.cursor."
@@ -62,7 +60,7 @@ enum BookplateError: Error, Equatable {
             extensions.append(.init("retryAfter", .int(seconds)))
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
-        case .unauthenticated, .forbidden, .notFound, .conflict, .upstreamUnavailable:
+        case .unauthenticated, .notFound, .conflict, .upstreamUnavailable:
             break
         }
         return FieldError(message, extensions: extensions)

@@ -15,13 +15,15 @@ package final class RequestRunner {
         /// Mutations are refused.
         package var isReadOnly: Bool
         package var requestID: String
+        /// The client's; nil where nothing is to be limited by it.
+        package var address: RateKey?
         /// Whether the answer tells what was done for it; development only.
         package var isExplained: Bool
 
         package init(
             _ document: RequestedDocument, operationName: String? = nil, variables: Value = .null,
             bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
-            isExplained: Bool = false
+            address: RateKey? = nil, isExplained: Bool = false
         ) {
             self.document = document
             self.operationName = operationName
@@ -29,6 +31,7 @@ package final class RequestRunner {
             self.bearerToken = bearerToken
             self.isReadOnly = isReadOnly
             self.requestID = requestID
+            self.address = address
             self.isExplained = isExplained
         }
     }
@@ -48,6 +51,10 @@ package final class RequestRunner {
         /// Codes of its errors, for the log.
         package var errorCodes: [String] = []
         package var statistics: Statistics?
+        /// Where the caller stands; nil where nothing is limited.
+        package var rate: RateLimits.State?
+        /// Seconds after which what was refused may be asked again.
+        package var retryAfterSeconds: Int?
     }
 
     private let documents: DocumentCache
@@ -56,6 +63,8 @@ package final class RequestRunner {
     private let services: Services
     private let limits: RequestLimits
     private var tokens = VerifiedTokens()
+    /// Of the keys that verified them.
+    private var keysVersion = 0
     private var telemetry: OperationTelemetry
 
     package init(
@@ -79,39 +88,38 @@ package final class RequestRunner {
 
     /// Runs one request that is answered once. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
+        let viewer = viewer(of: request)
+        var gate = RateGate(services, viewer, request.address)
+        var answer: Answer
         do throws(DocumentTexts.Refusal) {
-            let planned = try await plan(request)
+            let planned = try await plan(request, &gate)
             guard planned.plan.kind != .subscription else {
                 throw .request(RequestErrors([.needsStream]))
             }
-            return await run(request, planned)
+            answer = await run(request, planned, viewer)
         } catch {
-            return refused(error, request.requestID)
+            answer = refused(error, request.requestID)
         }
+        answer.rate = gate.state
+        return answer
     }
 
     /// Runs one request that may be a subscription. To be called on the loop of the connection pool.
     package func open(_ request: Request) async -> Operation {
-        let planned: Planned
+        let viewer = viewer(of: request)
+        var gate = RateGate(services, viewer, request.address)
+        var answer: Answer
         do throws(DocumentTexts.Refusal) {
-            planned = try await plan(request)
+            let planned = try await plan(request, &gate)
+            guard planned.plan.kind != .subscription else {
+                return .responses(try await subscribe(request, planned, viewer))
+            }
+            answer = await run(request, planned, viewer)
         } catch {
-            return .answer(refused(error, request.requestID))
+            answer = refused(error, request.requestID)
         }
-        guard planned.plan.kind == .subscription else {
-            return .answer(await run(request, planned))
-        }
-        do throws(RequestErrors) {
-            let context = RequestContext(
-                viewer: viewer(of: request), database: database, services: services,
-                requestID: request.requestID)
-            return .responses(
-                try await subscribe(
-                    planned.plan, variables: planned.variables, context: context,
-                    errorsMax: limits.errorsMax, eventContext: { context.another() }))
-        } catch {
-            return .answer(refused(error.errors))
-        }
+        answer.rate = gate.state
+        return .answer(answer)
     }
 
     /// A caller who was let in, and whose session is watched while this is kept.
@@ -160,18 +168,24 @@ package final class RequestRunner {
         let start: ContinuousClock.Instant
     }
 
-    private func plan(_ request: Request) async throws(DocumentTexts.Refusal) -> Planned {
+    private func plan(
+        _ request: Request, _ gate: inout RateGate
+    ) async throws(DocumentTexts.Refusal) -> Planned {
+        // One unit before anything is read; the rest when it is known what is asked for.
+        do throws(RequestErrors) { try gate.admit(1) } catch { throw .request(error) }
         let text = try await texts.text(of: request.document)
         let start = ContinuousClock.now
         let missesBefore = documents.missCount
         let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
+        let cost: Int
         do throws(RequestErrors) {
             document = try documents.document(text.bytes)
             texts.register(text)
-            (plan, variables) = try document.plan(
+            (plan, variables, cost) = try document.plan(
                 operationName: request.operationName, variables: request.variables)
+            try gate.admit(cost / RateLimits.objectsPerUnit)
         } catch {
             throw .request(error)
         }
@@ -190,7 +204,23 @@ package final class RequestRunner {
             start: start)
     }
 
-    private func run(_ request: Request, _ planned: Planned) async -> Answer {
+    private func subscribe(
+        _ request: Request, _ planned: Planned, _ viewer: Viewer?
+    ) async throws(DocumentTexts.Refusal) -> ResponseStream {
+        let context = RequestContext(
+            viewer: viewer, database: database, services: services, requestID: request.requestID)
+        do throws(RequestErrors) {
+            return try await GraphQL.subscribe(
+                planned.plan, variables: planned.variables, context: context,
+                errorsMax: limits.errorsMax, eventContext: { context.another() })
+        } catch {
+            throw .request(error)
+        }
+    }
+
+    private func run(
+        _ request: Request, _ planned: Planned, _ viewer: Viewer?
+    ) async -> Answer {
         if request.isReadOnly, planned.plan.kind == .mutation {
             var answer = refused([
                 GraphQLError(
@@ -201,8 +231,8 @@ package final class RequestRunner {
             return answer
         }
         let context = RequestContext(
-            viewer: viewer(of: request), database: database, services: services,
-            requestID: request.requestID, isExplained: request.isExplained)
+            viewer: viewer, database: database, services: services, requestID: request.requestID,
+            address: request.address, isExplained: request.isExplained)
         let executionStart = ContinuousClock.now
         let result = await execute(
             planned.plan, variables: planned.variables, context: context,
@@ -218,12 +248,14 @@ package final class RequestRunner {
         let body = context.explanation?.added(
             to: result.body, isKnown: planned.isKnown, document: planned.document,
             planning: finished.planning, execution: finished.execution)
-        return Answer(
+        var answer = Answer(
             body: body ?? result.body,
             isForEverybody: planned.text.isNamed && request.bearerToken == nil
                 && (request.variables.isNull || request.variables == .object([]))
                 && planned.plan.kind == .query && result.errors.isEmpty,
             errorCodes: finished.errorCodes, statistics: context.statistics)
+        answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: result.errors)
+        return answer
     }
 
     private func viewer(of request: Request) -> Viewer? {
@@ -232,18 +264,33 @@ package final class RequestRunner {
 
     /// nil for a token that is not good, which is then the same as none; why is for the log.
     private func claims(of token: String, _ requestID: String) -> AccessClaims? {
+        if keysVersion != services.keyring.version {
+            keysVersion = services.keyring.version
+            // What a withdrawn key has signed is good no longer.
+            tokens = VerifiedTokens()
+        }
         let now = unixSecondsNow()
         let bytes = Array(token.utf8)
         if let claims = tokens.claims(of: bytes, now: now) { return claims }
         do throws(TokenError) {
-            let claims = try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+            let claims = try verified(token, now: now)
             tokens.insert(claims, for: bytes)
             return claims
         } catch {
             services.logger.info(
                 "refused an access token",
-                metadata: ["request_id": "\(requestID)", "reason": "\(error)"])
+                metadata: ["request_id": "\(requestID)", "reason": "\(error.reason)"])
             return nil
+        }
+    }
+
+    private func verified(_ token: String, now: UnixSeconds) throws(TokenError) -> AccessClaims {
+        do throws(TokenError) {
+            return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+        } catch .unknownKey(let id) {
+            // Another server may have read a new key before this one.
+            guard services.keyring.refreshForUnknownKey() else { throw .unknownKey(id: id) }
+            return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
         }
     }
 
@@ -266,7 +313,9 @@ package final class RequestRunner {
         writer.append("{\"errors\":")
         writer.write(errors)
         writer.append(UInt8(ascii: "}"))
-        return Answer(body: writer.bytes, isRequestError: true, errorCodes: codes)
+        var answer = Answer(body: writer.bytes, isRequestError: true, errorCodes: codes)
+        answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: errors)
+        return answer
     }
 }
 

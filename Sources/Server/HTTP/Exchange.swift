@@ -48,7 +48,9 @@ struct Exchange {
         if isCrossOrigin {
             // Every origin is welcome: who asks is told by a token that no browser adds by itself.
             headers.add(name: "access-control-allow-origin", value: "*")
-            headers.add(name: "access-control-expose-headers", value: "x-request-id, retry-after")
+            headers.add(
+                name: "access-control-expose-headers",
+                value: "x-request-id, retry-after, ratelimit, ratelimit-policy")
             if method == .OPTIONS {
                 headers.add(
                     name: "access-control-allow-headers",

@@ -17,8 +17,11 @@ import Testing
         let (reader, other) = (try await app.newReader(), try await app.newReader(.beta))
         try await IsolationFixture.fill(reader)
         try await IsolationFixture.fill(other)
-        return Fixture(
-            database: app.database, mine: reader.id.string ?? "", theirs: other.id.string ?? "")
+        let (mine, theirs) = (reader.id.string ?? "", other.id.string ?? "")
+        try await app.database.connected(as: nil) { connection in
+            for user in [mine, theirs] { try connection.fillEmptyTables(of: user) }
+        }
+        return Fixture(database: app.database, mine: mine, theirs: theirs)
     }
 
     @Test func tablesOfUsersAreKnown() async throws {
@@ -27,8 +30,8 @@ import Testing
         }
         #expect(
             names == [
-                "books", "change_heads", "changes", "events", "reviews", "sessions", "shelf_books",
-                "shelves", "swipes", "users",
+                "apple_grants", "books", "change_heads", "changes", "events", "reviews", "sessions",
+                "shelf_books", "shelves", "swipes", "users",
             ])
     }
 
