@@ -74,11 +74,14 @@ final class BookplateService: GraphQLService {
         }
         return GraphQLAnswer(
             body: ByteBuffer(bytes: answer.body), isRequestError: answer.isRequestError,
-            status: answer.isForbiddenMutation
-                ? .methodNotAllowed
-                : answer.retryAfterSeconds != nil
-                    ? .tooManyRequests : answer.isUnknownDocument ? .ok : nil,
-            headers: headers)
+            status: status(of: answer), headers: headers)
+    }
+
+    /// Nil where the media type decides.
+    private func status(of answer: RequestRunner.Answer) -> GraphQLAnswer.Status? {
+        if answer.isForbiddenMutation { return .methodNotAllowed }
+        if answer.retryAfterSeconds != nil { return .tooManyRequests }
+        return answer.isUnknownDocument ? .ok : nil
     }
 }
 

@@ -18,6 +18,7 @@ extension Configuration {
         package var signInsPerMinuteMax = 30
         /// Of one address; 0 is no limit.
         package var refreshesPerMinuteMax = 150
+
         /// Requests in one body; 0 takes single requests only.
         package var batchRequestsMax = 0
 
@@ -70,8 +71,8 @@ extension Configuration {
         private static let fields: [String: WritableKeyPath<Limits, Int> & Sendable] = [
             "depth": \.selectionDepthMax, "fields": \.fieldsMax, "aliases": \.aliasesMax,
             "cost": \.costMax, "tokens": \.documentTokensMax, "body": \.bodyBytesMax,
-            "batch": \.batchRequestsMax,
-            "rate": \.requestsPerMinuteMax, "address": \.addressRequestsPerMinuteMax,
+            "batch": \.batchRequestsMax, "rate": \.requestsPerMinuteMax,
+            "address": \.addressRequestsPerMinuteMax,
             "signin": \.signInsPerMinuteMax, "refresh": \.refreshesPerMinuteMax,
         ]
     }

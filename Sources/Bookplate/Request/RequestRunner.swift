@@ -115,7 +115,7 @@ package final class RequestRunner {
         do throws(DocumentTexts.Refusal) {
             let planned = try await plan(request, &gate)
             guard planned.plan.kind != .subscription else {
-                return .responses(try await subscribed(request, planned, viewer))
+                return .responses(try await subscribe(request, planned, viewer))
             }
             answer = await run(request, planned, viewer)
         } catch {
@@ -123,20 +123,6 @@ package final class RequestRunner {
         }
         answer.rate = gate.state
         return .answer(answer)
-    }
-
-    private func subscribed(
-        _ request: Request, _ planned: Planned, _ viewer: Viewer?
-    ) async throws(DocumentTexts.Refusal) -> ResponseStream {
-        let context = RequestContext(
-            viewer: viewer, database: database, services: services, requestID: request.requestID)
-        do throws(RequestErrors) {
-            return try await subscribe(
-                planned.plan, variables: planned.variables, context: context,
-                errorsMax: limits.errorsMax, eventContext: { context.another() })
-        } catch {
-            throw .request(error)
-        }
     }
 
     /// A caller who was let in, and whose session is watched while this is kept.
@@ -219,6 +205,20 @@ package final class RequestRunner {
         return Planned(
             text: text, document: document, plan: plan, variables: variables, isKnown: isKnown,
             start: start)
+    }
+
+    private func subscribe(
+        _ request: Request, _ planned: Planned, _ viewer: Viewer?
+    ) async throws(DocumentTexts.Refusal) -> ResponseStream {
+        let context = RequestContext(
+            viewer: viewer, database: database, services: services, requestID: request.requestID)
+        do throws(RequestErrors) {
+            return try await GraphQL.subscribe(
+                planned.plan, variables: planned.variables, context: context,
+                errorsMax: limits.errorsMax, eventContext: { context.another() })
+        } catch {
+            throw .request(error)
+        }
     }
 
     private func run(
