@@ -19,7 +19,8 @@ package struct CatalogFile {
     package init(_ bytes: [UInt8]) throws(Unreadable) {
         let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
         guard let first = bytes.first(where: { !blanks.contains($0) }) else {
-            throw Unreadable(message: "The file is empty.")
+            entries = AnySequence([])
+            return
         }
         if first == UInt8(ascii: "{") {
             let lines = bytes.split(

@@ -86,7 +86,8 @@ struct CatalogTable {
     /// and round long numbers, which cannot.
     private static func isbn(_ cells: [String]) throws(CatalogRecord.Problem) -> ISBN? {
         var problem: CatalogRecord.Problem?
-        for cell in cells {
+        // A work's cell may list the numbers of its editions.
+        for cell in cells.flatMap({ $0.split(separator: ",") }).map(trimmed) {
             let digits = cell.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "X" || $0 == "x") }
             let padded =
                 digits && (6..<10).contains(cell.utf8.count)

@@ -102,7 +102,12 @@ import Testing
         #expect((try? found[2].record.get())?.title == "Also")
     }
 
-    @Test(arguments: ["", " \n\n", "a,b\n1,2\n", "\"title\n"])
+    @Test(arguments: ["", " \n\n"])
+    func emptyFilesHoldNothing(text: String) throws {
+        #expect(try entries(text).isEmpty)
+    }
+
+    @Test(arguments: ["a,b\n1,2\n", "\"title\n"])
     func filesThatAreNoneAreRefused(text: String) {
         #expect(throws: CatalogFile.Unreadable.self) { try CatalogFile(Array(text.utf8)) }
     }
