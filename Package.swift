@@ -158,7 +158,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
-                "Images", "Objects", "Postgres",
+                "Images", "LoopbackHTTP", "Objects", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

@@ -20,7 +20,7 @@ struct AdminCommand: AsyncParsableCommand {
               bookplate-admin doctor
             """,
         subcommands: [
-            Migrate.self, Tenant.self, Catalog.self, Jobs.self, Keys.self, Token.self,
+            Migrate.self, Tenant.self, Account.self, Catalog.self, Jobs.self, Keys.self, Token.self,
             SchemaCommand.self, Doctor.self, Completions.self, Manual.self,
         ])
 

@@ -38,8 +38,9 @@ enum App {
         let logger = Logger(label: "bookplate", configuration)
         let schema = try BookplateSchema(sdl: BookplateSchema.text)
         let isDevelopment = configuration.environment == .development
-        let keys = try sessionKeys(configuration)
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
+        let keyring = try Self.keyring(configuration)
+        let identity = try IdentitySources(configuration, development, logger)
         let databaseURL = try configuration.database.required()
         try checkDatabase(databaseURL)
         let group = MultiThreadedEventLoopGroup.singleton
@@ -58,9 +59,9 @@ enum App {
         _ = JobGauges(metrics, database: firstPool)
         let slow = configuration.slowOperationMilliseconds
         let services = Services(
-            sessionKeys: keys,
-            issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
-            keySets: try keySets(configuration, development, logger),
+            keyring: keyring, issuers: identity.issuers,
+            keySets: identity.keySets, makeKeySet: identity.makeKeySet,
+            rates: RateLimits(.init(configuration.limits)), apple: identity.apple,
             bookSources: try SourceChain(configuration, logger), covers: covers, hub: hub,
             logger: logger, metrics: metrics,
             slowOperation: slow == 0 ? nil : .milliseconds(slow))
@@ -83,7 +84,8 @@ enum App {
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
             group: group, executors: pools.values.map(\.executor), host: configuration.host,
-            port: configuration.port, logger: logger, metrics: metrics, gauges: gauges,
+            port: configuration.port, proxies: TrustedProxies(configuration.trustedProxies),
+            logger: logger, metrics: metrics, gauges: gauges,
             onListening: { logger.info("listening on \($0)") }
         ) { [limits] executor in
             let loop = executor.eventLoop
@@ -102,11 +104,14 @@ enum App {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
             return routes + (development?.routes ?? [])
+                + [appleNotificationRoute(services, database: pool)]
         }
         let jobs = try await JobService(
             JobHandlers.all(services), databaseURL,
             connectionCount: jobConnectionCount(configuration), logger: logger)
-        var running: [any Service] = [jobs]
+        var running: [any Service] = [
+            jobs, ConfigurationWatch(services, database: jobs.pool, logger: logger),
+        ]
         if let broker = configuration.sources.broker {
             running.append(
                 EventService(
@@ -120,43 +125,22 @@ enum App {
                     .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
                 },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        if development != nil { logger.notice("development sign-in is open, on loopback only") }
         defer { logger.info("stopped") }
         try await lifecycle.run()
         await hub.close()
         for pool in pools.values { await pool.close() }
     }
 
-    private static func sessionKeys(_ configuration: Configuration) throws -> SessionKeys {
+    private static func keyring(_ configuration: Configuration) throws -> SessionKeyring {
         let file = try configuration.sessionKeysFile()
         do throws(SessionKeysError) {
-            return try SessionKeys(
+            return try SessionKeyring(
                 file: file, makesMissing: configuration.environment == .development)
         } catch {
             throw StartError(
                 message: "the session keys in \(file) cannot be used: \(error)", code: 78)
         }
-    }
-
-    /// Where the keys of identity tokens come from, by issuer.
-    private static func keySets(
-        _ configuration: Configuration, _ development: DevelopmentSignIn?, _ logger: Logger
-    ) throws -> [String: KeySetCache] {
-        let url = configuration.identity.appleJWKSURL
-        // The operator's own setting may name a private host; nothing a stranger says comes here.
-        let host = url.split(separator: "/").dropFirst().first?.split(separator: ":").first ?? ""
-        let allowed = try FetchAllowList(
-            parsing: (configuration.sources.fetchAllow + [String(host)]).joined(separator: ","))
-        let fetcher = Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
-        let apple = KeySetCache(
-            url: url, fetcher: fetcher,
-            allowsPlainHTTP: configuration.environment == .development,
-            onFailure: { error in
-                logger.error("the issuer's keys cannot be fetched", metadata: ["error": "\(error)"])
-            })
-        var keySets = Dictionary(
-            uniqueKeysWithValues: configuration.identity.appleIssuers.map { ($0, apple) })
-        if let development { keySets[development.issuer] = try development.keySet }
-        return keySets
     }
 
     private static func openStore(_ configuration: Configuration) throws -> FileStore {

@@ -57,7 +57,8 @@ final class BookplateService: GraphQLService {
     }
 
     private func answer(_ answer: RequestRunner.Answer) -> GraphQLAnswer {
-        var headers: [(String, String)] = []
+        var headers = answer.rate?.headers ?? []
+        if let seconds = answer.retryAfterSeconds { headers.append(("retry-after", "\(seconds)")) }
         if isDevelopment, let statistics = answer.statistics {
             headers.append(
                 (
@@ -67,7 +68,19 @@ final class BookplateService: GraphQLService {
         }
         return GraphQLAnswer(
             body: ByteBuffer(bytes: answer.body), isRequestError: answer.isRequestError,
-            status: answer.isForbiddenMutation ? .methodNotAllowed : nil, headers: headers)
+            status: answer.isForbiddenMutation
+                ? .methodNotAllowed : answer.retryAfterSeconds != nil ? .tooManyRequests : nil,
+            headers: headers)
+    }
+}
+
+extension RateLimits.State {
+    /// Spec: https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html
+    fileprivate var headers: [(String, String)] {
+        [
+            ("ratelimit-policy", "\"\(name)\";q=\(unitsPerMinute);w=60"),
+            ("ratelimit", "\"\(name)\";r=\(remaining);t=\(waitSeconds)"),
+        ]
     }
 }
 
@@ -77,6 +90,7 @@ extension RequestRunner.Request {
             query: query, operationName: request.operationName,
             variables: request.variables ?? .null, bearerToken: request.bearerToken,
             isReadOnly: request.isGET, requestID: request.requestID,
+            address: request.client.map { RateKey(address: $0.high, $0.low) },
             uploads: request.uploads.map { Array($0.readableBytesView) }, isExplained: isExplained)
     }
 }

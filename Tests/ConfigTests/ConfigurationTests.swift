@@ -111,6 +111,44 @@ import Testing
         #expect(s3.bucket == "covers" && s3.endpoint == "http://s3.local:9000")
     }
 
+    /// Users, addresses, sign-ins, refreshes.
+    @Test(
+        arguments: [
+            // A developer's own machine limits nobody, unless it is asked to.
+            ("development", nil, [0, 0, 0, 0]),
+            ("development", "depth=5", [0, 0, 0, 0]),
+            ("development", "rate=5", [5, 50, 30, 150]),
+            ("production", nil, [600, 6000, 30, 150]),
+            ("production", "rate=0", [0, 0, 0, 0]),
+            ("production", "rate=0,signin=5", [0, 0, 5, 0]),
+            ("production", "rate=100,address=7,signin=0,refresh=1", [100, 7, 0, 1]),
+            ("production", "address=0", [600, 0, 30, 150]),
+        ] as [(String, String?, [Int])])
+    func readsRates(environment: String, limits: String?, rates: [Int]) throws {
+        var variables = ["BOOKPLATE_ENV": environment]
+        variables["BOOKPLATE_LIMITS"] = limits
+        let found = try Configuration(variables).limits
+        #expect(
+            [
+                found.requestsPerMinuteMax, found.addressRequestsPerMinuteMax,
+                found.signInsPerMinuteMax, found.refreshesPerMinuteMax,
+            ] == rates)
+    }
+
+    @Test(arguments: [
+        ("10.0.0.1", true), ("10.0.0.0/8, ::1, fd00::/8", true), ("0.0.0.0/0", true),
+        ("10.0.0.0/33", false), ("proxy.local", false), ("10.0.0.0/", false), ("/8", false),
+        ("10.0.0.1/8/8", false), ("fd00::/129", false), ("10.0.0.0/-1", false),
+    ])
+    func readsTrustedProxies(text: String, isGood: Bool) throws {
+        let variables = ["BOOKPLATE_TRUSTED_PROXIES": text]
+        if isGood {
+            #expect(try !Configuration(variables).trustedProxies.isEmpty)
+        } else {
+            #expect(throws: ConfigError.self) { try Configuration(variables) }
+        }
+    }
+
     @Test func wantsAllOfAnAppleKeyOrNone() {
         let error = #expect(throws: ConfigError.self) {
             try Configuration(["BOOKPLATE_APPLE_KEY_FILE": "key.p8"])

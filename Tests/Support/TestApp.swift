@@ -18,8 +18,8 @@ package final class TestApp: Sendable {
     package let database: TestDatabase
     package let pool: ConnectionPool
     package let hub: Hub
-    package let keys = SessionKeys.generate()
-    package let covers: Covers
+    package let keys: SessionKeys
+    package let services: Services
     private let runner: LoopBound
 
     /// An app that shares the server: its slug, its audience.
@@ -37,12 +37,20 @@ package final class TestApp: Sendable {
     }
     /// Making its key takes long, so one serves all.
     package static let issuer = DevelopmentIssuer()
+    /// Another OpenID provider: its keys are at whatever URL a tenant names.
+    package static let provider = DevelopmentIssuer(issuer: "https://provider.example")
+    private static let providerKeySet: KeySet = {
+        guard let keys = try? provider.keySet else { preconditionFailure("no key set") }
+        return keys
+    }()
 
     /// - Parameters:
     ///   - catalog: lines of a catalogue file.
     ///   - sources: who knows other books.
     package static func start(
         catalog: [String] = TestCatalog.lines(), sources: SourceChain = SourceChain([]),
+        rates: RateLimits = RateLimits(), apple: AppleClient? = nil,
+        keyring: SessionKeyring = SessionKeyring(.generate()),
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> TestApp {
         let database = try await TestCluster.shared.clone()
@@ -59,29 +67,37 @@ package final class TestApp: Sendable {
         configuration.connectionCount = 2
         configure(&configuration)
         let executor = EventLoopTaskExecutor(loops.next())
-        return try await TestApp(
-            database, try await ConnectionPool.start(configuration, on: executor), sources)
+        let pool = try await ConnectionPool.start(configuration, on: executor)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let hub = try await Hub.start(
+            PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
+            logger: logger)
+        let services = Services(
+            keyring: keyring, issuers: [issuer.issuer],
+            keySets: [issuer.issuer: KeySetCache(fixed: try issuer.keySet)],
+            makeKeySet: { _ in KeySetCache(fixed: providerKeySet) }, rates: rates, apple: apple,
+            bookSources: sources, covers: try covers(logger), hub: hub, logger: logger)
+        return try TestApp(database, pool, services, hub)
     }
 
-    private init(
-        _ database: TestDatabase, _ pool: ConnectionPool, _ sources: SourceChain
-    ) async throws {
-        self.database = database
-        self.pool = pool
-        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        covers = Covers(
-            store: try FileStore(try Self.makeFolder()), images: try Self.imager.get(),
+    /// A store of the test's own, and images from this machine.
+    private static func covers(_ logger: Logger) throws -> Covers {
+        Covers(
+            store: try FileStore(try makeFolder()), images: try imager.get(),
             fetcher: Fetcher(
                 policy: FetchPolicy(
                     userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1"))),
-            publicURL: "http://covers.test", logger: log)
-        hub = try await Hub.start(
-            PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
-            logger: log)
-        let services = Services(
-            sessionKeys: keys, issuers: [Self.issuer.issuer],
-            keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
-            bookSources: sources, covers: covers, hub: hub, logger: log)
+            publicURL: "http://covers.test", logger: logger)
+    }
+
+    private init(
+        _ database: TestDatabase, _ pool: ConnectionPool, _ services: Services, _ hub: Hub
+    ) throws {
+        self.database = database
+        self.pool = pool
+        self.services = services
+        self.hub = hub
+        keys = services.sessionKeys
         runner = LoopBound(
             RequestRunner(
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))
@@ -129,11 +145,11 @@ package final class TestApp: Sendable {
     /// Runs a request with a token, or without.
     package func ask(
         _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
-        uploads: [[UInt8]] = []
+        address: RateKey? = nil, uploads: [[UInt8]] = []
     ) async throws -> Answer {
         let request = RequestRunner.Request(
             query: query, variables: variables, bearerToken: token, isReadOnly: isReadOnly,
-            requestID: "test-request", uploads: uploads)
+            requestID: "test-request", address: address, uploads: uploads)
         let answer = await Task(executorPreference: pool.executor) { [runner] in
             await runner.run(request)
         }.value
@@ -141,7 +157,8 @@ package final class TestApp: Sendable {
             json: try parseJSON(answer.body), isRequestError: answer.isRequestError,
             isForbiddenMutation: answer.isForbiddenMutation,
             statements: answer.statistics?.statementCount ?? 0,
-            roundTrips: answer.statistics?.roundTripCount ?? 0)
+            roundTrips: answer.statistics?.roundTripCount ?? 0, rate: answer.rate,
+            retryAfterSeconds: answer.retryAfterSeconds)
     }
 
     /// Opens a subscription with a token, or without.
@@ -183,23 +200,39 @@ package final class TestApp: Sendable {
         """
 
     package func signIn(
-        subject: String, tenant: Tenant = .alpha, email: String? = nil, displayName: String? = nil
+        subject: String, tenant: Tenant = .alpha, email: String? = nil, displayName: String? = nil,
+        authorizationCode: String? = nil
     ) async throws -> Answer {
-        let token = identityToken(subject: subject, tenant: tenant, email: email)
+        try await signIn(
+            token: identityToken(subject: subject, tenant: tenant, email: email),
+            displayName: displayName, authorizationCode: authorizationCode)
+    }
+
+    package func signIn(
+        token: String, nonce: String? = nil, displayName: String? = nil,
+        authorizationCode: String? = nil, address: RateKey? = nil
+    ) async throws -> Answer {
+        func text(_ value: String?) -> Value { value.map { .string($0) } ?? .null }
         return try await ask(
             Self.signIn,
             [
                 "input": [
-                    "identityToken": .string(token),
-                    "displayName": displayName.map { .string($0) } ?? .null,
+                    "identityToken": .string(token), "nonce": text(nonce),
+                    "displayName": text(displayName),
+                    "authorizationCode": text(authorizationCode),
                 ]
-            ])
+            ], address: address)
     }
 
     /// Somebody who signs in for the first time.
-    package func newReader(_ tenant: Tenant = .alpha) async throws -> Reader {
+    package func newReader(
+        _ tenant: Tenant = .alpha, authorizationCode: String? = nil
+    ) async throws -> Reader {
         let subject = "reader.\(UUID.version7())"
-        return try Reader(self, subject, try await signIn(subject: subject, tenant: tenant))
+        return try Reader(
+            self, subject,
+            try await signIn(
+                subject: subject, tenant: tenant, authorizationCode: authorizationCode))
     }
 }
 

@@ -3,7 +3,6 @@ import GraphQL
 /// What a client may be told went wrong. Codes are stable and never used again for something else.
 package enum BookplateError: Error, Equatable {
     case unauthenticated
-    case forbidden(String)
     case notFound(String)
     case badUserInput(field: String, String)
     /// Somebody was first; `id` names what is there already.
@@ -21,7 +20,6 @@ package enum BookplateError: Error, Equatable {
     package var code: String {
         switch self {
         case .unauthenticated: "UNAUTHENTICATED"
-        case .forbidden: "FORBIDDEN"
         case .notFound: "NOT_FOUND"
         case .badUserInput: "BAD_USER_INPUT"
         case .conflict: "CONFLICT"
@@ -38,9 +36,9 @@ package enum BookplateError: Error, Equatable {
     package var message: String {
         switch self {
         case .unauthenticated: "Sign in and try again."
-        case .forbidden(let message), .notFound(let message), .badUserInput(_, let message),
-            .conflict(let message, _), .upstreamUnavailable(let message),
-            .payloadTooLarge(let message), .unsupportedImage(let message):
+        case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _),
+            .upstreamUnavailable(let message), .payloadTooLarge(let message),
+            .unsupportedImage(let message):
             message
         case .resetRequired:
             "The cursor is older than the log. Fetch the library anew, and go on from extensions.cursor."
@@ -68,8 +66,8 @@ package enum BookplateError: Error, Equatable {
             extensions.append(.init("retryAfter", .int(seconds)))
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
-        case .unauthenticated, .forbidden, .notFound, .conflict, .upstreamUnavailable,
-            .payloadTooLarge, .unsupportedImage:
+        case .unauthenticated, .notFound, .conflict, .upstreamUnavailable, .payloadTooLarge,
+            .unsupportedImage:
             break
         }
         return FieldError(message, extensions: extensions)

@@ -22,6 +22,8 @@ package struct Viewer: Sendable, Equatable {
 package final class RequestContext: ExecutionContext {
     let services: Services
     let requestID: String
+    /// The client's; nil where there is none, as for a job.
+    let address: RateKey?
     /// Changes once: when the request signs in.
     var viewer: Viewer?
     /// The files of a multipart request.
@@ -39,12 +41,13 @@ package final class RequestContext: ExecutionContext {
 
     package init(
         viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
-        isExplained: Bool = false
+        address: RateKey? = nil, isExplained: Bool = false
     ) {
         self.viewer = viewer
         self.database = database
         self.services = services
         self.requestID = requestID
+        self.address = address
         explanation = isExplained ? Explanation() : nil
         level = Level()
         segment = Segment(isReadOnly: true)

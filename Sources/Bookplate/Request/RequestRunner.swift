@@ -17,13 +17,15 @@ package final class RequestRunner {
         package var requestID: String
         /// The files of a multipart request; variables name them by `UploadReference`.
         package var uploads: [[UInt8]]
+        /// The client's; nil where nothing is to be limited by it.
+        package var address: RateKey?
         /// Whether the answer tells what was done for it; development only.
         package var isExplained: Bool
 
         package init(
             query: String, operationName: String? = nil, variables: Value = .null,
             bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
-            uploads: [[UInt8]] = [], isExplained: Bool = false
+            address: RateKey? = nil, uploads: [[UInt8]] = [], isExplained: Bool = false
         ) {
             self.query = query
             self.operationName = operationName
@@ -32,6 +34,7 @@ package final class RequestRunner {
             self.isReadOnly = isReadOnly
             self.requestID = requestID
             self.uploads = uploads
+            self.address = address
             self.isExplained = isExplained
         }
     }
@@ -46,6 +49,10 @@ package final class RequestRunner {
         /// Codes of its errors, for the log.
         package var errorCodes: [String] = []
         package var statistics: Statistics?
+        /// Where the caller stands; nil where nothing is limited.
+        package var rate: RateLimits.State?
+        /// Seconds after which what was refused may be asked again.
+        package var retryAfterSeconds: Int?
     }
 
     private let documents: DocumentCache
@@ -53,6 +60,8 @@ package final class RequestRunner {
     private let services: Services
     private let limits: RequestLimits
     private var tokens = VerifiedTokens()
+    /// Of the keys that verified them.
+    private var keysVersion = 0
     private var telemetry: OperationTelemetry
 
     package init(
@@ -75,31 +84,42 @@ package final class RequestRunner {
 
     /// Runs one request that is answered once. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
+        let viewer = viewer(of: request.bearerToken, request.requestID)
+        var gate = RateGate(services, viewer, request.address)
+        var answer: Answer
         do throws(RequestErrors) {
-            let planned = try plan(request)
+            let planned = try plan(request, &gate)
             guard planned.plan.kind != .subscription else { throw RequestErrors([.needsStream]) }
-            return await run(request, planned)
+            answer = await run(request, planned, viewer)
         } catch {
-            return refused(error.errors)
+            answer = refused(error.errors)
         }
+        answer.rate = gate.state
+        return answer
     }
 
     /// Runs one request that may be a subscription. To be called on the loop of the connection pool.
     package func open(_ request: Request) async -> Operation {
+        let viewer = viewer(of: request.bearerToken, request.requestID)
+        var gate = RateGate(services, viewer, request.address)
+        var answer: Answer
         do throws(RequestErrors) {
-            let planned = try plan(request)
-            guard planned.plan.kind == .subscription else {
-                return .answer(await run(request, planned))
+            let planned = try plan(request, &gate)
+            guard planned.plan.kind != .subscription else {
+                let context = RequestContext(
+                    viewer: viewer, database: database, services: services,
+                    requestID: request.requestID)
+                return .responses(
+                    try await subscribe(
+                        planned.plan, variables: planned.variables, context: context,
+                        errorsMax: limits.errorsMax, eventContext: { context.another() }))
             }
-            let context = context(
-                bearerToken: request.bearerToken, requestID: request.requestID)
-            return .responses(
-                try await subscribe(
-                    planned.plan, variables: planned.variables, context: context,
-                    errorsMax: limits.errorsMax, eventContext: { context.another() }))
+            answer = await run(request, planned, viewer)
         } catch {
-            return .answer(refused(error.errors))
+            answer = refused(error.errors)
         }
+        answer.rate = gate.state
+        return .answer(answer)
     }
 
     /// A caller who was let in, and whose session is watched while this is kept.
@@ -147,19 +167,26 @@ package final class RequestRunner {
         let start: ContinuousClock.Instant
     }
 
-    private func plan(_ request: Request) throws(RequestErrors) -> Planned {
+    private func plan(
+        _ request: Request, _ gate: inout RateGate
+    ) throws(RequestErrors) -> Planned {
+        // One unit before anything is read; the rest when it is known what is asked for.
+        try gate.admit(1)
         let start = ContinuousClock.now
         let missesBefore = documents.missCount
         let document = try documents.document(Array(request.query.utf8))
-        let (plan, variables) = try document.plan(
+        let (plan, variables, cost) = try document.plan(
             operationName: request.operationName, variables: request.variables)
         let isKnown = documents.missCount == missesBefore
         telemetry.lookedUp(isKnown: isKnown)
+        try gate.admit(cost / RateLimits.objectsPerUnit)
         return Planned(
             document: document, plan: plan, variables: variables, isKnown: isKnown, start: start)
     }
 
-    private func run(_ request: Request, _ planned: Planned) async -> Answer {
+    private func run(
+        _ request: Request, _ planned: Planned, _ viewer: Viewer?
+    ) async -> Answer {
         if request.isReadOnly, planned.plan.kind == .mutation {
             var answer = refused([
                 GraphQLError(
@@ -169,9 +196,9 @@ package final class RequestRunner {
             answer.isForbiddenMutation = true
             return answer
         }
-        let context = context(
-            bearerToken: request.bearerToken, requestID: request.requestID,
-            isExplained: request.isExplained)
+        let context = RequestContext(
+            viewer: viewer, database: database, services: services, requestID: request.requestID,
+            address: request.address, isExplained: request.isExplained)
         context.uploads = request.uploads
         let executionStart = ContinuousClock.now
         let result = await execute(
@@ -187,18 +214,18 @@ package final class RequestRunner {
         let body = context.explanation?.added(
             to: result.body, isKnown: planned.isKnown, document: planned.document,
             planning: finished.planning, execution: finished.execution)
-        return Answer(
+        var answer = Answer(
             body: body ?? result.body, errorCodes: finished.errorCodes,
             statistics: context.statistics)
+        answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: result.errors)
+        return answer
     }
 
     /// A request of whoever the token names.
-    func context(
-        bearerToken: String?, requestID: String, isExplained: Bool = false
-    ) -> RequestContext {
+    func context(bearerToken: String?, requestID: String) -> RequestContext {
         RequestContext(
             viewer: viewer(of: bearerToken, requestID), database: database, services: services,
-            requestID: requestID, isExplained: isExplained)
+            requestID: requestID)
     }
 
     /// The id of the user that a token is of; nil for one that is not good. That its session is alive is asked
@@ -213,18 +240,33 @@ package final class RequestRunner {
 
     /// nil for a token that is not good, which is then the same as none; why is for the log.
     private func claims(of token: String, _ requestID: String) -> AccessClaims? {
+        if keysVersion != services.keyring.version {
+            keysVersion = services.keyring.version
+            // What a withdrawn key has signed is good no longer.
+            tokens = VerifiedTokens()
+        }
         let now = unixSecondsNow()
         let bytes = Array(token.utf8)
         if let claims = tokens.claims(of: bytes, now: now) { return claims }
         do throws(TokenError) {
-            let claims = try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+            let claims = try verified(token, now: now)
             tokens.insert(claims, for: bytes)
             return claims
         } catch {
             services.logger.info(
                 "refused an access token",
-                metadata: ["request_id": "\(requestID)", "reason": "\(error)"])
+                metadata: ["request_id": "\(requestID)", "reason": "\(error.reason)"])
             return nil
+        }
+    }
+
+    private func verified(_ token: String, now: UnixSeconds) throws(TokenError) -> AccessClaims {
+        do throws(TokenError) {
+            return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+        } catch .unknownKey(let id) {
+            // Another server may have read a new key before this one.
+            guard services.keyring.refreshForUnknownKey() else { throw .unknownKey(id: id) }
+            return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
         }
     }
 
@@ -235,7 +277,9 @@ package final class RequestRunner {
         writer.append("{\"errors\":")
         writer.write(errors)
         writer.append(UInt8(ascii: "}"))
-        return Answer(body: writer.bytes, isRequestError: true, errorCodes: codes)
+        var answer = Answer(body: writer.bytes, isRequestError: true, errorCodes: codes)
+        answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: errors)
+        return answer
     }
 }
 

@@ -81,6 +81,7 @@ private struct ResolverTable: ResolverSource {
         table["Session"] = Sessions.fields
         table["DeletedAccount"] = [
             "id": .property, "books": .property, "reviews": .property, "covers": .property,
+            "appleTokenRevoked": .property,
         ]
         table["CreateBookResult"] = [
             "book": .load(RowsOfPlainObject(.one, Book.type)),

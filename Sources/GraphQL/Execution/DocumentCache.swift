@@ -77,6 +77,8 @@ public final class CachedDocument {
     private let limits: RequestLimits
     private let conditionVariables: [String]
     private var plans: [PlanKey: OperationPlan] = [:]
+    /// Of operations whose cost no variable decides, by name.
+    private var costs: [String?: Int] = [:]
 
     private struct PlanKey: Hashable {
         let operationName: String?
@@ -108,10 +110,12 @@ public final class CachedDocument {
 
     /// Chooses the operation, coerces the variables and finds the plan that holds for them.
     ///
+    /// - Returns: with the cost, in objects that the operation can return.
+    ///
     /// Spec: https://spec.graphql.org/September2025/#ExecuteRequest()
     public func plan(
         operationName: String?, variables given: Value
-    ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues) {
+    ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues, cost: Int) {
         let operation: OperationDefinition
         do throws(GraphQLError) {
             operation = try document.operation(named: operationName)
@@ -121,20 +125,13 @@ public final class CachedDocument {
         let variables = try coerceVariableValues(
             operation.variables, given: given, schema: schema, source: document.source,
             errorsMax: limits.errorsMax)
-        // What validation could not know: the sizes of pages that variables decide.
-        if operation.hasIntegerVariable,
-            let error = checkCost(
-                of: operation, in: document, against: schema, variables: variables,
-                limits: limits.operation)
-        {
-            throw RequestErrors([error])
-        }
+        let cost = try cost(of: operation, variables)
         var conditions: [String: Bool] = [:]
         for name in conditionVariables { conditions[name] = variables[name]?.boolean }
         let key = PlanKey(
             operationName: operation.name?.value,
             conditions: conditionVariables.map { conditions[$0] ?? false })
-        if let plan = plans[key] { return (plan, variables) }
+        if let plan = plans[key] { return (plan, variables, cost) }
         do throws(GraphQLError) {
             let plan = try planOperation(
                 operation, of: document, schema: schema, resolvers: resolvers,
@@ -142,7 +139,24 @@ public final class CachedDocument {
             // A client that tries all combinations gets its answers, but no room.
             if plans.count >= limits.plansPerDocumentMax { plans.removeAll() }
             plans[key] = plan
-            return (plan, variables)
+            return (plan, variables, cost)
+        } catch {
+            throw RequestErrors([error])
+        }
+    }
+
+    /// Objects that the operation can return; page sizes that variables decide are known only now.
+    private func cost(
+        of operation: OperationDefinition, _ variables: VariableValues
+    ) throws(RequestErrors) -> Int {
+        let name = operation.name?.value
+        if let known = costs[name] { return known }
+        do throws(GraphQLError) {
+            let cost = try checkCost(
+                of: operation, in: document, against: schema, variables: variables,
+                limits: limits.operation)
+            if !operation.hasIntegerVariable { costs[name] = cost }
+            return cost
         } catch {
             throw RequestErrors([error])
         }

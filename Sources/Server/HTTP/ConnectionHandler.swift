@@ -31,6 +31,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     let loopContext: LoopContext
     private(set) var context: ChannelHandlerContext?
     private var phase = Phase.idle
+    private var peer: ClientAddress?
     private var isReadPending = false
     /// What waited to be read by the client when a deadline last passed.
     private var unreadBytes = Int.max
@@ -48,6 +49,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        peer = ClientAddress(context.remoteAddress)
         loopContext.add(self)
     }
 
@@ -148,9 +150,12 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
 
     /// Runs the route in one task on this loop.
     private func start(_ request: HTTPRequest, _ route: Route, _ exchange: Exchange) {
+        var request = request
+        request.client = loopContext.proxies.client(
+            of: peer, forwardedFor: request.headers.forwardedFor)
         let call = NIOLoopBound((route, self), eventLoop: loopContext.loop)
         phaseDeadline = exchange.start + loopContext.limits.answerTimeout
-        let task = Task(executorPreference: loopContext.executor) {
+        let task = Task(executorPreference: loopContext.executor) { [request] in
             let (route, connection) = call.value
             let trace = request.headers.traceParent.flatMap(TraceParent.init)
             await TraceParent.$current.withValue(trace) {

@@ -50,7 +50,7 @@ struct Exchange {
             headers.add(name: "access-control-allow-origin", value: "*")
             headers.add(
                 name: "access-control-expose-headers",
-                value: "x-request-id, retry-after, location, etag")
+                value: "x-request-id, retry-after, location, etag, ratelimit, ratelimit-policy")
             if method == .OPTIONS {
                 headers.add(
                     name: "access-control-allow-headers",

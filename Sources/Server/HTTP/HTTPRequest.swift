@@ -12,6 +12,8 @@ package struct HTTPRequest: Sendable {
     package var body: ByteBuffer
     /// The client's `x-request-id` where it is well-formed, or one of ours.
     package var id: String
+    /// Where it comes from, as far as that can be believed; nil for what is no TCP connection.
+    package var client: ClientAddress?
 }
 
 /// The headers that this server reads, found in one pass.
@@ -24,6 +26,8 @@ package struct RequestHeaders: Sendable, Equatable {
     package var expect: String?
     /// The name that the client knows this server by, with the port where it is not the usual one.
     package var host: String?
+    /// Several of them are joined.
+    package var forwardedFor: String?
     package var ifNoneMatch: String?
     var ifRange: String?
     var range: String?
@@ -62,6 +66,8 @@ package struct RequestHeaders: Sendable, Equatable {
             case 12 where name.isHeader("x-request-id"): keep(value, as: \.requestID)
             case 13 where name.isHeader("authorization"): keep(value, as: \.authorization)
             case 13 where name.isHeader("if-none-match"): ifNoneMatch = value
+            case 15 where name.isHeader("x-forwarded-for"):
+                forwardedFor = forwardedFor.map { "\($0), \(value)" } ?? value
             case 14 where name.isHeader("content-length"): contentLength = value
             default: break
             }

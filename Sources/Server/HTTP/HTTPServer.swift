@@ -21,6 +21,7 @@ package struct HTTPServer: Service {
     private let host: String
     private let port: Int
     private let limits: HTTPLimits
+    private let proxies: TrustedProxies
     private let logger: Logger
     private let metrics: Metrics
     private let gauges: LiveGauges
@@ -33,7 +34,7 @@ package struct HTTPServer: Service {
     ///   - onListening: Called once connections are accepted.
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
-        limits: HTTPLimits = HTTPLimits(),
+        limits: HTTPLimits = HTTPLimits(), proxies: TrustedProxies = TrustedProxies(),
         logger: Logger, metrics: Metrics = Metrics(), gauges: LiveGauges = LiveGauges(),
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         makeRoutes: @escaping MakeRoutes
@@ -43,6 +44,7 @@ package struct HTTPServer: Service {
         self.host = host
         self.port = port
         self.limits = limits
+        self.proxies = proxies
         self.logger = logger
         self.metrics = metrics
         self.gauges = gauges
@@ -78,12 +80,12 @@ package struct HTTPServer: Service {
         for loop in group.makeIterator() {
             let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
-                [makeRoutes, limits, logger, metrics, gauges] in
+                [makeRoutes, limits, proxies, logger, metrics, gauges] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
                     LoopContext(
-                        executor, routes: routes, limits: limits, logger: logger, metrics: metrics,
-                        gauges: gauges),
+                        executor, routes: routes, limits: limits, proxies: proxies, logger: logger,
+                        metrics: metrics, gauges: gauges),
                     eventLoop: loop)
             }.get()
         }

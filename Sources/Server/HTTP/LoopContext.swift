@@ -8,6 +8,7 @@ final class LoopContext {
     let executor: EventLoopTaskExecutor
     let routes: RouteTable
     let limits: HTTPLimits
+    let proxies: TrustedProxies
     let logger: Logger
     var date = HTTPDate()
     var requestIDs = RequestID()
@@ -20,12 +21,13 @@ final class LoopContext {
     var loop: any EventLoop { executor.eventLoop }
 
     init(
-        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits, logger: Logger,
-        metrics: Metrics, gauges: LiveGauges
+        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits,
+        proxies: TrustedProxies, logger: Logger, metrics: Metrics, gauges: LiveGauges
     ) {
         self.executor = executor
         self.routes = routes
         self.limits = limits
+        self.proxies = proxies
         self.logger = logger
         self.metrics = HTTPMetrics(metrics)
         self.gauges = gauges

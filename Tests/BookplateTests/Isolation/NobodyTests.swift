@@ -157,7 +157,8 @@ import Testing
         let claims = try AccessToken.verify(reader.token, keys: app.keys, now: unixSecondsNow())
         let error = await Task(executorPreference: app.pool.executor) {
             let services = Services(
-                sessionKeys: app.keys, issuers: [], keySets: [:], covers: app.covers, hub: app.hub,
+                keyring: SessionKeyring(app.keys), issuers: [], keySets: [:],
+                covers: app.services.covers, hub: app.hub,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let request = RequestContext(
                 viewer: Viewer(claims), database: app.pool, services: services, requestID: "test")
