@@ -22,7 +22,8 @@ import Testing
 
     /// The files that the store has of a reader.
     private func files(_ reader: Reader) async throws -> [ObjectPath] {
-        try await reader.app.covers.store.list(reader.id.string ?? "", of: .bookCovers).objects
+        try await reader.app.services.covers.store.list(reader.id.string ?? "", of: .bookCovers)
+            .objects
             .map(\.path)
     }
 
