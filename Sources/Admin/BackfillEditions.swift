@@ -38,16 +38,16 @@ extension Backfill {
             guard !sources.names.isEmpty else { throw Failure("no book source is switched on") }
             Interruption.watch()
             var total = EditionBackfill.Progress()
-            let remaining = try asking { () throws(PostgresError) in try backfill.remaining() }
+            let remaining = try database { () throws(PostgresError) in try backfill.remaining() }
             let progress = Progress("editions", total: min(remaining, limit))
             while !dryRun, total.asked < limit {
                 try Interruption.check()
-                let editions = try asking { () throws(PostgresError) in
+                let editions = try database { () throws(PostgresError) in
                     try backfill.next(min(EditionBackfill.batchMax, limit - total.asked))
                 }
                 if editions.isEmpty { break }
                 let lookups = await EditionBackfill.ask(editions, sources)
-                let done = try asking { () throws(PostgresError) in
+                let done = try database { () throws(PostgresError) in
                     try backfill.save(lookups, of: editions)
                 }
                 total.asked += done.asked
@@ -92,15 +92,5 @@ extension SourceChain.Configuration {
         isbnDBKey = settings.isbnDBKey
         allowed = settings.fetchAllow
         contact = settings.contact ?? configuration.publicURL
-    }
-}
-
-private func asking<Value>(
-    _ work: () throws(PostgresError) -> Value
-) throws(Failure) -> Value {
-    do throws(PostgresError) {
-        return try work()
-    } catch {
-        throw Failure(error)
     }
 }

@@ -27,10 +27,9 @@ struct Documents: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
+        @OptionGroup var trial: DryRunOptions
         @ArgumentParser.Argument(help: "The manifest.")
         var file: String
-        @Flag(help: "Try it, and undo it.")
-        var dryRun = false
 
         /// Problems that are told one by one.
         private static let toldMax = 20
@@ -53,18 +52,22 @@ struct Documents: ParsableCommand {
                     "\(problems.count) documents are not valid: nothing was loaded", .found)
             }
             let connection = try connect(try Configuration.load())
-            let synced = try undoable(connection, keeps: !dryRun) { () throws(PostgresError) in
-                try DocumentRecord.sync(manifest, connection)
+            let synced = try trial.attempt(connection) { () throws(AdministrationError) in
+                try asking { () throws(PostgresError) in
+                    try DocumentRecord.sync(manifest, connection)
+                }
             }
+            let counts = synced.result
             output.print(
-                .object([
-                    .init("created", .int(synced.created)), .init("updated", .int(synced.updated)),
-                    .init("unchanged", .int(synced.unchanged)), .init("dryRun", .boolean(dryRun)),
-                ]),
+                .object(
+                    [
+                        .init("created", .int(counts.created)),
+                        .init("updated", .int(counts.updated)),
+                        .init("unchanged", .int(counts.unchanged)),
+                    ] + synced.members),
                 lines: [
-                    "\(synced.created) new, \(synced.updated) changed, \(synced.unchanged) unchanged"
-                        + (dryRun ? " (undone)" : "")
-                ])
+                    "\(counts.created) new, \(counts.updated) changed, \(counts.unchanged) unchanged"
+                ] + synced.lines)
         }
     }
 
@@ -102,10 +105,8 @@ struct Documents: ParsableCommand {
         @OptionGroup var output: OutputOptions
         @Option(help: "Only those that were in no manifest for so many days.")
         var olderThan: Int32 = 180
-        @Flag(help: "Try it, and undo it.")
-        var dryRun = false
-        @Flag(help: "Do not ask.")
-        var yes = false
+        @OptionGroup var trial: DryRunOptions
+        @OptionGroup var confirmation: ConfirmationOptions
 
         func validate() throws {
             guard olderThan >= 0 else { throw ValidationError("Days are not negative.") }
@@ -113,19 +114,19 @@ struct Documents: ParsableCommand {
 
         func run() throws {
             let connection = try connect(try Configuration.load())
-            guard dryRun || yes || confirm("Delete documents not synced for \(olderThan) days?")
-            else {
-                throw Failure("nothing was deleted: pass --yes")
+            if !trial.dryRun {
+                try confirmation.confirm(
+                    "This deletes documents that were in no manifest for \(olderThan) days.",
+                    byTyping: "prune")
             }
-            let ids = try undoable(connection, keeps: !dryRun) { () throws(PostgresError) in
-                try DocumentRecord.prune(olderThanDays: olderThan, connection)
+            let pruned = try trial.attempt(connection) { () throws(AdministrationError) in
+                try asking { () throws(PostgresError) in
+                    try DocumentRecord.prune(olderThanDays: olderThan, connection)
+                }
             }
             output.print(
-                .object([
-                    .init("pruned", .list(ids.map { .string($0) })),
-                    .init("dryRun", .boolean(dryRun)),
-                ]),
-                lines: ids.map { (dryRun ? "would delete " : "deleted ") + $0 })
+                .object([.init("pruned", .list(pruned.result.map { .string($0) }))] + pruned.members),
+                lines: pruned.result.map { "deleted \($0)" } + pruned.lines)
         }
     }
 

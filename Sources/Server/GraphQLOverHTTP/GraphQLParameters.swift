@@ -35,8 +35,9 @@ extension GraphQLRequest {
             })
     }
 
-    /// Members that have no meaning are left alone, as the specification keeps them for its future.
-    private init(
+    /// From the JSON of one request. Members that have no meaning are left alone, as the specification keeps them
+    /// for its future.
+    init(
         _ body: Value, of request: HTTPRequest, mediaType: ResponseMediaType
     ) throws(HTTPProblem) {
         guard case .object(let members) = body else {

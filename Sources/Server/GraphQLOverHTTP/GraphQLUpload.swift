@@ -13,9 +13,9 @@ extension GraphQLRequest {
         guard parts.count >= 2, parts[0].name == "operations", parts[1].name == "map" else {
             throw .badRequest("The first parts must be operations, then map.")
         }
-        var plain = request
-        plain.body = parts[0].content
-        try self.init(post: plain, mediaType: mediaType)
+        let operations = try Self.json(
+            Array(parts[0].content.readableBytesView), what: "The part operations")
+        try self.init(operations, of: request, mediaType: mediaType)
         let map = try Self.json(
             Array(parts[1].content.readableBytesView), what: "The part map")
         guard case .object(let entries) = map else {
