@@ -17,6 +17,13 @@ import Testing
         let (reader, other) = (try await app.newReader(), try await app.newReader(.beta))
         try await IsolationFixture.fill(reader)
         try await IsolationFixture.fill(other)
+        for user in [reader.id.string ?? "", other.id.string ?? ""] {
+            try await app.database.execute(
+                """
+                SELECT advance_feed('\(user)');
+                INSERT INTO feed_returns SELECT user_id, edition_id FROM books WHERE user_id = '\(user)'
+                """)
+        }
         return Fixture(
             database: app.database, mine: reader.id.string ?? "", theirs: other.id.string ?? "")
     }
@@ -26,7 +33,7 @@ import Testing
             try $0.texts("SELECT name FROM (\(SecurityCheck.owned)) t ORDER BY 1")
         }
         #expect(
-            names == ["books", "reviews", "sessions", "shelf_books", "shelves", "swipes", "users"])
+            names == ["books", "feed_frontiers", "feed_returns", "reviews", "sessions", "shelf_books", "shelves", "swipes", "users"])
     }
 
     @Test(arguments: SecurityCheck.allCases)
