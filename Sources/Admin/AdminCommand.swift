@@ -22,7 +22,8 @@ struct AdminCommand: ParsableCommand {
               bookplate-admin catalog import scripts/catalog/starter.jsonl
             """,
         subcommands: [
-            Migrate.self, Tenant.self, Catalog.self, Keys.self, Token.self, SchemaCommand.self,
+            Migrate.self, Tenant.self, Catalog.self, Jobs.self, Keys.self, Token.self,
+            SchemaCommand.self,
         ])
 
     static func main() {

@@ -74,10 +74,15 @@ enum App {
             }
             return routes + (development?.routes ?? [])
         }
+        let jobs = try await JobService(
+            JobHandlers.all(services), databaseURL,
+            connectionCount: jobConnectionCount(configuration), logger: logger)
+        // Stopped in the reverse order: the last requests may still ask for work.
         let lifecycle = ServiceGroup(
             configuration: .init(
                 services: [
-                    .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup)
+                    .init(service: jobs, successTerminationBehavior: .gracefullyShutdownGroup),
+                    .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         defer { logger.info("stopped") }
@@ -118,13 +123,20 @@ enum App {
         return keySets
     }
 
+    /// A quarter of the connections is for jobs.
+    private static func jobConnectionCount(_ configuration: Configuration) -> Int {
+        max(1, configuration.database.connectionsMax / 4)
+    }
+
     /// Each event loop has connections of its own.
     private static func openPools(
         _ url: String, on group: any EventLoopGroup, _ configuration: Configuration
     ) async throws -> [ObjectIdentifier: ConnectionPool] {
         let loops = Array(group.makeIterator())
         var settings = PostgresConfiguration(url: url)
-        settings.connectionCount = max(1, configuration.database.connectionsMax / loops.count)
+        let requestConnections =
+            configuration.database.connectionsMax - jobConnectionCount(configuration)
+        settings.connectionCount = max(1, requestConnections / loops.count)
         var pools: [ObjectIdentifier: ConnectionPool] = [:]
         for loop in loops {
             pools[ObjectIdentifier(loop)] = try await ConnectionPool.start(

@@ -64,7 +64,7 @@ struct SyntaxTree {
             "VariableDefinition", variable.range,
             [
                 description(variable.description),
-                .init("variable", tree(variable: variable.name.value, variable.name.range)),
+                .init("variable", tree(variable: variable.name.value, variable.variableRange)),
                 type(variable.type), variable.defaultValue.map { .init("defaultValue", tree($0)) },
                 directives(variable.directives),
             ])
@@ -124,7 +124,7 @@ struct SyntaxTree {
         text.map { .init("description", tree($0)) }
     }
 
-    func directives(_ directives: [Directive]) -> Value.Member {
+    func directives(_ directives: NodeList<Directive>) -> Value.Member {
         .init(
             "directives",
             .list(

@@ -63,7 +63,7 @@ extension SyntaxTree {
         .init("interfaces", .list(names.map(namedType)))
     }
 
-    private func fields(_ fields: [FieldDefinitionNode]) -> Value.Member {
+    private func fields(_ fields: NodeList<FieldDefinitionNode>) -> Value.Member {
         .init(
             "fields",
             .list(

@@ -159,6 +159,41 @@ import Testing
         #expect(plain.output.split(separator: ".").count == 3)
     }
 
+    @Test func deadJobsAreListedRetriedAndPurged() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        try await installation.database.execute(
+            """
+            INSERT INTO jobs (kind, payload, state, attempts, attempts_max, last_error, key) VALUES
+            ('test.one', '{"secret": 1}', 'DEAD', 8, 8, 'no answer', 'k'),
+            ('test.one', '{}', 'DEAD', 8, 8, 'no answer', 'k'),
+            ('test.two', '{}', 'DEAD', 1, 8, 'gave up', NULL), ('test.two', '{}', 'READY', 0, 8, NULL, 'k')
+            """)
+        func run(_ arguments: String...) async throws -> Value {
+            let outcome = try await installation.admin(["jobs"] + arguments + ["--json"])
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            #expect(!outcome.output.contains("secret"))
+            return try json(outcome)
+        }
+        let dead = try await run("list", "--state", "dead", "--kind", "test.two")
+        #expect(dead["jobs"]?.each("lastError") == ["gave up"])
+        #expect(dead["counts"]?.list?.count == 3)
+        let id = try #require(dead["jobs", 0, "id"]?.string)
+        #expect(try await run("retry", id, "--dry-run")["retried"] == 1)
+        #expect(try await run("list", "--state", "ready")["jobs"]?.list?.count == 1)
+        #expect(try await run("retry", id)["retried"] == 1)
+        #expect(try await run("list", "--state", "ready")["jobs"]?.list?.count == 2)
+        // Of two dead ones that are about the same, one is tried again.
+        #expect(try await run("retry", "--dead")["retried"] == 1)
+
+        let unasked = try await installation.admin("jobs", "purge", "--dead")
+        #expect(unasked.code == 1)
+        #expect(unasked.errors == "bookplate-admin: nothing was deleted: pass --yes\n")
+        #expect(try await run("purge", "--dead", "--dry-run")["purged"] == 1)
+        #expect(try await run("purge", "--dead", "--older-than", "1", "--yes")["purged"] == 0)
+        #expect(try await run("purge", "--dead", "--yes")["purged"] == 1)
+        #expect(try await run("list", "--state", "dead")["jobs"] == [])
+    }
+
     @Test(
         arguments: [
             (
@@ -168,7 +203,8 @@ import Testing
             (["token", "issue", "--user", "nobody"], [:], 64),
             (["token", "issue", "--tenant", "nobody"], [:], 1),
             (["nonsense"], [:], 64), (["tenant", "add"], [:], 64),
-            (["migrate", "up", "--to", "x"], [:], 64),
+            (["migrate", "up", "--to", "x"], [:], 64), (["jobs", "retry"], [:], 64),
+            (["jobs", "purge", "7"], [:], 64), (["jobs", "list", "--state", "done"], [:], 64),
             (
                 ["tenant", "list"],
                 ["BOOKPLATE_ADMIN_DATABASE_URL": "postgresql://nobody@/x?host=/nowhere"], 69

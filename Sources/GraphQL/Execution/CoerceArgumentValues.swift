@@ -24,7 +24,7 @@ public struct ArgumentValues: Sendable, Equatable {
 ///
 /// Spec: https://spec.graphql.org/September2025/#CoerceArgumentValues()
 public func coerceArgumentValues(
-    _ definitions: [InputValueDefinition], given: [Argument], variables: VariableValues,
+    _ definitions: [InputValueDefinition], given: NodeList<Argument>, variables: VariableValues,
     schema: Schema, source: Source
 ) throws(GraphQLError) -> ArgumentValues {
     var coerced = ArgumentValues()

@@ -30,7 +30,8 @@ public func coerceLiteral(
 }
 
 private func coerceItems(
-    _ items: [ValueNode], as itemType: TypeReference, variables: VariableValues, schema: Schema
+    _ items: NodeList<ValueNode>, as itemType: TypeReference, variables: VariableValues,
+    schema: Schema
 ) -> Value? {
     var coerced: [Value] = []
     coerced.reserveCapacity(items.count)
@@ -68,7 +69,8 @@ private func coerceNamed(
 }
 
 private func coerceFields(
-    _ given: [ObjectField], as type: InputObjectType, variables: VariableValues, schema: Schema
+    _ given: NodeList<ObjectField>, as type: InputObjectType, variables: VariableValues,
+    schema: Schema
 ) -> Value? {
     guard given.allSatisfy({ type.field(named: $0.name.value) != nil }) else { return nil }
     var coerced: [Value.Member] = []

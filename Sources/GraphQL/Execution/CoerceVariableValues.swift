@@ -22,7 +22,7 @@ public struct VariableValues: Sendable, Equatable {
 ///
 /// Spec: https://spec.graphql.org/September2025/#CoerceVariableValues()
 public func coerceVariableValues(
-    _ definitions: [VariableDefinition], given: Value, schema: Schema, source: Source,
+    _ definitions: NodeList<VariableDefinition>, given: Value, schema: Schema, source: Source,
     errorsMax: Int = 50, hasSuggestions: Bool = true
 ) throws(RequestErrors) -> VariableValues {
     if definitions.isEmpty { return VariableValues() }

@@ -71,7 +71,7 @@ struct FieldCollector {
         return schema.possibleTypes(of: conditionType).contains { $0 === type }
     }
 
-    private func isIncluded(_ directives: [Directive]) -> Bool {
+    private func isIncluded(_ directives: NodeList<Directive>) -> Bool {
         for directive in directives {
             switch directive.name.value {
             case "skip" where condition(of: directive) == true: return false
@@ -130,7 +130,7 @@ extension Document {
     /// A plan holds for one combination of their values.
     func conditionVariables() -> [String] {
         var names: [String] = []
-        func visit(_ directives: [Directive]) {
+        func visit(_ directives: NodeList<Directive>) {
             for directive in directives
             where directive.name.value == "skip" || directive.name.value == "include" {
                 for argument in directive.arguments {

@@ -6,7 +6,7 @@ public final class OperationPlan: Sendable {
     public let kind: OperationKind
     public let name: String?
     /// To coerce the request's variables by.
-    public let variables: [VariableDefinition]
+    public let variables: NodeList<VariableDefinition>
     public let root: PlannedSelection
     public let schema: Schema
     public let source: Source
@@ -83,7 +83,7 @@ public final class PlannedField: Sendable {
 /// Arguments that are known, are to be coerced with the request's variables, or cannot be right.
 enum PlannedArguments: Sendable {
     case constant(ArgumentValues)
-    case variable([Argument])
+    case variable(NodeList<Argument>)
     case invalid(GraphQLError)
 }
 

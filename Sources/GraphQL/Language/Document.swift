@@ -1,23 +1,36 @@
 /// A parsed source text: operations and fragments, type-system definitions, or both.
 ///
-/// Names are ASCII, so `String` equality on them is equality of bytes.
+/// It and everything in it are views of one syntax tree: small values that are cheap to make, to copy and to keep.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Document
 public struct Document: Sendable {
-    public var source: Source
-    public var definitions: [Definition]
+    let tree: SyntaxTree
 
-    public init(source: Source, definitions: [Definition]) {
-        self.source = source
-        self.definitions = definitions
+    public var source: Source { tree.source }
+
+    public var definitions: NodeList<Definition> {
+        NodeList(tree: tree, start: 0, end: Int32(truncatingIfNeeded: tree.nodes.count))
     }
 }
 
 /// One definition of a document.
-public enum Definition: Sendable {
+public enum Definition: SyntaxNode {
     case operation(OperationDefinition)
     case fragment(FragmentDefinition)
     case typeSystem(TypeSystemDefinition)
+
+    public init(_ reference: NodeReference) {
+        self =
+            switch reference.kind {
+            case .operation: .operation(OperationDefinition(reference))
+            case .fragmentDefinition: .fragment(FragmentDefinition(reference))
+            default: .typeSystem(TypeSystemDefinition(reference))
+            }
+    }
+
+    public static func views(_ kind: NodeKind) -> Bool {
+        kind.rawValue <= NodeKind.inputObjectType.rawValue
+    }
 }
 
 /// Where a node stands: UTF-8 offsets into the source, `start` inclusive, `end` exclusive.
@@ -38,6 +51,8 @@ public struct SourceRange: Hashable, Sendable {
 
 /// A name and where it stands.
 ///
+/// Names are ASCII, so `String` equality on them is equality of bytes.
+///
 /// Spec: https://spec.graphql.org/September2025/#Name
 public struct Name: Sendable, Hashable {
     public var value: String
@@ -52,246 +67,203 @@ public struct Name: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
-// MARK: - Executable definitions
-
 /// `query`, `mutation` or `subscription`.
 public enum OperationKind: String, Sendable, Hashable, CaseIterable {
     case query, mutation, subscription
+
+    var detail: UInt8 {
+        switch self {
+        case .query: 0
+        case .mutation: 1
+        case .subscription: 2
+        }
+    }
+
+    init(detail: UInt8) {
+        self =
+            switch detail {
+            case 0: .query
+            case 1: .mutation
+            default: .subscription
+            }
+    }
 }
 
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Operations
-public struct OperationDefinition: Sendable {
-    public var description: StringValue?
-    public var kind: OperationKind
-    public var name: Name?
-    public var variables: [VariableDefinition]
-    public var directives: [Directive]
-    public var selectionSet: SelectionSet
-    public var range: SourceRange
-    /// `{ … }` without a keyword.
-    public var isShorthand: Bool
+public struct OperationDefinition: SyntaxNode {
+    let reference: NodeReference
 
-    public init(
-        description: StringValue? = nil, kind: OperationKind, name: Name?,
-        variables: [VariableDefinition], directives: [Directive], selectionSet: SelectionSet,
-        range: SourceRange, isShorthand: Bool = false
-    ) {
-        self.description = description
-        self.kind = kind
-        self.name = name
-        self.variables = variables
-        self.directives = directives
-        self.selectionSet = selectionSet
-        self.range = range
-        self.isShorthand = isShorthand
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .operation }
+
+    /// `{ … }` without a keyword, in `Node.detail` beside the kind.
+    static let shorthandDetail: UInt8 = 4
+
+    public var kind: OperationKind { OperationKind(detail: reference.detail & 3) }
+    public var isShorthand: Bool { reference.detail & Self.shorthandDetail != 0 }
+    public var name: Name? { reference.node.name < 0 ? nil : reference.name }
+    public var description: StringValue? { reference.description }
+    public var variables: NodeList<VariableDefinition> { reference.children() }
+    public var directives: NodeList<Directive> { reference.children() }
+    public var selectionSet: SelectionSet { SelectionSet(reference.required(.selectionSet)) }
+    public var range: SourceRange { reference.range }
 }
 
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Variables
-public struct VariableDefinition: Sendable {
-    public var description: StringValue?
-    /// Without the `$`, which its range does cover.
-    public var name: Name
-    public var type: TypeReference
-    public var defaultValue: ValueNode?
-    public var directives: [Directive]
-    public var range: SourceRange
+public struct VariableDefinition: SyntaxNode {
+    let reference: NodeReference
 
-    public init(
-        description: StringValue? = nil, name: Name, type: TypeReference, defaultValue: ValueNode?,
-        directives: [Directive], range: SourceRange
-    ) {
-        self.description = description
-        self.name = name
-        self.type = type
-        self.defaultValue = defaultValue
-        self.directives = directives
-        self.range = range
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .variableDefinition }
+
+    /// Without the `$`.
+    public var name: Name { reference.name }
+    /// From the `$` to the end of the name.
+    public var variableRange: SourceRange { reference.required(.variable).range }
+    public var description: StringValue? { reference.description }
+    public var type: TypeReference { reference.typeNode.typeReference }
+    public var defaultValue: ValueNode? { reference.defaultValue }
+    public var directives: NodeList<Directive> { reference.children() }
+    public var range: SourceRange { reference.range }
 }
 
 /// Spec: https://spec.graphql.org/September2025/#sec-Selection-Sets
-public struct SelectionSet: Sendable {
-    public var selections: [Selection]
-    public var range: SourceRange
+public struct SelectionSet: SyntaxNode {
+    let reference: NodeReference
 
-    public init(selections: [Selection], range: SourceRange) {
-        self.selections = selections
-        self.range = range
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .selectionSet }
+
+    public var selections: NodeList<Selection> {
+        // It has no other children.
+        NodeList(tree: reference.tree, start: reference.index + 1, end: reference.node.next)
     }
+    public var range: SourceRange { reference.range }
 }
 
-public enum Selection: Sendable {
+public enum Selection: SyntaxNode {
     case field(Field)
     case fragmentSpread(FragmentSpread)
     case inlineFragment(InlineFragment)
+
+    public init(_ reference: NodeReference) {
+        self =
+            switch reference.kind {
+            case .fragmentSpread: .fragmentSpread(FragmentSpread(reference))
+            case .inlineFragment: .inlineFragment(InlineFragment(reference))
+            default: .field(Field(reference))
+            }
+    }
+
+    public static func views(_ kind: NodeKind) -> Bool {
+        kind == .field || kind == .fragmentSpread || kind == .inlineFragment
+    }
 }
 
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Fields
-public struct Field: Sendable {
-    public var alias: Name?
-    public var name: Name
-    public var arguments: [Argument]
-    public var directives: [Directive]
-    public var selectionSet: SelectionSet?
-    public var range: SourceRange
+public struct Field: SyntaxNode {
+    let reference: NodeReference
 
-    public init(
-        alias: Name?, name: Name, arguments: [Argument], directives: [Directive],
-        selectionSet: SelectionSet?, range: SourceRange
-    ) {
-        self.alias = alias
-        self.name = name
-        self.arguments = arguments
-        self.directives = directives
-        self.selectionSet = selectionSet
-        self.range = range
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .field }
+
+    public var alias: Name? { reference.first(.alias)?.name }
+    public var name: Name { reference.name }
+    public var arguments: NodeList<Argument> { reference.children() }
+    public var directives: NodeList<Directive> { reference.children() }
+    public var selectionSet: SelectionSet? { reference.first(.selectionSet).map(SelectionSet.init) }
+    public var range: SourceRange { reference.range }
 
     /// The key of this field in the response: the alias, or else the name.
-    public var responseKey: String { alias?.value ?? name.value }
+    public var responseKey: String { responseKeyReference.nameText }
+    var responseKeyID: NameID { responseKeyReference.nameID }
+
+    /// An alias is a field's first child.
+    private var responseKeyReference: NodeReference {
+        let child = NodeReference(tree: reference.tree, index: reference.index + 1)
+        return child.index < reference.node.next && child.kind == .alias ? child : reference
+    }
 }
 
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Arguments
-public struct Argument: Sendable {
-    public var name: Name
-    public var value: ValueNode
-    public var range: SourceRange
+public struct Argument: SyntaxNode {
+    let reference: NodeReference
 
-    public init(name: Name, value: ValueNode, range: SourceRange) {
-        self.name = name
-        self.value = value
-        self.range = range
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .argument }
+
+    public var name: Name { reference.name }
+    public var value: ValueNode { ValueNode(reference.onlyChild) }
+    public var range: SourceRange { reference.range }
 }
 
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Directives
-public struct Directive: Sendable {
-    /// Without the `@`.
-    public var name: Name
-    public var arguments: [Argument]
-    public var range: SourceRange
+public struct Directive: SyntaxNode {
+    let reference: NodeReference
 
-    public init(name: Name, arguments: [Argument], range: SourceRange) {
-        self.name = name
-        self.arguments = arguments
-        self.range = range
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .directive }
+
+    /// Without the `@`.
+    public var name: Name { reference.name }
+    public var arguments: NodeList<Argument> { reference.children() }
+    public var range: SourceRange { reference.range }
 }
 
 /// Spec: https://spec.graphql.org/September2025/#FragmentSpread
-public struct FragmentSpread: Sendable {
-    public var name: Name
-    public var directives: [Directive]
-    public var range: SourceRange
+public struct FragmentSpread: SyntaxNode {
+    let reference: NodeReference
 
-    public init(name: Name, directives: [Directive], range: SourceRange) {
-        self.name = name
-        self.directives = directives
-        self.range = range
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .fragmentSpread }
+
+    public var name: Name { reference.name }
+    public var directives: NodeList<Directive> { reference.children() }
+    public var range: SourceRange { reference.range }
 }
 
 /// Spec: https://spec.graphql.org/September2025/#InlineFragment
-public struct InlineFragment: Sendable {
-    public var typeCondition: Name?
-    public var directives: [Directive]
-    public var selectionSet: SelectionSet
-    public var range: SourceRange
+public struct InlineFragment: SyntaxNode {
+    let reference: NodeReference
 
-    public init(
-        typeCondition: Name?, directives: [Directive], selectionSet: SelectionSet,
-        range: SourceRange
-    ) {
-        self.typeCondition = typeCondition
-        self.directives = directives
-        self.selectionSet = selectionSet
-        self.range = range
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .inlineFragment }
+
+    public var typeCondition: Name? { reference.first(.namedType)?.name }
+    public var directives: NodeList<Directive> { reference.children() }
+    public var selectionSet: SelectionSet { SelectionSet(reference.required(.selectionSet)) }
+    public var range: SourceRange { reference.range }
 }
 
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Fragments
-public struct FragmentDefinition: Sendable {
-    public var description: StringValue?
-    public var name: Name
-    public var typeCondition: Name
-    public var directives: [Directive]
-    public var selectionSet: SelectionSet
-    public var range: SourceRange
+public struct FragmentDefinition: SyntaxNode {
+    let reference: NodeReference
 
-    public init(
-        description: StringValue? = nil, name: Name, typeCondition: Name, directives: [Directive],
-        selectionSet: SelectionSet, range: SourceRange
-    ) {
-        self.description = description
-        self.name = name
-        self.typeCondition = typeCondition
-        self.directives = directives
-        self.selectionSet = selectionSet
-        self.range = range
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .fragmentDefinition }
+
+    public var description: StringValue? { reference.description }
+    public var name: Name { reference.name }
+    public var typeCondition: Name { reference.required(.namedType).name }
+    public var directives: NodeList<Directive> { reference.children() }
+    public var selectionSet: SelectionSet { SelectionSet(reference.required(.selectionSet)) }
+    public var range: SourceRange { reference.range }
 }
 
-// MARK: - Values and types
-
-/// A value as it is written in a document.
-///
-/// Spec: https://spec.graphql.org/September2025/#sec-Input-Values
-public struct ValueNode: Sendable {
-    public enum Kind: Sendable {
-        /// Without the `$`.
-        case variable(String)
-        /// As written: `-12`.
-        case int(String)
-        /// As written: `1.5e3`.
-        case float(String)
-        case string(StringValue)
-        case boolean(Bool)
-        case null
-        case enumeration(String)
-        case list([ValueNode])
-        case object([ObjectField])
+extension NodeReference {
+    var description: StringValue? {
+        let child = NodeReference(tree: tree, index: index + 1)
+        return child.index < node.next && child.kind == .description ? child.stringValue : nil
     }
 
-    public var kind: Kind
-    public var range: SourceRange
-
-    public init(_ kind: Kind, range: SourceRange = .none) {
-        self.kind = kind
-        self.range = range
+    /// A child that the grammar demands, so that the parser has put it there.
+    func required(_ kind: NodeKind) -> NodeReference {
+        guard let child = first(kind) else {
+            preconditionFailure("the parser made a \(self.kind) without its \(kind)")
+        }
+        return child
     }
-}
 
-/// A string literal, escapes and block indentation already resolved.
-public struct StringValue: Sendable {
-    public var value: String
-    public var isBlock: Bool
-    public var range: SourceRange
-
-    public init(_ value: String, isBlock: Bool = false, range: SourceRange = .none) {
-        self.value = value
-        self.isBlock = isBlock
-        self.range = range
-    }
-}
-
-public struct ObjectField: Sendable {
-    public var name: Name
-    public var value: ValueNode
-    public var range: SourceRange
-
-    public init(name: Name, value: ValueNode, range: SourceRange) {
-        self.name = name
-        self.value = value
-        self.range = range
-    }
-}
-
-/// A type as it is written, by name, with its lists and non-nulls.
-///
-/// Spec: https://spec.graphql.org/September2025/#sec-Type-References
-public enum TypeReference: Sendable {
-    case named(Name)
-    indirect case list(TypeReference, range: SourceRange)
-    indirect case nonNull(TypeReference, range: SourceRange)
+    /// The child of a node that has one, as the grammar demands.
+    var onlyChild: NodeReference { NodeReference(tree: tree, index: index + 1) }
 }

@@ -7,7 +7,7 @@ extension Lexer {
     /// one of both parts at least
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Int-Value
-    func scanNumber(from start: Int) throws(GraphQLError) -> (end: Int, isFloat: Bool) {
+    mutating func scanNumber(from start: Int) throws(GraphQLError) -> (end: Int, isFloat: Bool) {
         var position = start
         var isFloat = false
         if bytes[position] == UInt8(ascii: "-") { position += 1 }
@@ -44,14 +44,14 @@ extension Lexer {
         return (position, isFloat)
     }
 
-    private func endOfDigits(from start: Int) throws(GraphQLError) -> Int {
+    private mutating func endOfDigits(from start: Int) throws(GraphQLError) -> Int {
         guard start < bytes.count, isDigit(bytes[start]) else { throw expectedDigit(at: start) }
         var position = start + 1
         while position < bytes.count, isDigit(bytes[position]) { position += 1 }
         return position
     }
 
-    private func expectedDigit(at position: Int) -> GraphQLError {
+    private mutating func expectedDigit(at position: Int) -> GraphQLError {
         source.syntaxError(
             at: position,
             "Invalid number, expected digit but got: \(source.describeCharacter(at: position)).")

@@ -1,10 +1,11 @@
 extension Lexer {
-    /// Reads the string that starts at `start`, quoted once or three times.
+    /// Reads the string that starts at `start`, quoted once or three times; without a value where that is what stands
+    /// between the quotes.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-String-Value
-    func scanString(
+    mutating func scanString(
         from start: Int
-    ) throws(GraphQLError) -> (value: String, end: Int, isBlock: Bool) {
+    ) throws(GraphQLError) -> (value: String?, end: Int, isBlock: Bool) {
         if byteIs(UInt8(ascii: "\""), at: start + 1, in: bytes),
             byteIs(UInt8(ascii: "\""), at: start + 2, in: bytes)
         {
@@ -16,18 +17,15 @@ extension Lexer {
     }
 
     /// StringValue :: `"` StringCharacter* `"`
-    private func scanQuotedString(from start: Int) throws(GraphQLError) -> (String, Int) {
+    private mutating func scanQuotedString(from start: Int) throws(GraphQLError) -> (String?, Int) {
         var position = start
         var chunkStart = start
         var unescaped: [UInt8] = []
         while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: "\""):
-                let rest = source.bytes[chunkStart..<position]
-                if unescaped.isEmpty {
-                    return (String(decoding: rest, as: UTF8.self), position + 1)
-                }
-                unescaped += rest
+                if chunkStart == start { return (nil, position + 1) }
+                unescaped += source.bytes[chunkStart..<position]
                 return (String(decoding: unescaped, as: UTF8.self), position + 1)
             case UInt8(ascii: "\\"):
                 unescaped += source.bytes[chunkStart..<position]
@@ -45,7 +43,7 @@ extension Lexer {
     }
 
     /// StringValue :: `"""` BlockStringCharacter* `"""`
-    private func scanBlockString(from start: Int) throws(GraphQLError) -> (String, Int) {
+    private mutating func scanBlockString(from start: Int) throws(GraphQLError) -> (String, Int) {
         var position = start
         while position < bytes.count {
             switch bytes[position] {
@@ -63,7 +61,8 @@ extension Lexer {
     /// Reads the escape sequence whose backslash is at `start`.
     ///
     /// StringCharacter :: `\u` EscapedUnicode | `\` EscapedCharacter
-    private func scanEscape(from start: Int) throws(GraphQLError) -> (Unicode.Scalar, Int) {
+    private mutating func scanEscape(from start: Int) throws(GraphQLError) -> (Unicode.Scalar, Int)
+    {
         if byteIs(UInt8(ascii: "u"), at: start + 1, in: bytes) {
             return byteIs(UInt8(ascii: "{"), at: start + 2, in: bytes)
                 ? try scanBracedEscape(from: start) : try scanFixedEscape(from: start)
@@ -93,7 +92,9 @@ extension Lexer {
     }
 
     /// EscapedUnicode :: `{` HexDigit+ `}`, at most eight digits
-    private func scanBracedEscape(from start: Int) throws(GraphQLError) -> (Unicode.Scalar, Int) {
+    private mutating func scanBracedEscape(from start: Int) throws(GraphQLError) -> (
+        Unicode.Scalar, Int
+    ) {
         var value: UInt32 = 0
         var size = 3
         while size < 12 {
@@ -110,7 +111,9 @@ extension Lexer {
     }
 
     /// EscapedUnicode :: HexDigit HexDigit HexDigit HexDigit; two of them may form a surrogate pair
-    private func scanFixedEscape(from start: Int) throws(GraphQLError) -> (Unicode.Scalar, Int) {
+    private mutating func scanFixedEscape(from start: Int) throws(GraphQLError) -> (
+        Unicode.Scalar, Int
+    ) {
         guard let code = fourHexDigits(at: start + 2, in: bytes) else {
             throw invalidUnicodeEscape(at: start, size: 6)
         }
@@ -125,7 +128,7 @@ extension Lexer {
         return (scalar, start + 12)
     }
 
-    private func invalidUnicodeEscape(at start: Int, size: Int) -> GraphQLError {
+    private mutating func invalidUnicodeEscape(at start: Int, size: Int) -> GraphQLError {
         let sequence = source.excerpt(at: start, scalarsMax: size)
         return source.syntaxError(at: start, "Invalid Unicode escape sequence: \"\(sequence)\".")
     }

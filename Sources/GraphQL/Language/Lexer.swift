@@ -3,6 +3,8 @@
 /// It moves forward only, so its state is a position; the current token is what `kind`, `start` and `end`
 /// say. The bytes were checked to be UTF-8.
 ///
+/// Methods that only read are `mutating`, too: where such a type is borrowed the compiler copies it, for every token.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Source-Text
 struct Lexer: ~Copyable, ~Escapable {
     let bytes: Span<UInt8>
@@ -14,11 +16,11 @@ struct Lexer: ~Copyable, ~Escapable {
     private(set) var end = 0
     /// Where the token before the current one ended.
     private(set) var previousEnd = 0
-    /// The value of the current token where that is a string: quotes, escapes and indentation resolved.
-    private(set) var stringValue = ""
-    /// Of the last name that was read.
-    private var nameKey = NameTable.Key()
-    private var names: NameTable
+    /// The value of the current token where that is a string; nil where it is what stands between its quotes.
+    private(set) var stringValue: String?
+    /// Of the current token, which is a name.
+    private(set) var nameKey = NameTable.Key()
+    private let multiplier = NameTable.multiplier
     private let tokensMax: Int
     private var tokensLeft: Int
 
@@ -28,16 +30,24 @@ struct Lexer: ~Copyable, ~Escapable {
         self.source = source
         self.tokensMax = tokensMax
         tokensLeft = tokensMax
-        names = NameTable(bytesCount: bytes.count)
     }
 
-    /// The text of the current token, which is a name.
-    var name: String {
-        mutating get { names.text(nameKey, start..<end, in: bytes) }
+    /// The number of the current token, which is a name.
+    mutating func number(in names: inout NameTable) -> Int32 {
+        names.number(nameKey, multiplier, at: start, end, in: bytes)
+    }
+
+    /// Whether the current token is that name.
+    mutating func isName(_ word: StaticString) -> Bool {
+        guard kind == .name, end - start == word.utf8CodeUnitCount else { return false }
+        for offset in 0..<end - start where bytes[start + offset] != word.utf8Start[offset] {
+            return false
+        }
+        return true
     }
 
     /// The text of the current token, whatever it is.
-    var text: String { String(decoding: source.bytes[start..<end], as: UTF8.self) }
+    var text: String { source.text(start..<end) }
 
     /// Reads the next token and makes it the current one; at the end of the text, `endOfFile` again and again.
     ///
@@ -47,13 +57,17 @@ struct Lexer: ~Copyable, ~Escapable {
         let bytes = bytes  // In registers, whatever changes in self.
         var position = end
         while position < bytes.count {
-            // Most of what is ignored is indentation.
-            if bytes[position] == UInt8(ascii: " ") {
-                position += 1
-                continue
-            }
             switch bytes[position] {
-            case UInt8(ascii: "\n"), UInt8(ascii: ","), UInt8(ascii: "\t"), UInt8(ascii: "\r"):
+            case UInt8(ascii: " "), UInt8(ascii: "\n"):
+                position += 1
+                // One blank between tokens, or an indentation.
+                guard position < bytes.count, bytes[position] == UInt8(ascii: " ") else { continue }
+                var blanks: Int
+                repeat {
+                    blanks = Word(bytes, at: position).blankLength
+                    position += blanks
+                } while blanks == 8
+            case UInt8(ascii: ","), UInt8(ascii: "\t"), UInt8(ascii: "\r"):
                 position += 1
             case UInt8(ascii: "#"):
                 position = endOfComment(from: position, in: bytes)
@@ -115,20 +129,25 @@ struct Lexer: ~Copyable, ~Escapable {
     @inline(__always)
     private mutating func acceptName(from start: Int) throws(GraphQLError) {
         let bytes = bytes
-        var key = NameTable.Key()
-        var position = start
-        while position < bytes.count {
-            let byte = bytes[position]
-            guard isNameContinue(byte) else { break }
-            key.high = key.high << 8 | key.low >> 56
-            key.low = key.low << 8 | UInt64(byte)
-            position += 1
+        let first = Word(bytes, at: start)
+        var length = first.nameLength
+        var key = NameTable.Key(low: first.prefix(length))
+        if length == 8 {
+            var word: Word
+            var wordLength: Int
+            repeat {
+                word = Word(bytes, at: start + length)
+                wordLength = word.nameLength
+                // The second word itself; with more of them, a hash of them all.
+                key.high = key.high &* multiplier ^ word.prefix(wordLength)
+                length += wordLength
+            } while wordLength == 8
         }
-        nameKey = position - start > 16 ? NameTable.Key() : key
-        try accept(.name, start, position)
+        nameKey = key
+        try accept(.name, start, start + length)
     }
 
-    private func unexpectedCharacter(at position: Int) -> GraphQLError {
+    private mutating func unexpectedCharacter(at position: Int) -> GraphQLError {
         source.syntaxError(
             at: position,
             bytes[position] == UInt8(ascii: "'")

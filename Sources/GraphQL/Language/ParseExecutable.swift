@@ -2,179 +2,161 @@ extension Parser {
     /// Definition :: ExecutableDefinition | TypeSystemDefinitionOrExtension
     ///
     /// Spec: https://spec.graphql.org/September2025/#Definition
-    mutating func parseDefinition() throws(GraphQLError) -> Definition {
+    mutating func parseDefinition() throws(GraphQLError) {
         let start = self.start
-        if isAt(.leftBrace) { return .operation(try parseShorthand()) }
-        let description = try parseDescription()
+        // What it is, its keyword tells, which may stand behind a description.
+        let node = open(.operation)
+        if isAt(.leftBrace) { return try parseShorthand(node) }
+        let hasDescription = try parseDescription()
         guard isAt(.name) else {
-            guard description != nil, isAt(.leftBrace) else { throw unexpected() }
+            guard hasDescription, isAt(.leftBrace) else { throw unexpected() }
             throw error(
                 at: start,
                 "Unexpected description, descriptions are not supported on shorthand queries.")
         }
-        switch nameText {
-        case "query": return .operation(try parseOperation(.query, description, start))
-        case "mutation": return .operation(try parseOperation(.mutation, description, start))
-        case "subscription":
-            return .operation(try parseOperation(.subscription, description, start))
-        case "fragment": return .fragment(try parseFragmentDefinition(description, start))
-        default:
-            if let definition = try parseTypeSystemDefinition(description, start) {
-                return .typeSystem(definition)
-            }
-            guard description == nil else {
-                throw error(
-                    at: start,
-                    "Unexpected description, only GraphQL definitions support descriptions.")
-            }
+        if let kind = operationKind() {
+            try parseOperation(node, kind)
+        } else if isAtKeyword("fragment") {
+            try parseFragmentDefinition(node)
+        } else if try parseTypeSystemDefinition(node) {
+            return
+        } else if hasDescription {
+            throw error(
+                at: start, "Unexpected description, only GraphQL definitions support descriptions.")
+        } else {
             guard try skipKeyword("extend") else { throw unexpected() }
-            return .typeSystem(try parseTypeSystemExtension(start))
+            try parseTypeSystemExtension(node)
         }
     }
 
+    /// OperationType :: one of `query` `mutation` `subscription`
+    mutating func operationKind() -> OperationKind? {
+        if isAtKeyword("query") { return .query }
+        if isAtKeyword("mutation") { return .mutation }
+        if isAtKeyword("subscription") { return .subscription }
+        return nil
+    }
+
     /// OperationDefinition :: SelectionSet
-    private mutating func parseShorthand() throws(GraphQLError) -> OperationDefinition {
-        let selectionSet = try parseSelectionSet()
-        return OperationDefinition(
-            kind: .query, name: nil, variables: [], directives: [], selectionSet: selectionSet,
-            range: selectionSet.range, isShorthand: true)
+    private mutating func parseShorthand(_ node: Int) throws(GraphQLError) {
+        set(
+            node, .operation,
+            detail: OperationKind.query.detail | OperationDefinition.shorthandDetail)
+        try parseSelectionSet()
+        close(node)
     }
 
     /// OperationDefinition ::
     /// Description? OperationType Name? VariablesDefinition? Directives? SelectionSet
     private mutating func parseOperation(
-        _ kind: OperationKind, _ description: StringValue?, _ start: Int32
-    ) throws(GraphQLError) -> OperationDefinition {
+        _ node: Int, _ kind: OperationKind
+    ) throws(GraphQLError) {
+        set(node, .operation, detail: kind.detail)
         try advance()
-        let name = isAt(.name) ? try parseName() : nil
-        let variables = try optionalMany(.leftParenthesis, .rightParenthesis) {
-            parser throws(GraphQLError) in try parser.parseVariableDefinition()
+        if isAt(.name) { try parseName(of: node) }
+        try optionalMany(.leftParenthesis, .rightParenthesis) { parser throws(GraphQLError) in
+            try parser.parseVariableDefinition()
         }
-        let directives = try parseDirectives(isConst: false)
-        let selectionSet = try parseSelectionSet()
-        return OperationDefinition(
-            description: description, kind: kind, name: name, variables: variables,
-            directives: directives, selectionSet: selectionSet, range: range(from: start))
+        try parseDirectives(isConst: false)
+        try parseSelectionSet()
+        close(node)
     }
 
     /// VariableDefinition :: Description? Variable `:` Type DefaultValue? Directives[Const]?
-    private mutating func parseVariableDefinition() throws(GraphQLError) -> VariableDefinition {
-        let start = self.start
-        let description = try parseDescription()
-        let variableStart = self.start
+    private mutating func parseVariableDefinition() throws(GraphQLError) {
+        let node = open(.variableDefinition)
+        _ = try parseDescription()
+        let variable = open(.variable)
         try expect(.dollar)
-        var name = try parseName()
-        name.range.start = variableStart
+        try parseName(of: variable)
+        close(variable)
+        copyName(of: variable, to: node)
         try expect(.colon)
-        let type = try parseTypeReference()
-        let defaultValue = try skip(.equals) ? try parseValue(isConst: true) : nil
-        let directives = try parseDirectives(isConst: true)
-        return VariableDefinition(
-            description: description, name: name, type: type, defaultValue: defaultValue,
-            directives: directives, range: range(from: start))
+        try parseTypeReference()
+        if try skip(.equals) { try parseValue(isConst: true) }
+        try parseDirectives(isConst: true)
+        close(node)
     }
 
     /// SelectionSet :: `{` Selection+ `}`
-    mutating func parseSelectionSet() throws(GraphQLError) -> SelectionSet {
-        let start = self.start
+    mutating func parseSelectionSet() throws(GraphQLError) {
         try descend()
+        let node = open(.selectionSet)
         try expect(.leftBrace)
-        var selections: [Selection] = []
-        selections.reserveCapacity(4)
         repeat {
-            if isAt(.spread) {
-                selections.append(try parseFragment())
-            } else {
-                try parseField(into: &selections)
-            }
+            if isAt(.spread) { try parseFragment() } else { try parseField() }
         } while try !skip(.rightBrace)
+        close(node)
         ascend()
-        return SelectionSet(selections: selections, range: range(from: start))
     }
 
     /// Field :: Alias? Name Arguments? Directives? SelectionSet?
-    ///
-    /// It appends instead of returning: a field is large, and this way it is not copied.
-    private mutating func parseField(into selections: inout [Selection]) throws(GraphQLError) {
-        let nameOrAlias = try parseName()
-        let hasAlias = try skip(.colon)
-        let name = hasAlias ? try parseName() : nameOrAlias
-        let arguments = try parseArguments(isConst: false)
-        let directives = try parseDirectives(isConst: false)
-        let selectionSet = isAt(.leftBrace) ? try parseSelectionSet() : nil
-        selections.append(
-            .field(
-                Field(
-                    alias: hasAlias ? nameOrAlias : nil, name: name, arguments: arguments,
-                    directives: directives, selectionSet: selectionSet,
-                    range: range(from: nameOrAlias.range.start))))
+    private mutating func parseField() throws(GraphQLError) {
+        let node = open(.field)
+        try parseName(of: node)
+        if isAt(.colon) { try parseAlias(of: node) }
+        if isAt(.leftParenthesis) { try parseArguments(isConst: false) }
+        if isAt(.at) { try parseDirectives(isConst: false) }
+        if isAt(.leftBrace) { try parseSelectionSet() }
+        close(node)
     }
 
     /// Arguments :: `(` Argument+ `)`
-    mutating func parseArguments(isConst: Bool) throws(GraphQLError) -> [Argument] {
-        try optionalMany(.leftParenthesis, .rightParenthesis) { parser throws(GraphQLError) in
-            try parser.parseArgument(isConst: isConst)
-        }
+    mutating func parseArguments(isConst: Bool) throws(GraphQLError) {
+        try expect(.leftParenthesis)
+        repeat { try parseArgument(isConst: isConst) } while try !skip(.rightParenthesis)
     }
 
     /// Argument :: Name `:` Value
-    private mutating func parseArgument(isConst: Bool) throws(GraphQLError) -> Argument {
-        let name = try parseName()
+    private mutating func parseArgument(isConst: Bool) throws(GraphQLError) {
+        let node = open(.argument)
+        try parseName(of: node)
         try expect(.colon)
-        let value = try parseValue(isConst: isConst)
-        return Argument(name: name, value: value, range: range(from: name.range.start))
+        try parseValue(isConst: isConst)
+        close(node)
     }
 
     /// Directives :: Directive+; Directive :: `@` Name Arguments?
-    mutating func parseDirectives(isConst: Bool) throws(GraphQLError) -> [Directive] {
-        var directives: [Directive] = []
+    mutating func parseDirectives(isConst: Bool) throws(GraphQLError) {
         while isAt(.at) {
-            let start = self.start
+            let node = open(.directive)
             try advance()
-            let name = try parseName()
-            let arguments = try parseArguments(isConst: isConst)
-            directives.append(
-                Directive(name: name, arguments: arguments, range: range(from: start)))
+            try parseName(of: node)
+            if isAt(.leftParenthesis) { try parseArguments(isConst: isConst) }
+            close(node)
         }
-        return directives
     }
 
     /// FragmentSpread :: `...` FragmentName Directives?
     ///
     /// InlineFragment :: `...` TypeCondition? Directives? SelectionSet
-    private mutating func parseFragment() throws(GraphQLError) -> Selection {
-        let start = self.start
+    private mutating func parseFragment() throws(GraphQLError) {
+        let node = open(.fragmentSpread)
         try advance()
         let hasTypeCondition = try skipKeyword("on")
         if !hasTypeCondition, isAt(.name) {
-            let name = try parseName()
-            let directives = try parseDirectives(isConst: false)
-            return .fragmentSpread(
-                FragmentSpread(name: name, directives: directives, range: range(from: start)))
+            try parseName(of: node)
+            try parseDirectives(isConst: false)
+        } else {
+            set(node, .inlineFragment)
+            if hasTypeCondition { try parseNamed(.namedType) }
+            try parseDirectives(isConst: false)
+            try parseSelectionSet()
         }
-        let typeCondition = hasTypeCondition ? try parseName() : nil
-        let directives = try parseDirectives(isConst: false)
-        let selectionSet = try parseSelectionSet()
-        return .inlineFragment(
-            InlineFragment(
-                typeCondition: typeCondition, directives: directives, selectionSet: selectionSet,
-                range: range(from: start)))
+        close(node)
     }
 
     /// FragmentDefinition ::
     /// Description? `fragment` FragmentName TypeCondition Directives? SelectionSet
-    private mutating func parseFragmentDefinition(
-        _ description: StringValue?, _ start: Int32
-    ) throws(GraphQLError) -> FragmentDefinition {
+    private mutating func parseFragmentDefinition(_ node: Int) throws(GraphQLError) {
+        set(node, .fragmentDefinition)
         try advance()
         guard !isAtKeyword("on") else { throw unexpected() }
-        let name = try parseName()
+        try parseName(of: node)
         try expectKeyword("on")
-        let typeCondition = try parseName()
-        let directives = try parseDirectives(isConst: false)
-        let selectionSet = try parseSelectionSet()
-        return FragmentDefinition(
-            description: description, name: name, typeCondition: typeCondition,
-            directives: directives, selectionSet: selectionSet, range: range(from: start))
+        try parseNamed(.namedType)
+        try parseDirectives(isConst: false)
+        try parseSelectionSet()
+        close(node)
     }
 }

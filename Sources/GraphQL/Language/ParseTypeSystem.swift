@@ -1,231 +1,189 @@
 extension Parser {
     /// TypeSystemDefinition :: SchemaDefinition | TypeDefinition | DirectiveDefinition
     ///
-    /// The description was read; nil, and nothing read, where another definition follows.
+    /// The description was read, and `node` opened before it.
+    ///
+    /// - Returns: false, with nothing read, where another definition follows.
     ///
     /// Spec: https://spec.graphql.org/September2025/#TypeSystemDefinition
-    mutating func parseTypeSystemDefinition(
-        _ description: StringValue?, _ start: Int32
-    ) throws(GraphQLError) -> TypeSystemDefinition? {
-        let keyword = nameText
-        switch keyword {
-        case "schema":
+    mutating func parseTypeSystemDefinition(_ node: Int) throws(GraphQLError) -> Bool {
+        if isAtKeyword("schema") {
+            set(node, .schemaDefinition)
             try advance()
-            let directives = try parseDirectives(isConst: true)
-            let operationTypes = try many(.leftBrace, .rightBrace) {
-                parser throws(GraphQLError) in try parser.parseOperationTypeDefinition()
+            try parseDirectives(isConst: true)
+            try many(.leftBrace, .rightBrace) { parser throws(GraphQLError) in
+                try parser.parseOperationTypeDefinition()
             }
-            return .schema(
-                SchemaDefinition(
-                    description: description, directives: directives,
-                    operationTypes: operationTypes, isExtension: false, range: range(from: start)))
-        case "directive":
+            close(node)
+        } else if isAtKeyword("directive") {
+            try parseDirectiveDefinition(node)
+        } else if let kind = typeKind() {
+            set(node, kind)
             try advance()
-            return .directive(try parseDirectiveDefinition(description, start))
-        case "scalar", "type", "interface", "union", "enum", "input":
-            try advance()
-            let name = try parseName()
-            let (directives, body) = try parseTypeBody(keyword)
-            return .type(
-                TypeDefinitionNode(
-                    description: description, name: name, directives: directives, body: body,
-                    isExtension: false, range: range(from: start)))
-        default:
-            return nil
+            try parseName(of: node)
+            try parseTypeBody(kind)
+            close(node)
+        } else {
+            return false
         }
+        return true
     }
 
     /// TypeSystemExtension :: SchemaExtension | TypeExtension; `extend` was read
     ///
     /// Spec: https://spec.graphql.org/September2025/#TypeSystemExtension
-    mutating func parseTypeSystemExtension(
-        _ start: Int32
-    ) throws(GraphQLError) -> TypeSystemDefinition {
-        guard isAt(.name) else { throw unexpected() }
-        let keyword = nameText
-        switch keyword {
-        case "schema":
+    mutating func parseTypeSystemExtension(_ node: Int) throws(GraphQLError) {
+        if isAtKeyword("schema") {
+            set(node, .schemaDefinition, detail: 1)
             try advance()
-            let directives = try parseDirectives(isConst: true)
-            let operationTypes = try optionalMany(.leftBrace, .rightBrace) {
-                parser throws(GraphQLError) in try parser.parseOperationTypeDefinition()
+            try parseDirectives(isConst: true)
+            try optionalMany(.leftBrace, .rightBrace) { parser throws(GraphQLError) in
+                try parser.parseOperationTypeDefinition()
             }
-            guard !directives.isEmpty || !operationTypes.isEmpty else { throw unexpected() }
-            return .schema(
-                SchemaDefinition(
-                    description: nil, directives: directives, operationTypes: operationTypes,
-                    isExtension: true, range: range(from: start)))
-        case "scalar", "type", "interface", "union", "enum", "input":
+        } else if let kind = typeKind() {
+            set(node, kind, detail: 1)
             try advance()
-            let name = try parseName()
-            let (directives, body) = try parseTypeBody(keyword)
-            guard !directives.isEmpty || !body.isEmpty else { throw unexpected() }
-            return .type(
-                TypeDefinitionNode(
-                    description: nil, name: name, directives: directives, body: body,
-                    isExtension: true, range: range(from: start)))
-        default:
+            try parseName(of: node)
+            try parseTypeBody(kind)
+        } else {
             throw unexpected()
         }
+        // An extension adds something.
+        guard hasChildren(node) else { throw unexpected() }
+        close(node)
+    }
+
+    /// The kind of type whose keyword the current token is.
+    private mutating func typeKind() -> NodeKind? {
+        if isAtKeyword("type") { return .objectType }
+        if isAtKeyword("input") { return .inputObjectType }
+        if isAtKeyword("enum") { return .enumType }
+        if isAtKeyword("interface") { return .interfaceType }
+        if isAtKeyword("scalar") { return .scalarType }
+        if isAtKeyword("union") { return .unionType }
+        return nil
     }
 
     /// RootOperationTypeDefinition :: OperationType `:` NamedType
-    private mutating func parseOperationTypeDefinition() throws(GraphQLError) -> (
-        kind: OperationKind, type: Name, range: SourceRange
-    ) {
-        let keyword = try parseName()
-        guard let kind = OperationKind(rawValue: keyword.value) else { throw unexpected(keyword) }
+    private mutating func parseOperationTypeDefinition() throws(GraphQLError) {
+        let node = open(.operationType)
+        guard isAt(.name) else { throw expected(TokenKind.name.description) }
+        guard let kind = operationKind() else { throw try unexpectedName() }
+        set(node, .operationType, detail: kind.detail)
+        try advance()
         try expect(.colon)
-        let type = try parseName()
-        return (kind, type, range(from: keyword.range.start))
+        try parseNamed(.namedType)
+        close(node)
     }
 
     /// What stands after the name of a type, in its definition and in its extensions.
-    private mutating func parseTypeBody(
-        _ keyword: String
-    ) throws(GraphQLError) -> ([Directive], TypeDefinitionNode.Body) {
-        switch keyword {
-        case "type", "interface":
-            let interfaces = try parseImplementsInterfaces()
-            let directives = try parseDirectives(isConst: true)
-            let fields = try optionalMany(.leftBrace, .rightBrace) {
-                parser throws(GraphQLError) in try parser.parseFieldDefinition()
+    private mutating func parseTypeBody(_ kind: NodeKind) throws(GraphQLError) {
+        switch kind {
+        case .objectType, .interfaceType:
+            try parseImplementsInterfaces()
+            try parseDirectives(isConst: true)
+            try optionalMany(.leftBrace, .rightBrace) { parser throws(GraphQLError) in
+                try parser.parseFieldDefinition()
             }
-            return (
-                directives,
-                keyword == "type"
-                    ? .object(interfaces: interfaces, fields: fields)
-                    : .interface(interfaces: interfaces, fields: fields)
-            )
-        case "union":
-            let directives = try parseDirectives(isConst: true)
-            return (directives, .union(members: try parseUnionMembers()))
-        case "enum":
-            let directives = try parseDirectives(isConst: true)
-            let values = try optionalMany(.leftBrace, .rightBrace) {
-                parser throws(GraphQLError) in try parser.parseEnumValueDefinition()
+        case .unionType:
+            try parseDirectives(isConst: true)
+            try parseUnionMembers()
+        case .enumType:
+            try parseDirectives(isConst: true)
+            try optionalMany(.leftBrace, .rightBrace) { parser throws(GraphQLError) in
+                try parser.parseEnumValueDefinition()
             }
-            return (directives, .enumeration(values: values))
-        case "input":
-            let directives = try parseDirectives(isConst: true)
-            let fields = try optionalMany(.leftBrace, .rightBrace) {
-                parser throws(GraphQLError) in try parser.parseInputValueDefinition()
+        case .inputObjectType:
+            try parseDirectives(isConst: true)
+            try optionalMany(.leftBrace, .rightBrace) { parser throws(GraphQLError) in
+                try parser.parseInputValueDefinition()
             }
-            return (directives, .inputObject(fields: fields))
         default:
-            return (try parseDirectives(isConst: true), .scalar)
+            try parseDirectives(isConst: true)
         }
     }
 
     /// ImplementsInterfaces :: `implements` `&`? NamedType | ImplementsInterfaces `&` NamedType
-    private mutating func parseImplementsInterfaces() throws(GraphQLError) -> [Name] {
-        guard try skipKeyword("implements") else { return [] }
-        return try delimited(by: .ampersand) { parser throws(GraphQLError) in
-            try parser.parseName()
+    private mutating func parseImplementsInterfaces() throws(GraphQLError) {
+        guard try skipKeyword("implements") else { return }
+        try delimited(by: .ampersand) { parser throws(GraphQLError) in
+            try parser.parseNamed(.namedType)
         }
     }
 
     /// UnionMemberTypes :: `=` `|`? NamedType | UnionMemberTypes `|` NamedType
-    private mutating func parseUnionMembers() throws(GraphQLError) -> [Name] {
-        guard try skip(.equals) else { return [] }
-        return try delimited(by: .pipe) { parser throws(GraphQLError) in try parser.parseName() }
+    private mutating func parseUnionMembers() throws(GraphQLError) {
+        guard try skip(.equals) else { return }
+        try delimited(by: .pipe) { parser throws(GraphQLError) in
+            try parser.parseNamed(.namedType)
+        }
     }
 
     /// FieldDefinition :: Description? Name ArgumentsDefinition? `:` Type Directives[Const]?
-    private mutating func parseFieldDefinition() throws(GraphQLError) -> FieldDefinitionNode {
-        let start = self.start
-        let description = try parseDescription()
-        let name = try parseName()
-        let arguments = try parseArgumentsDefinition()
+    private mutating func parseFieldDefinition() throws(GraphQLError) {
+        let node = open(.fieldDefinition)
+        _ = try parseDescription()
+        try parseName(of: node)
+        try parseArgumentsDefinition()
         try expect(.colon)
-        let type = try parseTypeReference()
-        let directives = try parseDirectives(isConst: true)
-        return FieldDefinitionNode(
-            description: description, name: name, arguments: arguments, type: type,
-            directives: directives, range: range(from: start))
+        try parseTypeReference()
+        try parseDirectives(isConst: true)
+        close(node)
     }
 
     /// ArgumentsDefinition :: `(` InputValueDefinition+ `)`
-    private mutating func parseArgumentsDefinition() throws(GraphQLError)
-        -> [InputValueDefinitionNode]
-    {
-        try optionalMany(.leftParenthesis, .rightParenthesis) {
-            parser throws(GraphQLError) in try parser.parseInputValueDefinition()
+    private mutating func parseArgumentsDefinition() throws(GraphQLError) {
+        try optionalMany(.leftParenthesis, .rightParenthesis) { parser throws(GraphQLError) in
+            try parser.parseInputValueDefinition()
         }
     }
 
     /// InputValueDefinition :: Description? Name `:` Type DefaultValue? Directives[Const]?
-    private mutating func parseInputValueDefinition() throws(GraphQLError)
-        -> InputValueDefinitionNode
-    {
-        let start = self.start
-        let description = try parseDescription()
-        let name = try parseName()
+    private mutating func parseInputValueDefinition() throws(GraphQLError) {
+        let node = open(.inputValueDefinition)
+        _ = try parseDescription()
+        try parseName(of: node)
         try expect(.colon)
-        let type = try parseTypeReference()
-        let defaultValue = try skip(.equals) ? try parseValue(isConst: true) : nil
-        let directives = try parseDirectives(isConst: true)
-        return InputValueDefinitionNode(
-            description: description, name: name, type: type, defaultValue: defaultValue,
-            directives: directives, range: range(from: start))
+        try parseTypeReference()
+        if try skip(.equals) { try parseValue(isConst: true) }
+        try parseDirectives(isConst: true)
+        close(node)
     }
 
     /// EnumValueDefinition :: Description? EnumValue Directives[Const]?
-    private mutating func parseEnumValueDefinition() throws(GraphQLError)
-        -> EnumValueDefinitionNode
-    {
-        let start = self.start
-        let description = try parseDescription()
+    private mutating func parseEnumValueDefinition() throws(GraphQLError) {
+        let node = open(.enumValueDefinition)
+        _ = try parseDescription()
         if isAtKeyword("true") || isAtKeyword("false") || isAtKeyword("null") {
             throw error(
                 at: start,
                 "\(tokenDescription) is reserved and cannot be used for an enum value.")
         }
-        let name = try parseName()
-        let directives = try parseDirectives(isConst: true)
-        return EnumValueDefinitionNode(
-            description: description, name: name, directives: directives,
-            range: range(from: start))
+        try parseName(of: node)
+        try parseDirectives(isConst: true)
+        close(node)
     }
 
     /// DirectiveDefinition ::
     /// Description? `directive` `@` Name ArgumentsDefinition? `repeatable`? `on` DirectiveLocations
-    ///
-    /// The keyword was read.
-    private mutating func parseDirectiveDefinition(
-        _ description: StringValue?, _ start: Int32
-    ) throws(GraphQLError) -> DirectiveDefinitionNode {
+    private mutating func parseDirectiveDefinition(_ node: Int) throws(GraphQLError) {
+        try advance()
         try expect(.at)
-        let name = try parseName()
-        let arguments = try parseArgumentsDefinition()
-        let isRepeatable = try skipKeyword("repeatable")
+        try parseName(of: node)
+        try parseArgumentsDefinition()
+        set(node, .directiveDefinition, detail: try skipKeyword("repeatable") ? 1 : 0)
         try expectKeyword("on")
-        let locations = try delimited(by: .pipe) { parser throws(GraphQLError) in
+        try delimited(by: .pipe) { parser throws(GraphQLError) in
             try parser.parseDirectiveLocation()
         }
-        return DirectiveDefinitionNode(
-            description: description, name: name, arguments: arguments,
-            isRepeatable: isRepeatable, locations: locations, range: range(from: start))
+        close(node)
     }
 
     /// DirectiveLocation :: ExecutableDirectiveLocation | TypeSystemDirectiveLocation
-    private mutating func parseDirectiveLocation() throws(GraphQLError) -> Name {
-        let name = try parseName()
-        guard DirectiveLocation(rawValue: name.value) != nil else { throw unexpected(name) }
-        return name
-    }
-}
-
-extension TypeDefinitionNode.Body {
-    /// Nothing that an extension could add.
-    fileprivate var isEmpty: Bool {
-        switch self {
-        case .scalar: true
-        case .object(let interfaces, let fields), .interface(let interfaces, let fields):
-            interfaces.isEmpty && fields.isEmpty
-        case .union(let members): members.isEmpty
-        case .enumeration(let values): values.isEmpty
-        case .inputObject(let fields): fields.isEmpty
+    private mutating func parseDirectiveLocation() throws(GraphQLError) {
+        guard !isAt(.name) || DirectiveLocation(rawValue: tokenText) != nil else {
+            throw try unexpectedName()
         }
+        try parseNamed(.directiveLocation)
     }
 }

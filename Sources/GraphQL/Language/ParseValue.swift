@@ -3,39 +3,37 @@ extension Parser {
     /// EnumValue | ListValue[?Const] | ObjectValue[?Const]
     ///
     /// Spec: https://spec.graphql.org/September2025/#Value
-    mutating func parseValue(isConst: Bool) throws(GraphQLError) -> ValueNode {
-        let start = self.start
-        let value: ValueNode.Kind
+    mutating func parseValue(isConst: Bool) throws(GraphQLError) {
         switch kind {
-        case .leftBracket: value = .list(try parseList(isConst: isConst))
-        case .leftBrace: value = .object(try parseObject(isConst: isConst))
-        case .int:
-            value = .int(tokenText)
-            try advance()
-        case .float:
-            value = .float(tokenText)
-            try advance()
-        case .string, .blockString: value = .string(try parseStringValue())
+        case .leftBracket: try parseList(isConst: isConst)
+        case .leftBrace: try parseObject(isConst: isConst)
+        case .int: try parseLeaf(.int)
+        case .float: try parseLeaf(.float)
+        case .string, .blockString: try parseString(.string)
         case .name:
-            value =
-                switch nameText {
-                case "true": .boolean(true)
-                case "false": .boolean(false)
-                case "null": .null
-                case let name: .enumeration(name)
-                }
-            try advance()
-        case .dollar: value = .variable(try parseVariable(isConst: isConst))
+            if isAtKeyword("true") {
+                try parseLeaf(.boolean, detail: 1)
+            } else if isAtKeyword("false") {
+                try parseLeaf(.boolean)
+            } else if isAtKeyword("null") {
+                try parseLeaf(.null)
+            } else {
+                try parseNamed(.enumeration)
+            }
+        case .dollar: try parseVariable(isConst: isConst)
         default: throw unexpected()
         }
-        return ValueNode(value, range: range(from: start))
     }
 
     /// Variable :: `$` Name
-    private mutating func parseVariable(isConst: Bool) throws(GraphQLError) -> String {
+    private mutating func parseVariable(isConst: Bool) throws(GraphQLError) {
         let start = self.start
+        let node = open(.variable)
         try advance()
-        guard isConst else { return try parseName().value }
+        guard isConst else {
+            try parseName(of: node)
+            return close(node)
+        }
         throw error(
             at: start,
             isAt(.name)
@@ -44,50 +42,53 @@ extension Parser {
     }
 
     /// ListValue[Const] :: `[` `]` | `[` Value[?Const]+ `]`
-    private mutating func parseList(isConst: Bool) throws(GraphQLError) -> [ValueNode] {
+    private mutating func parseList(isConst: Bool) throws(GraphQLError) {
         try descend()
+        let node = open(.list)
         try advance()
-        var values: [ValueNode] = []
-        while try !skip(.rightBracket) { values.append(try parseValue(isConst: isConst)) }
+        while try !skip(.rightBracket) { try parseValue(isConst: isConst) }
+        close(node)
         ascend()
-        return values
     }
 
     /// ObjectValue[Const] :: `{` `}` | `{` ObjectField[?Const]+ `}`
-    private mutating func parseObject(isConst: Bool) throws(GraphQLError) -> [ObjectField] {
+    private mutating func parseObject(isConst: Bool) throws(GraphQLError) {
         try descend()
+        let node = open(.object)
         try advance()
-        var fields: [ObjectField] = []
-        while try !skip(.rightBrace) { fields.append(try parseObjectField(isConst: isConst)) }
+        while try !skip(.rightBrace) { try parseObjectField(isConst: isConst) }
+        close(node)
         ascend()
-        return fields
     }
 
     /// ObjectField[Const] :: Name `:` Value[?Const]
-    private mutating func parseObjectField(isConst: Bool) throws(GraphQLError) -> ObjectField {
-        let name = try parseName()
+    private mutating func parseObjectField(isConst: Bool) throws(GraphQLError) {
+        let node = open(.objectField)
+        try parseName(of: node)
         try expect(.colon)
-        let value = try parseValue(isConst: isConst)
-        return ObjectField(name: name, value: value, range: range(from: name.range.start))
+        try parseValue(isConst: isConst)
+        close(node)
     }
 
     /// Type :: NamedType | ListType | NonNullType
     ///
+    /// A non-null is no node of its own, for it is known only behind its type.
+    ///
     /// Spec: https://spec.graphql.org/September2025/#Type
-    mutating func parseTypeReference() throws(GraphQLError) -> TypeReference {
-        let start = self.start
-        var type: TypeReference
+    mutating func parseTypeReference() throws(GraphQLError) {
+        let node: Int
         if isAt(.leftBracket) {
             try descend()
+            node = open(.listType)
             try advance()
-            let item = try parseTypeReference()
+            try parseTypeReference()
             try expect(.rightBracket)
             ascend()
-            type = .list(item, range: range(from: start))
         } else {
-            type = .named(try parseName())
+            node = open(.namedType)
+            try parseName(of: node)
         }
-        if try skip(.bang) { type = .nonNull(type, range: range(from: start)) }
-        return type
+        close(node)
+        if try skip(.bang) { closeNonNull(node) }
     }
 }

@@ -7,14 +7,10 @@
 public func parse(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> Document {
-    try source.check(limits)
-    var parser = Parser(source.bytes.span, source: source, limits: limits)
-    try parser.advance()
-    var definitions: [Definition] = []
-    repeat {
-        definitions.append(try parser.parseDefinition())
-    } while !parser.isAt(.endOfFile)
-    return Document(source: source, definitions: definitions)
+    Document(
+        tree: try parseTree(source, limits) { parser throws(GraphQLError) in
+            repeat { try parser.parseDefinition() } while !parser.isAt(.endOfFile)
+        })
 }
 
 /// Parses a text that is one value, such as a default value given to a tool.
@@ -23,12 +19,11 @@ public func parse(
 public func parseValue(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> ValueNode {
-    try source.check(limits)
-    var parser = Parser(source.bytes.span, source: source, limits: limits)
-    try parser.advance()
-    let value = try parser.parseValue(isConst: false)
-    try parser.expect(.endOfFile)
-    return value
+    let tree = try parseTree(source, limits) { parser throws(GraphQLError) in
+        try parser.parseValue(isConst: false)
+        try parser.expect(.endOfFile)
+    }
+    return ValueNode(NodeReference(tree: tree, index: 0))
 }
 
 /// Parses a text that is one type reference.
@@ -37,26 +32,45 @@ public func parseValue(
 public func parseType(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> TypeReference {
+    let tree = try parseTree(source, limits) { parser throws(GraphQLError) in
+        try parser.parseTypeReference()
+        try parser.expect(.endOfFile)
+    }
+    return NodeReference(tree: tree, index: 0).typeReference
+}
+
+/// The tree of what `parse` reads of a text.
+private func parseTree(
+    _ source: Source, _ limits: ParseLimits,
+    _ parse: (inout Parser) throws(GraphQLError) -> Void
+) throws(GraphQLError) -> SyntaxTree {
     try source.check(limits)
     var parser = Parser(source.bytes.span, source: source, limits: limits)
     try parser.advance()
-    let type = try parser.parseTypeReference()
-    try parser.expect(.endOfFile)
-    return type
+    try parse(&parser)
+    return parser.tree
 }
 
 /// A recursive-descent parser; one method a grammar production, one token of lookahead.
+///
+/// A production opens its node, which puts it into the tree before its children, and closes it behind them.
 ///
 /// Recursion is bounded by `ParseLimits.nestingMax`, so no text overflows the stack.
 struct Parser: ~Copyable, ~Escapable {
     private var lexer: Lexer
     private let nestingMax: Int
     private var nesting = 0
+    private var nodes: ContiguousArray<Node> = []
+    private var names: NameTable
+    private var strings: [String] = []
 
     /// Takes a text that `Source.check` let pass; `advance` reads the first token.
     @_lifetime(copy bytes)
     init(_ bytes: Span<UInt8>, source: Source, limits: ParseLimits) {
         nestingMax = limits.nestingMax
+        names = NameTable(bytesCount: bytes.count)
+        // More are rare: a name, a colon and the spaces around them are one node.
+        nodes.reserveCapacity(bytes.count / 6 + 8)
         lexer = Lexer(bytes, source: source, tokensMax: limits.tokensMax)
     }
 
@@ -67,25 +81,13 @@ struct Parser: ~Copyable, ~Escapable {
     /// Where the current token starts.
     var start: Int32 { Int32(truncatingIfNeeded: lexer.start) }
 
-    /// Where the current token stands.
-    var tokenRange: SourceRange {
-        SourceRange(start: start, end: Int32(truncatingIfNeeded: lexer.end))
-    }
-
-    /// The text of the current token, which is a name.
-    var nameText: String { mutating get { lexer.name } }
-
     /// The text of the current token.
     var tokenText: String { lexer.text }
 
+    @inline(__always)
     func isAt(_ kind: TokenKind) -> Bool { lexer.kind == kind }
 
     mutating func advance() throws(GraphQLError) { try lexer.advance() }
-
-    /// The range from the start of a node's first token to the end of the last token read.
-    func range(from start: Int32) -> SourceRange {
-        SourceRange(start: start, end: Int32(truncatingIfNeeded: lexer.previousEnd))
-    }
 
     mutating func expect(_ kind: TokenKind) throws(GraphQLError) {
         guard lexer.kind == kind else { throw expected(kind.description) }
@@ -99,67 +101,141 @@ struct Parser: ~Copyable, ~Escapable {
         return true
     }
 
-    mutating func isAtKeyword(_ word: String) -> Bool { isAt(.name) && nameText == word }
+    mutating func isAtKeyword(_ word: StaticString) -> Bool { lexer.isName(word) }
 
-    mutating func expectKeyword(_ word: String) throws(GraphQLError) {
+    mutating func expectKeyword(_ word: StaticString) throws(GraphQLError) {
         guard try skipKeyword(word) else { throw expected("\"\(word)\"") }
     }
 
-    mutating func skipKeyword(_ word: String) throws(GraphQLError) -> Bool {
+    mutating func skipKeyword(_ word: StaticString) throws(GraphQLError) -> Bool {
         guard isAtKeyword(word) else { return false }
         try lexer.advance()
         return true
     }
 
+    // MARK: - Nodes
+
+    /// What was read, when nothing is left to read.
+    var tree: SyntaxTree {
+        SyntaxTree(source: lexer.source, nodes: nodes, names: names, strings: strings)
+    }
+
+    /// Puts a node into the tree that starts with the current token; what is read until `close` is below it.
+    @inline(__always)
+    mutating func open(_ kind: NodeKind, detail: UInt8 = 0) -> Int {
+        let node = nodes.count
+        nodes.append(Node(kind: kind, detail: detail, start: start))
+        return node
+    }
+
+    /// Ends a node behind the last token that was read.
+    @inline(__always)
+    mutating func close(_ node: Int) {
+        nodes[node].end = Int32(truncatingIfNeeded: lexer.previousEnd)
+        nodes[node].next = Int32(truncatingIfNeeded: nodes.count)
+    }
+
+    /// Ends a node behind the `!` that was read: its type ends before it, and that end is kept in `nameStart`, which only
+    /// a list type needs.
+    mutating func closeNonNull(_ node: Int) {
+        if nodes[node].kind == .listType { nodes[node].nameStart = nodes[node].end }
+        nodes[node].detail = 1
+        nodes[node].end = Int32(truncatingIfNeeded: lexer.previousEnd)
+    }
+
+    /// A variable's definition has the variable's name.
+    mutating func copyName(of variable: Int, to definition: Int) {
+        nodes[definition].name = nodes[variable].name
+        nodes[definition].nameStart = nodes[variable].nameStart
+    }
+
+    /// Says what an open node is, where that was not known when it was opened.
+    mutating func set(_ node: Int, _ kind: NodeKind, detail: UInt8 = 0) {
+        nodes[node].kind = kind
+        nodes[node].detail = detail
+    }
+
+    /// Whether anything was read below an open node.
+    func hasChildren(_ node: Int) -> Bool { nodes.count > node + 1 }
+
+    /// The current token as a node without children.
+    @inline(__always)
+    mutating func parseLeaf(_ kind: NodeKind, detail: UInt8 = 0) throws(GraphQLError) {
+        let node = open(kind, detail: detail)
+        try lexer.advance()
+        close(node)
+    }
+
     // MARK: - Shared productions
 
-    mutating func parseName() throws(GraphQLError) -> Name {
-        guard isAt(.name) else { throw expected(TokenKind.name.description) }
-        let name = Name(nameText, range: tokenRange)
+    /// Reads the name of an open node.
+    @inline(__always)
+    mutating func parseName(of node: Int) throws(GraphQLError) {
+        guard lexer.kind == .name else { throw expected(TokenKind.name.description) }
+        nodes[node].name = lexer.number(in: &names)
+        nodes[node].nameStart = start
         try lexer.advance()
-        return name
+    }
+
+    /// A node that is only its name.
+    mutating func parseNamed(_ kind: NodeKind) throws(GraphQLError) {
+        let node = open(kind)
+        try parseName(of: node)
+        close(node)
+    }
+
+    /// Reads what turns out to be the alias of an open field, and makes it the field's first child.
+    mutating func parseAlias(of field: Int) throws(GraphQLError) {
+        let alias = nodes.count
+        nodes.append(nodes[field])
+        nodes[alias].kind = .alias
+        close(alias)
+        try lexer.advance()
+        try parseName(of: field)
     }
 
     /// Description :: StringValue
-    mutating func parseDescription() throws(GraphQLError) -> StringValue? {
-        isAt(.string) || isAt(.blockString) ? try parseStringValue() : nil
+    ///
+    /// - Returns: whether there was one.
+    mutating func parseDescription() throws(GraphQLError) -> Bool {
+        guard isAt(.string) || isAt(.blockString) else { return false }
+        try parseString(.description)
+        return true
     }
 
-    mutating func parseStringValue() throws(GraphQLError) -> StringValue {
-        let value = StringValue(
-            lexer.stringValue, isBlock: isAt(.blockString),
-            range: tokenRange)
+    mutating func parseString(_ kind: NodeKind) throws(GraphQLError) {
+        let node = open(kind, detail: isAt(.blockString) ? 1 : 0)
+        if let value = lexer.stringValue {
+            nodes[node].name = Int32(truncatingIfNeeded: strings.count)
+            strings.append(value)
+        }
         try lexer.advance()
-        return value
+        close(node)
     }
 
     /// One node or more between `open` and `close`.
-    mutating func many<Node>(
-        _ open: TokenKind, _ close: TokenKind,
-        _ parse: (inout Parser) throws(GraphQLError) -> Node
-    ) throws(GraphQLError) -> [Node] {
+    @inline(__always)
+    mutating func many(
+        _ open: TokenKind, _ close: TokenKind, _ parse: (inout Parser) throws(GraphQLError) -> Void
+    ) throws(GraphQLError) {
         try expect(open)
-        var nodes: [Node] = []
-        repeat { nodes.append(try parse(&self)) } while try !skip(close)
-        return nodes
+        repeat { try parse(&self) } while try !skip(close)
     }
 
     /// Nothing at all, or one node or more between `open` and `close`.
-    mutating func optionalMany<Node>(
-        _ open: TokenKind, _ close: TokenKind,
-        _ parse: (inout Parser) throws(GraphQLError) -> Node
-    ) throws(GraphQLError) -> [Node] {
-        isAt(open) ? try many(open, close, parse) : []
+    @inline(__always)
+    mutating func optionalMany(
+        _ open: TokenKind, _ close: TokenKind, _ parse: (inout Parser) throws(GraphQLError) -> Void
+    ) throws(GraphQLError) {
+        if isAt(open) { try many(open, close, parse) }
     }
 
     /// One node or more between delimiters, the first of which may be left out.
-    mutating func delimited<Node>(
-        by delimiter: TokenKind, _ parse: (inout Parser) throws(GraphQLError) -> Node
-    ) throws(GraphQLError) -> [Node] {
+    mutating func delimited(
+        by delimiter: TokenKind, _ parse: (inout Parser) throws(GraphQLError) -> Void
+    ) throws(GraphQLError) {
         _ = try skip(delimiter)
-        var nodes: [Node] = []
-        repeat { nodes.append(try parse(&self)) } while try skip(delimiter)
-        return nodes
+        repeat { try parse(&self) } while try skip(delimiter)
     }
 
     /// Counts one level more; every `descend` is followed by an `ascend`, or the parse has failed.
@@ -180,16 +256,23 @@ struct Parser: ~Copyable, ~Escapable {
         error(at: start, "Unexpected \(tokenDescription).")
     }
 
-    /// A name that was read and turns out to be none that fits.
-    func unexpected(_ name: Name) -> GraphQLError {
-        error(at: name.range.start, "Unexpected Name \"\(name.value)\".")
+    /// The current token, which is a name, is none that fits. A token behind it that is none at all counts first.
+    mutating func unexpectedName() throws(GraphQLError) -> GraphQLError {
+        let error = unexpected()
+        try advance()
+        return error
     }
 
     func error(at offset: Int32, _ message: String) -> GraphQLError {
         lexer.source.syntaxError(at: Int(offset), message)
     }
 
-    private func expected(_ what: String) -> GraphQLError {
+    /// The value of the current token, which is a string.
+    private var stringText: String {
+        lexer.stringValue ?? lexer.source.text(lexer.start + 1..<lexer.end - 1)
+    }
+
+    func expected(_ what: String) -> GraphQLError {
         error(at: start, "Expected \(what), found \(tokenDescription).")
     }
 
@@ -197,7 +280,7 @@ struct Parser: ~Copyable, ~Escapable {
     var tokenDescription: String {
         switch kind {
         case .name, .int, .float: "\(kind.description) \"\(tokenText)\""
-        case .string, .blockString: "\(kind.description) \"\(lexer.stringValue)\""
+        case .string, .blockString: "\(kind.description) \"\(stringText)\""
         default: kind.description
         }
     }

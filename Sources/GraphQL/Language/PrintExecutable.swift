@@ -64,7 +64,7 @@ extension Argument {
     fileprivate var printed: String { "\(name.value): \(print(value))" }
 }
 
-extension [Directive] {
+extension Collection<Directive> {
     var printed: String {
         words(map { "@" + $0.name.value + parenthesized($0.arguments.map(\.printed)) })
     }

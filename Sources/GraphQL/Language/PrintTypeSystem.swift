@@ -81,7 +81,7 @@ extension DirectiveDefinitionNode {
 }
 
 /// In one line, or each in its own where one of them has a description.
-private func argumentsDefinition(_ arguments: [InputValueDefinitionNode]) -> String {
+private func argumentsDefinition(_ arguments: NodeList<InputValueDefinitionNode>) -> String {
     let items = arguments.map(\.printed)
     return items.contains { $0.utf8.contains(UInt8(ascii: "\n")) }
         ? "(\n" + indented(items.joined(separator: "\n")) + "\n)" : parenthesized(items)

@@ -7,6 +7,15 @@ public struct Source: Sendable {
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
     public init(_ text: String) { self.bytes = Array(text.utf8) }
 
+    /// The text of a part that begins and ends between scalars of valid UTF-8.
+    func text(_ range: Range<Int>) -> String {
+        String(unsafeUninitializedCapacity: range.count) { text in
+            bytes.withUnsafeBufferPointer { bytes in
+                text.initialize(fromContentsOf: bytes[range])
+            }
+        }
+    }
+
     /// The line and column of a byte offset; offsets outside the text count as its nearest end.
     ///
     /// `\r\n`, `\r` and `\n` end one line each. It reads the text from its start: for errors only.

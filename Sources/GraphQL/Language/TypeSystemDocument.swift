@@ -1,140 +1,158 @@
 /// A type-system definition or extension.
 ///
 /// Spec: https://spec.graphql.org/September2025/#TypeSystemDefinitionOrExtension
-public enum TypeSystemDefinition: Sendable {
+public enum TypeSystemDefinition: SyntaxNode {
     case schema(SchemaDefinition)
     case type(TypeDefinitionNode)
     case directive(DirectiveDefinitionNode)
+
+    public init(_ reference: NodeReference) {
+        self =
+            switch reference.kind {
+            case .schemaDefinition: .schema(SchemaDefinition(reference))
+            case .directiveDefinition: .directive(DirectiveDefinitionNode(reference))
+            default: .type(TypeDefinitionNode(reference))
+            }
+    }
+
+    public static func views(_ kind: NodeKind) -> Bool {
+        SchemaDefinition.views(kind) || DirectiveDefinitionNode.views(kind)
+            || TypeDefinitionNode.views(kind)
+    }
 }
 
 /// `schema { … }` or `extend schema { … }`.
-public struct SchemaDefinition: Sendable {
-    public var description: StringValue?
-    public var directives: [Directive]
-    public var operationTypes: [(kind: OperationKind, type: Name, range: SourceRange)]
-    public var isExtension: Bool
-    public var range: SourceRange
+public struct SchemaDefinition: SyntaxNode {
+    let reference: NodeReference
 
-    public init(
-        description: StringValue?, directives: [Directive],
-        operationTypes: [(kind: OperationKind, type: Name, range: SourceRange)], isExtension: Bool,
-        range: SourceRange
-    ) {
-        self.description = description
-        self.directives = directives
-        self.operationTypes = operationTypes
-        self.isExtension = isExtension
-        self.range = range
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .schemaDefinition }
+
+    public var description: StringValue? { reference.description }
+    public var directives: NodeList<Directive> { reference.children() }
+    public var operationTypes: NodeList<OperationTypeDefinition> { reference.children() }
+    public var isExtension: Bool { reference.isExtension }
+    public var range: SourceRange { reference.range }
+}
+
+/// `query: Query` in a schema definition.
+public struct OperationTypeDefinition: SyntaxNode {
+    let reference: NodeReference
+
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .operationType }
+
+    public var kind: OperationKind { OperationKind(detail: reference.detail) }
+    public var type: Name { reference.onlyChild.name }
+    public var range: SourceRange { reference.range }
 }
 
 /// `type`, `interface`, `union`, `enum`, `input` or `scalar`, defined or extended.
-public struct TypeDefinitionNode: Sendable {
+public struct TypeDefinitionNode: SyntaxNode {
     public enum Body: Sendable {
         case scalar
-        case object(interfaces: [Name], fields: [FieldDefinitionNode])
-        case interface(interfaces: [Name], fields: [FieldDefinitionNode])
+        case object(interfaces: [Name], fields: NodeList<FieldDefinitionNode>)
+        case interface(interfaces: [Name], fields: NodeList<FieldDefinitionNode>)
         case union(members: [Name])
-        case enumeration(values: [EnumValueDefinitionNode])
-        case inputObject(fields: [InputValueDefinitionNode])
+        case enumeration(values: NodeList<EnumValueDefinitionNode>)
+        case inputObject(fields: NodeList<InputValueDefinitionNode>)
     }
 
-    public var description: StringValue?
-    public var name: Name
-    public var directives: [Directive]
-    public var body: Body
-    public var isExtension: Bool
-    public var range: SourceRange
+    let reference: NodeReference
 
-    public init(
-        description: StringValue?, name: Name, directives: [Directive], body: Body,
-        isExtension: Bool, range: SourceRange
-    ) {
-        self.description = description
-        self.name = name
-        self.directives = directives
-        self.body = body
-        self.isExtension = isExtension
-        self.range = range
+    public init(_ reference: NodeReference) { self.reference = reference }
+
+    public static func views(_ kind: NodeKind) -> Bool {
+        NodeKind.scalarType.rawValue <= kind.rawValue
+            && kind.rawValue <= NodeKind.inputObjectType.rawValue
     }
+
+    public var description: StringValue? { reference.description }
+    public var name: Name { reference.name }
+    public var directives: NodeList<Directive> { reference.children() }
+    public var isExtension: Bool { reference.isExtension }
+    public var range: SourceRange { reference.range }
+
+    public var body: Body {
+        switch reference.kind {
+        case .objectType: .object(interfaces: typeNames, fields: reference.children())
+        case .interfaceType: .interface(interfaces: typeNames, fields: reference.children())
+        case .unionType: .union(members: typeNames)
+        case .enumType: .enumeration(values: reference.children())
+        case .inputObjectType: .inputObject(fields: reference.children())
+        default: .scalar
+        }
+    }
+
+    /// The interfaces of an object or interface type, the members of a union.
+    private var typeNames: [Name] { reference.children(TypeNode.self).map(\.reference.name) }
 }
 
-public struct FieldDefinitionNode: Sendable {
-    public var description: StringValue?
-    public var name: Name
-    public var arguments: [InputValueDefinitionNode]
-    public var type: TypeReference
-    public var directives: [Directive]
-    public var range: SourceRange
+public struct FieldDefinitionNode: SyntaxNode {
+    let reference: NodeReference
 
-    public init(
-        description: StringValue?, name: Name, arguments: [InputValueDefinitionNode],
-        type: TypeReference, directives: [Directive], range: SourceRange
-    ) {
-        self.description = description
-        self.name = name
-        self.arguments = arguments
-        self.type = type
-        self.directives = directives
-        self.range = range
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .fieldDefinition }
+
+    public var description: StringValue? { reference.description }
+    public var name: Name { reference.name }
+    public var arguments: NodeList<InputValueDefinitionNode> { reference.children() }
+    public var type: TypeReference { reference.typeNode.typeReference }
+    public var directives: NodeList<Directive> { reference.children() }
+    public var range: SourceRange { reference.range }
 }
 
 /// An argument's or an input field's definition.
-public struct InputValueDefinitionNode: Sendable {
-    public var description: StringValue?
-    public var name: Name
-    public var type: TypeReference
-    public var defaultValue: ValueNode?
-    public var directives: [Directive]
-    public var range: SourceRange
+public struct InputValueDefinitionNode: SyntaxNode {
+    let reference: NodeReference
 
-    public init(
-        description: StringValue?, name: Name, type: TypeReference, defaultValue: ValueNode?,
-        directives: [Directive], range: SourceRange
-    ) {
-        self.description = description
-        self.name = name
-        self.type = type
-        self.defaultValue = defaultValue
-        self.directives = directives
-        self.range = range
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .inputValueDefinition }
+
+    public var description: StringValue? { reference.description }
+    public var name: Name { reference.name }
+    public var type: TypeReference { reference.typeNode.typeReference }
+    public var defaultValue: ValueNode? { reference.defaultValue }
+    public var directives: NodeList<Directive> { reference.children() }
+    public var range: SourceRange { reference.range }
 }
 
-public struct EnumValueDefinitionNode: Sendable {
-    public var description: StringValue?
-    public var name: Name
-    public var directives: [Directive]
-    public var range: SourceRange
+public struct EnumValueDefinitionNode: SyntaxNode {
+    let reference: NodeReference
 
-    public init(
-        description: StringValue?, name: Name, directives: [Directive], range: SourceRange
-    ) {
-        self.description = description
-        self.name = name
-        self.directives = directives
-        self.range = range
-    }
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .enumValueDefinition }
+
+    public var description: StringValue? { reference.description }
+    public var name: Name { reference.name }
+    public var directives: NodeList<Directive> { reference.children() }
+    public var range: SourceRange { reference.range }
 }
 
-public struct DirectiveDefinitionNode: Sendable {
-    public var description: StringValue?
-    public var name: Name
-    public var arguments: [InputValueDefinitionNode]
-    public var isRepeatable: Bool
-    public var locations: [Name]
-    public var range: SourceRange
+public struct DirectiveDefinitionNode: SyntaxNode {
+    let reference: NodeReference
 
-    public init(
-        description: StringValue?, name: Name, arguments: [InputValueDefinitionNode],
-        isRepeatable: Bool, locations: [Name], range: SourceRange
-    ) {
-        self.description = description
-        self.name = name
-        self.arguments = arguments
-        self.isRepeatable = isRepeatable
-        self.locations = locations
-        self.range = range
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .directiveDefinition }
+
+    public var description: StringValue? { reference.description }
+    public var name: Name { reference.name }
+    public var arguments: NodeList<InputValueDefinitionNode> { reference.children() }
+    public var isRepeatable: Bool { reference.detail != 0 }
+    public var locations: [Name] {
+        reference.children(DirectiveLocationNode.self).map(\.reference.name)
     }
+    public var range: SourceRange { reference.range }
+}
+
+/// A location in a directive's definition.
+private struct DirectiveLocationNode: SyntaxNode {
+    let reference: NodeReference
+
+    init(_ reference: NodeReference) { self.reference = reference }
+    static func views(_ kind: NodeKind) -> Bool { kind == .directiveLocation }
+}
+
+extension NodeReference {
+    fileprivate var isExtension: Bool { detail != 0 }
 }

@@ -151,7 +151,7 @@ extension FieldDefinition {
             name: node.name.value, description: node.description?.value,
             arguments: node.arguments.map(InputValueDefinition.init), type: node.type,
             deprecationReason: node.directives.deprecationReason,
-            appliedDirectives: node.directives)
+            appliedDirectives: Array(node.directives))
     }
 }
 
@@ -160,7 +160,7 @@ extension InputValueDefinition {
         self.init(
             name: node.name.value, description: node.description?.value, type: node.type,
             defaultValue: node.defaultValue, deprecationReason: node.directives.deprecationReason,
-            appliedDirectives: node.directives)
+            appliedDirectives: Array(node.directives))
     }
 }
 
@@ -169,7 +169,7 @@ extension EnumValueDefinition {
         self.init(
             name: node.name.value, description: node.description?.value,
             deprecationReason: node.directives.deprecationReason,
-            appliedDirectives: node.directives)
+            appliedDirectives: Array(node.directives))
     }
 }
 
@@ -184,7 +184,7 @@ extension DirectiveDefinition {
     }
 }
 
-extension [Directive] {
+extension Collection<Directive> {
     fileprivate var deprecationReason: String? {
         guard deprecation != nil else { return nil }
         return argument("reason", of: "deprecated") ?? SpecifiedDirectives.defaultDeprecationReason

@@ -160,7 +160,7 @@ enum IntrospectionTypes {
     ) -> FieldDefinition {
         let includeDeprecated = InputValueDefinition(
             name: "includeDeprecated", description: nil, type: nonNull("Boolean"),
-            defaultValue: ValueNode(.boolean(false)))
+            defaultValue: .literal("false"))
         return FieldDefinition(
             name: name, description: description,
             arguments: includesDeprecated ? [includeDeprecated] : [], type: type)

@@ -88,13 +88,13 @@ struct TypeParts {
 
     var values: [EnumValueDefinitionNode] {
         nodes.flatMap { node -> [EnumValueDefinitionNode] in
-            if case .enumeration(let values) = node.body { values } else { [] }
+            if case .enumeration(let values) = node.body { Array(values) } else { [] }
         }
     }
 
     var inputFields: [InputValueDefinitionNode] {
         nodes.flatMap { node -> [InputValueDefinitionNode] in
-            if case .inputObject(let fields) = node.body { fields } else { [] }
+            if case .inputObject(let fields) = node.body { Array(fields) } else { [] }
         }
     }
 
@@ -108,7 +108,7 @@ struct TypeParts {
 extension TypeDefinitionNode {
     var fields: [FieldDefinitionNode] {
         switch body {
-        case .object(_, let fields), .interface(_, let fields): fields
+        case .object(_, let fields), .interface(_, let fields): Array(fields)
         case .scalar, .union, .enumeration, .inputObject: []
         }
     }
@@ -154,6 +154,6 @@ extension InputValueDefinitionNode {
     var isRequired: Bool { type.isNonNull && defaultValue == nil }
 }
 
-extension [Directive] {
+extension Collection<Directive> {
     var deprecation: Directive? { first { $0.name.value == "deprecated" } }
 }

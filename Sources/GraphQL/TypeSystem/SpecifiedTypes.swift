@@ -42,7 +42,7 @@ enum SpecifiedDirectives {
             arguments: [
                 argument(
                     "reason", "String", "Why, and what to use instead, in Markdown (CommonMark).",
-                    default: ValueNode(.string(StringValue(defaultDeprecationReason))))
+                    default: .literal(print(StringValue(defaultDeprecationReason))))
             ], isRepeatable: false,
             locations: [
                 .fieldDefinition, .argumentDefinition, .inputFieldDefinition, .enumValue,

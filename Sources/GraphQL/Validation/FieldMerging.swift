@@ -19,7 +19,7 @@ struct FieldMerging {
     /// Fields of one response key.
     private struct Group {
         let name: String
-        let arguments: [Argument]
+        let arguments: NodeList<Argument>
         let type: TypeReference?
         var parts: [Part]
     }
@@ -128,7 +128,7 @@ extension Schema {
 }
 
 /// Whether two fields have the same arguments, in whatever order.
-func haveSameArguments(_ left: [Argument], _ right: [Argument]) -> Bool {
+func haveSameArguments(_ left: NodeList<Argument>, _ right: NodeList<Argument>) -> Bool {
     guard left.count == right.count else { return false }
     if left.isEmpty { return true }
     let left = left.sorted { $0.name.value < $1.name.value }

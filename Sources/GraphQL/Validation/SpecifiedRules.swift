@@ -76,7 +76,7 @@ struct SpecifiedRules: ValidationRule {
     }
 
     func enter(
-        _ directives: [Directive], at location: DirectiveLocation,
+        _ directives: some Collection<Directive>, at location: DirectiveLocation,
         in context: inout ValidationContext
     ) {
         uniqueDirectivesPerLocation.enter(directives, at: location, in: &context)

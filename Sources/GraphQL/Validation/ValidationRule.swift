@@ -18,7 +18,7 @@ protocol ValidationRule {
     mutating func enter(_ fragment: InlineFragment, in context: inout ValidationContext)
     /// All directives of one place together, where there are any.
     mutating func enter(
-        _ directives: [Directive], at location: DirectiveLocation,
+        _ directives: some Collection<Directive>, at location: DirectiveLocation,
         in context: inout ValidationContext)
     mutating func enter(
         _ directive: Directive, at location: DirectiveLocation, in context: inout ValidationContext)
@@ -49,7 +49,7 @@ extension ValidationRule {
     func enter(_ spread: FragmentSpread, in context: inout ValidationContext) {}
     func enter(_ fragment: InlineFragment, in context: inout ValidationContext) {}
     func enter(
-        _ directives: [Directive], at location: DirectiveLocation,
+        _ directives: some Collection<Directive>, at location: DirectiveLocation,
         in context: inout ValidationContext
     ) {}
     func enter(

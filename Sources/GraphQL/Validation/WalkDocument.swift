@@ -124,7 +124,7 @@ private func walk<Rules: ValidationRule>(
 
 /// Used for the directives of type-system definitions, too.
 func walk<Rules: ValidationRule>(
-    _ directives: [Directive], at location: DirectiveLocation, _ rules: inout Rules,
+    _ directives: some Collection<Directive>, at location: DirectiveLocation, _ rules: inout Rules,
     _ context: inout ValidationContext
 ) {
     if directives.isEmpty { return }

@@ -100,3 +100,19 @@ package struct UUID: Hashable, Sendable, Comparable, CustomStringConvertible {
         }
     }
 }
+
+/// As its text.
+extension UUID: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let id = UUID(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no UUID")
+        }
+        self = id
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -140,6 +140,10 @@ import Testing
         ("ALTER TABLE editions OWNER TO bookplate_app", .serverOwnsNothing),
         ("ALTER ROLE bookplate_app BYPASSRLS", .serverHasNoPowers),
         ("GRANT bookplate_test_owner TO bookplate_app", .serverHasNoPowers),
+        ("GRANT SELECT (payload) ON jobs TO bookplate_app", .closedTablesAreClosed),
+        ("ALTER TABLE jobs NO FORCE ROW LEVEL SECURITY", .closedTablesAreClosed),
+        ("GRANT EXECUTE ON FUNCTION purge_dead_jobs TO PUBLIC", .closedTablesAreClosed),
+        ("ALTER FUNCTION purge_dead_jobs RESET search_path", .closedTablesAreClosed),
     ])
     func brokenGuardIsFoundInTheCatalogue(weakening: String, check: SecurityCheck) async throws {
         let offenders = try await Self.fixture().database.connected(as: nil) { connection in

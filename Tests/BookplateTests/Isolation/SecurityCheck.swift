@@ -11,6 +11,11 @@ enum SecurityCheck: String, CaseIterable {
     case foreignKeysBetweenUsersRowsCarryTheUser
     case serverOwnsNothing
     case serverHasNoPowers
+    case closedTablesAreClosed
+
+    /// Tables that the server's role has no privilege on: it reaches them through functions only.
+    static let closed = ["jobs"]
+    private static let closedList = closed.map { "'\($0)'" }.joined(separator: ", ")
 
     /// Tables whose rows are all somebody's: `users`, and those with a `user_id`.
     static let owned = """
@@ -18,6 +23,7 @@ enum SecurityCheck: String, CaseIterable {
         FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
         AND (c.relname = 'users' OR EXISTS (SELECT FROM pg_attribute a
           WHERE a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.attisdropped))
+        AND c.relname NOT IN (\(closedList))
         """
 
     var sql: String {
@@ -73,6 +79,18 @@ enum SecurityCheck: String, CaseIterable {
             AND (rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb OR rolreplication)
             UNION ALL
             SELECT roleid::regrole::text FROM pg_auth_members WHERE member = 'bookplate_app'::regrole
+            """
+        case .closedTablesAreClosed:
+            """
+            SELECT relname::text FROM pg_class WHERE relname IN (\(Self.closedList)) AND relkind IN ('r', 'p')
+            AND (NOT relrowsecurity OR NOT relforcerowsecurity
+            OR has_table_privilege('bookplate_app', oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+            OR has_any_column_privilege('bookplate_app', oid, 'SELECT, INSERT, UPDATE, REFERENCES')
+            OR EXISTS (SELECT FROM pg_policy WHERE polrelid = pg_class.oid AND polname <> 'administration'))
+            UNION ALL
+            SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace
+            AND p.prosecdef AND (has_function_privilege('public', p.oid, 'EXECUTE')
+            OR NOT coalesce(p.proconfig::text LIKE '%search_path=%', false))
             """
         }
     }

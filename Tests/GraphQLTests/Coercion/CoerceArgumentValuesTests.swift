@@ -37,7 +37,7 @@ private let sdl = """
     /// The arguments of a field such as `int(v: 5)`, with variables `$a = 1`, `$n = null`, `$l = [1]` given.
     private func coerce(_ field: String) throws -> ArgumentValues {
         let given = "query ($a: Int, $n: Int, $l: [Int], $p: Point) { a }"
-        guard case .operation(let operation) = try parse(Source(given)).definitions[0] else {
+        guard case .operation(let operation)? = try parse(Source(given)).definitions.first else {
             throw RequestErrors([])
         }
         let variables = try coerceVariableValues(
@@ -45,8 +45,8 @@ private let sdl = """
             given: try json(#"{"a": 1, "n": null, "l": [1], "p": {"x": 2}}"#), schema: schema,
             source: Source(given), errorsMax: 50)
         let source = Source("{ \(field) }")
-        guard case .operation(let query) = try parse(source).definitions[0],
-            case .field(let node) = query.selectionSet.selections[0],
+        guard case .operation(let query)? = try parse(source).definitions.first,
+            case .field(let node)? = query.selectionSet.selections.first,
             let definition = schema.type(named: "Arguments")?.field(named: node.name.value)
         else { throw RequestErrors([]) }
         return try coerceArgumentValues(

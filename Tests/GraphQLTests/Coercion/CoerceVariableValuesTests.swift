@@ -33,7 +33,7 @@ private let sdl = """
         hasSuggestions: Bool = true
     ) throws -> VariableValues {
         let source = Source("query (\(declarations)) { a }")
-        guard case .operation(let operation) = try parse(source).definitions[0] else {
+        guard case .operation(let operation)? = try parse(source).definitions.first else {
             throw RequestErrors([])
         }
         return try coerceVariableValues(

@@ -2,7 +2,7 @@
 
 /// A schema with the input types, enums and scalars of an SDL text, and a query type without fields.
 func inputSchema(_ sdl: String, scalars: [String: ScalarInput] = [:]) throws -> Schema {
-    func values(_ nodes: [InputValueDefinitionNode]) -> [InputValueDefinition] {
+    func values(_ nodes: NodeList<InputValueDefinitionNode>) -> [InputValueDefinition] {
         nodes.map {
             InputValueDefinition(
                 name: $0.name.value, description: nil, type: $0.type, defaultValue: $0.defaultValue)

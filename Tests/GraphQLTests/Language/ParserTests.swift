@@ -9,21 +9,23 @@ import Testing
     @Test func nodesKnowWhereTheyStand() throws {
         let source = Source(
             "# é\n\"d\" query Q ( $ a : [Int!] = 1 @c ) @d(x: $a) { b: c(e: {f: \"😀\"}) , g }\n")
-        guard case .operation(let operation) = try parse(source).definitions[0],
-            case .field(let field) = operation.selectionSet.selections[0]
+        guard case .operation(let operation)? = try parse(source).definitions.first,
+            case .field(let field)? = operation.selectionSet.selections.first,
+            let variable = operation.variables.first, let directive = operation.directives.first,
+            let argument = field.arguments.first
         else { return #expect(Bool(false)) }
-        let variable = operation.variables[0]
         #expect(text(operation.range, of: source).hasPrefix("\"d\" query Q"))
         #expect(text(operation.range, of: source).hasSuffix(", g }"))
         #expect(operation.description.map { text($0.range, of: source) } == "\"d\"")
         #expect(operation.name.map { text($0.range, of: source) } == "Q")
         #expect(text(variable.range, of: source) == "$ a : [Int!] = 1 @c")
-        #expect(text(variable.name.range, of: source) == "$ a")
-        #expect(text(operation.directives[0].range, of: source) == "@d(x: $a)")
-        #expect(text(operation.directives[0].name.range, of: source) == "d")
+        #expect(text(variable.variableRange, of: source) == "$ a")
+        #expect(text(variable.name.range, of: source) == "a")
+        #expect(text(directive.range, of: source) == "@d(x: $a)")
+        #expect(text(directive.name.range, of: source) == "d")
         #expect(text(field.range, of: source) == "b: c(e: {f: \"😀\"})")
         #expect(field.alias.map { text($0.range, of: source) } == "b")
-        #expect(text(field.arguments[0].value.range, of: source) == "{f: \"😀\"}")
+        #expect(text(argument.value.range, of: source) == "{f: \"😀\"}")
         guard case .list(let item, let range) = variable.type else { return #expect(Bool(false)) }
         #expect(text(range, of: source) == "[Int!]")
         guard case .nonNull(_, let inner) = item else { return #expect(Bool(false)) }
@@ -108,11 +110,11 @@ import Testing
                 "d" directive @d on FIELD
                 """))
         #expect(document.definitions.count == 10)
-        guard case .operation(let operation) = document.definitions[0],
-            case .fragment(let fragment) = document.definitions[1]
+        guard case .operation(let operation)? = document.definitions.first,
+            case .fragment(let fragment)? = document.definitions.dropFirst().first
         else { return #expect(Bool(false)) }
         #expect(operation.description?.value == "o")
-        #expect(operation.variables[0].description?.value == "v")
+        #expect(operation.variables.first?.description?.value == "v")
         #expect(fragment.description?.value == "f")
     }
 }

@@ -118,7 +118,7 @@ struct OperationLimitsTests {
 
     @Test func countsTheValuesOfVariables() throws {
         let document = try parse(Source("query ($n: Int!) { users(first: $n) { id } }"))
-        guard case .operation(let operation) = document.definitions[0] else { return }
+        guard case .operation(let operation)? = document.definitions.first else { return }
         for (size, isWithin) in [(10, true), (11, false)] {
             let variables = try coerceVariableValues(
                 operation.variables, given: .object([.init("n", .int(size))]), schema: schema,

@@ -46,7 +46,7 @@ private func walkMembers(
 }
 
 private func walk(
-    _ inputValues: [InputValueDefinitionNode], at location: DirectiveLocation,
+    _ inputValues: some Collection<InputValueDefinitionNode>, at location: DirectiveLocation,
     _ rules: inout DirectiveRules, _ context: inout ValidationContext
 ) {
     for inputValue in inputValues {
@@ -65,7 +65,7 @@ private struct DirectiveRules: ValidationRule {
     private let providedRequiredArguments = ProvidedRequiredArgumentsRule()
 
     func enter(
-        _ directives: [Directive], at location: DirectiveLocation,
+        _ directives: some Collection<Directive>, at location: DirectiveLocation,
         in context: inout ValidationContext
     ) {
         uniqueDirectivesPerLocation.enter(directives, at: location, in: &context)

@@ -182,13 +182,15 @@ func checkDirectiveCycles(_ parts: SchemaParts, _ context: inout ValidationConte
 }
 
 private func references(
-    of inputValues: [InputValueDefinitionNode]
+    of inputValues: some Collection<InputValueDefinitionNode>
 ) -> [(edge: SourceRange, target: String)] {
     inputValues.flatMap {
         references(to: $0.directives) + [(edge: $0.type.range, target: $0.type.namedType)]
     }
 }
 
-private func references(to directives: [Directive]) -> [(edge: SourceRange, target: String)] {
+private func references(
+    to directives: some Collection<Directive>
+) -> [(edge: SourceRange, target: String)] {
     directives.map { ($0.range, "@" + $0.name.value) }
 }

@@ -77,7 +77,8 @@ private func checkMembers(
 }
 
 private func checkUnique(
-    _ arguments: [InputValueDefinitionNode], of parent: String, _ context: inout ValidationContext
+    _ arguments: NodeList<InputValueDefinitionNode>, of parent: String,
+    _ context: inout ValidationContext
 ) {
     for group in groupsOfSame(arguments.map(\.name)) {
         context.report(

@@ -13,6 +13,7 @@ struct OverlappingFieldsCanBeMergedRule: ValidationRule {
     private var merging = FieldMerging(visitsMax: comparisonsMax)
     private var conflicts = FieldConflicts(comparisonsMax: comparisonsMax)
     private var isOverBudget = false
+    private var keys = NameSet()
 
     mutating func enter(_ selectionSet: SelectionSet, in context: inout ValidationContext) {
         guard !isOverBudget, mayOverlap(selectionSet.selections) else { return }
@@ -40,22 +41,17 @@ struct OverlappingFieldsCanBeMergedRule: ValidationRule {
     }
 
     /// Whether a response key stands twice, or a fragment may bring one in.
-    private func mayOverlap(_ selections: [Selection]) -> Bool {
-        if selections.count == 1 {
+    private mutating func mayOverlap(_ selections: NodeList<Selection>) -> Bool {
+        if let only = selections.only {
             // What a lone spread brings in is checked where the fragment is defined.
-            guard case .inlineFragment(let fragment) = selections[0] else { return false }
+            guard case .inlineFragment(let fragment) = only else { return false }
             return mayOverlap(fragment.selectionSet.selections)
         }
-        var keys: [String] = []
-        keys.reserveCapacity(selections.count)
+        keys.removeAll(namesCount: selections.tree.names.count)
         for selection in selections {
-            guard case .field(let field) = selection else { return true }
-            keys.append(field.responseKey)
-        }
-        // In pairs while they are few: cheaper than hashing.
-        guard keys.count <= 16 else { return Set(keys).count < keys.count }
-        for index in keys.indices.dropFirst() where keys[..<index].contains(keys[index]) {
-            return true
+            guard case .field(let field) = selection, keys.insert(field.responseKeyID) else {
+                return true
+            }
         }
         return false
     }

@@ -25,6 +25,6 @@ struct ProvidedRequiredArgumentsRule: ValidationRule {
     }
 }
 
-extension [Argument] {
+extension NodeList<Argument> {
     fileprivate func contains(_ name: String) -> Bool { contains { $0.name.value == name } }
 }

@@ -74,7 +74,7 @@ private struct RootFields {
         }
     }
 
-    private mutating func collectConditions(_ directives: [Directive]) {
+    private mutating func collectConditions(_ directives: NodeList<Directive>) {
         for directive in directives where ["skip", "include"].contains(directive.name.value) {
             conditions.append(directive.range)
         }

@@ -12,7 +12,7 @@ struct UniqueArgumentNamesRule: ValidationRule {
         check(directive.arguments, in: &context)
     }
 
-    private func check(_ arguments: [Argument], in context: inout ValidationContext) {
+    private func check(_ arguments: NodeList<Argument>, in context: inout ValidationContext) {
         guard arguments.count > 1 else { return }
         for group in groupsOfSame(arguments.map(\.name)) {
             context.report(

@@ -3,7 +3,7 @@
 /// Spec: https://spec.graphql.org/September2025/#sec-Directives-Are-Unique-per-Location
 struct UniqueDirectivesPerLocationRule: ValidationRule {
     func enter(
-        _ directives: [Directive], at location: DirectiveLocation,
+        _ directives: some Collection<Directive>, at location: DirectiveLocation,
         in context: inout ValidationContext
     ) {
         guard directives.count > 1 else { return }

@@ -14,7 +14,7 @@ struct UniqueInputFieldNamesRule: ValidationRule {
         }
     }
 
-    private func check(_ fields: [ObjectField], in context: inout ValidationContext) {
+    private func check(_ fields: NodeList<ObjectField>, in context: inout ValidationContext) {
         guard fields.count > 1 else { return }
         for group in groupsOfSame(fields.map(\.name)) {
             for name in group.dropFirst() {

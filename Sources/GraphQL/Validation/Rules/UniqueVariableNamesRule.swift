@@ -6,11 +6,7 @@ struct UniqueVariableNamesRule: ValidationRule {
         for group in groupsOfSame(operation.variables.map(\.name)) {
             context.report(
                 "There can be only one variable named \"$\(group[0].value)\".",
-                at: group.map { variable in
-                    // The name without its `$`.
-                    let start = variable.range.end - Int32(clamping: variable.value.utf8.count)
-                    return SourceRange(start: start, end: variable.range.end)
-                })
+                at: group.map(\.range))
         }
     }
 }

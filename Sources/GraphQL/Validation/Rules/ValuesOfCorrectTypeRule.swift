@@ -31,7 +31,7 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
     }
 
     private func check(
-        _ value: ValueNode, _ fields: [ObjectField], _ type: InputObjectType,
+        _ value: ValueNode, _ fields: NodeList<ObjectField>, _ type: InputObjectType,
         named typeName: String,
         in context: inout ValidationContext
     ) {
@@ -59,10 +59,11 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
     /// Spec: https://spec.graphql.org/September2025/#sec-All-Variable-Usages-Are-Allowed and
     /// https://spec.graphql.org/September2025/#sec-OneOf-Input-Objects
     private func checkOneOf(
-        _ value: ValueNode, _ fields: [ObjectField], _ typeName: String,
+        _ value: ValueNode, _ fields: NodeList<ObjectField>, _ typeName: String,
         in context: inout ValidationContext
     ) {
-        guard Set(fields.map(\.name)).count == 1, let field = fields.last else {
+        // Of several with one name, the last is meant.
+        guard let field = Array(fields).last, fields.allSatisfy({ $0.name == field.name }) else {
             context.report(
                 "OneOf Input Object \"\(typeName)\" must specify exactly one key.", at: value.range)
             return

@@ -1,0 +1,61 @@
+import Logging
+import Postgres
+
+/// One attempt at a job: whom it is done for, and the way to their rows.
+///
+/// A job has no session. Its transactions open with `begin_job`, which sets the caller of row-level
+/// security to whom the queue says the job is for, and refuses a worker that has lost it.
+package struct JobContext: Sendable {
+    package let id: UUID
+    /// nil for a job that is nobody's; it sees what is shared, and no user's rows.
+    package let userID: UUID?
+    /// Counted from 1.
+    package let attempt: Int
+    package let attemptsMax: Int
+    package let logger: Logger
+    let lease: JobLease
+    let database: ConnectionPool
+
+    /// Whether no other attempt follows this one when it fails.
+    package var isLastAttempt: Bool { attempt >= attemptsMax }
+
+    /// Whom the job is done for.
+    ///
+    /// - Throws: `.giveUp` where it is nobody's.
+    package func user() throws(JobError) -> UUID {
+        guard let userID else { throw .giveUp("This kind of job needs a user.") }
+        return userID
+    }
+
+    /// Runs statements that cannot write, in one transaction and one round trip.
+    package func read(
+        _ fill: (inout Segment) throws(JobError) -> Void
+    ) async throws(JobError) -> [Rows] {
+        try await run(isReadOnly: true, fill)
+    }
+
+    /// Runs statements in one transaction and one round trip.
+    package func write(
+        _ fill: (inout Segment) throws(JobError) -> Void
+    ) async throws(JobError) -> [Rows] {
+        try await run(isReadOnly: false, fill)
+    }
+
+    private static let begin = Statement("SELECT begin_job($1, $2, $3)")
+
+    private func run(
+        isReadOnly: Bool, _ fill: (inout Segment) throws(JobError) -> Void
+    ) async throws(JobError) -> [Rows] {
+        var segment = Segment(isReadOnly: isReadOnly)
+        var parameters = Parameters.of(lease.id)
+        parameters.append(int32: lease.fence)
+        parameters.append(bool: isReadOnly)
+        segment.append(Self.begin, parameters)
+        try fill(&segment)
+        do throws(PostgresError) {
+            return Array(try await database.run(segment).dropFirst())
+        } catch {
+            throw .database(error)
+        }
+    }
+}

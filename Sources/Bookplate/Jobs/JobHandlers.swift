@@ -1,0 +1,7 @@
+/// Every kind of background work.
+package enum JobHandlers {
+    /// A new kind is a line here.
+    package static func all(_ services: Services) -> [any JobHandler] {
+        [PurgeDeadJobs()]
+    }
+}

@@ -1,0 +1,57 @@
+import Bookplate
+import EventLoops
+import Glibc
+import Logging
+import NIOPosix
+import Postgres
+import ServiceLifecycle
+
+/// Does background work beside the requests: on connections, a loop and threads of its own.
+struct JobService: Service {
+    private let worker: JobWorker
+    private let pool: ConnectionPool
+    private let listener: Listener
+
+    /// - Parameter connectionCount: connections for jobs; one more listens.
+    init(
+        _ handlers: [any JobHandler], _ databaseURL: String, connectionCount: Int, logger: Logger
+    ) async throws {
+        let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+        let executor = EventLoopTaskExecutor(loop)
+        var settings = PostgresConfiguration(url: databaseURL)
+        settings.connectionCount = connectionCount
+        settings.applicationName = "bookplate jobs"
+        // Long statements hold up no request here.
+        settings.segmentTimeout = .seconds(60)
+        settings.statementTimeout = .seconds(60)
+        pool = try await ConnectionPool.start(settings, on: executor)
+        let worker = JobWorker(
+            handlers, database: pool, name: "\(Self.hostName):\(getpid())", logger: logger)
+        self.worker = worker
+        listener = try await Listener.start(settings, channels: ["jobs"], on: executor) { _ in
+            worker.wake()
+        }
+    }
+
+    /// Returns when the worker has let go of its jobs.
+    func run() async {
+        await withGracefulShutdownHandler {
+            await worker.run()
+        } onGracefulShutdown: {
+            worker.stop()
+        }
+        await listener.close()
+        await pool.close()
+    }
+
+    private static var hostName: String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { name in
+            name.initialize(repeating: 0)
+            // One byte is left for the end of the text.
+            guard let start = name.baseAddress, gethostname(start, name.count - 1) == 0 else {
+                return "unknown"
+            }
+            return String(cString: start)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+/// A parsed text as one array of nodes, in the order of the text.
+///
+/// A node's children follow it, each with everything below it, up to the node's `next`, where its next sibling stands.
+/// So a document is a few allocations whatever its size, and walking it reads memory forwards. Names are numbers: equal
+/// names of one tree have one number. Nobody sees the array but the views in `Document.swift` and its neighbours.
+final class SyntaxTree: Sendable {
+    let source: Source
+    let nodes: ContiguousArray<Node>
+    let names: NameTable
+    /// Values of the strings that are not what stands between their quotes: with escapes, and block strings.
+    let strings: [String]
+
+    init(source: Source, nodes: ContiguousArray<Node>, names: NameTable, strings: [String]) {
+        self.source = source
+        self.nodes = nodes
+        self.names = names
+        self.strings = strings
+    }
+
+    /// The text of a part of the source, which is a whole token or the inside of one.
+    func text(_ range: SourceRange) -> String {
+        source.text(Int(range.start)..<Int(range.end))
+    }
+}
+
+/// One node of a tree; what its numbers mean depends on its kind.
+struct Node: Sendable {
+    var kind: NodeKind
+    /// The kind of an operation, the value of a boolean, whether a string is a block, a type an extension, …
+    var detail: UInt8 = 0
+    /// The number of its name; for strings the index of its value in `SyntaxTree.strings`. -1 where there is none.
+    var name: Int32 = -1
+    /// Where the name starts, which may be behind a description or an alias.
+    var nameStart: Int32 = 0
+    var start: Int32
+    var end: Int32 = 0
+    /// The index behind everything below the node.
+    var next: Int32 = 0
+}
+
+/// What a node is.
+public enum NodeKind: UInt8, Sendable {
+    case operation, fragmentDefinition
+    case schemaDefinition, directiveDefinition
+    case scalarType, objectType, interfaceType, unionType, enumType, inputObjectType
+
+    case description
+    case variableDefinition, selectionSet, field, alias, fragmentSpread, inlineFragment
+    case argument, directive
+
+    case variable, int, float, string, boolean, null, enumeration, list, object
+    case objectField
+
+    case namedType, listType
+
+    case operationType, fieldDefinition, inputValueDefinition, enumValueDefinition
+    case directiveLocation
+}
+
+/// A place in a tree: what a view of a node is made of.
+public struct NodeReference: Sendable {
+    let tree: SyntaxTree
+    let index: Int32
+
+    var node: Node { tree.nodes[Int(index)] }
+    var kind: NodeKind { tree.nodes[Int(index)].kind }
+    var detail: UInt8 { tree.nodes[Int(index)].detail }
+
+    var range: SourceRange {
+        let node = node
+        return SourceRange(start: node.start, end: node.end)
+    }
+
+    /// The name of a node that has one.
+    var name: Name {
+        let node = node
+        let length = tree.names.length(of: node.name)
+        let range = SourceRange(start: node.nameStart, end: node.nameStart + length)
+        return Name(tree.text(range), range: range)
+    }
+
+    /// The text of the node's name; its number where comparing is enough.
+    var nameText: String { tree.names.text(of: node.name, in: tree.source) }
+    var nameID: NameID { NameID(rawValue: node.name) }
+
+    /// The first child of a kind.
+    func first(_ kind: NodeKind) -> NodeReference? {
+        let end = node.next
+        var child = index + 1
+        while child < end {
+            if tree.nodes[Int(child)].kind == kind {
+                return NodeReference(tree: tree, index: child)
+            }
+            child = tree.nodes[Int(child)].next
+        }
+        return nil
+    }
+
+    /// The children that `Child` is a view of; they stand together.
+    func children<Child: SyntaxNode>(_: Child.Type = Child.self) -> NodeList<Child> {
+        let end = node.next
+        var child = index + 1
+        while child < end, !Child.views(tree.nodes[Int(child)].kind) {
+            child = tree.nodes[Int(child)].next
+        }
+        return NodeList(tree: tree, start: child, end: end)
+    }
+
+    /// The first child that `Child` is a view of.
+    func child<Child: SyntaxNode>(_: Child.Type = Child.self) -> Child? {
+        children(Child.self).first
+    }
+}
+
+/// A view of a node: a type with properties for what the array holds in numbers.
+public protocol SyntaxNode: Sendable {
+    init(_ reference: NodeReference)
+    /// Whether nodes of that kind are its to view.
+    static func views(_ kind: NodeKind) -> Bool
+}
+
+/// The children of a node that are of one sort, in the order of the text.
+public struct NodeList<Element: SyntaxNode>: Collection, Sendable {
+    let tree: SyntaxTree
+    /// The index of the first, or of what follows where there is none.
+    let start: Int32
+    /// Behind everything below the parent.
+    let end: Int32
+
+    /// A node's index in the tree.
+    public struct Index: Comparable, Sendable {
+        let node: Int32
+
+        public static func < (left: Index, right: Index) -> Bool { left.node < right.node }
+    }
+
+    public var startIndex: Index { index(at: start) }
+    public var endIndex: Index { Index(node: .max) }
+    public func index(after index: Index) -> Index {
+        self.index(at: tree.nodes[Int(index.node)].next)
+    }
+
+    public subscript(index: Index) -> Element {
+        Element(NodeReference(tree: tree, index: index.node))
+    }
+
+    private func index(at node: Int32) -> Index {
+        node < end && Element.views(tree.nodes[Int(node)].kind) ? Index(node: node) : endIndex
+    }
+}
+
+extension NodeList {
+    /// The element of a list that has one.
+    var only: Element? {
+        guard let first, dropFirst().isEmpty else { return nil }
+        return first
+    }
+}
+
+/// The number of a name in its tree.
+struct NameID: Hashable, RawRepresentable {
+    let rawValue: Int32
+}
+
+/// Names of one tree; emptied without work, so that one set serves many places one after the other.
+struct NameSet {
+    /// By the name's number: in which use of the set it was inserted last.
+    private var uses: [Int32] = []
+    private var use: Int32 = 0
+
+    /// Must be called before the first insertion.
+    mutating func removeAll(namesCount: Int) {
+        if uses.isEmpty { uses = Array(repeating: 0, count: namesCount) }
+        use += 1
+    }
+
+    /// False where the name was in it already.
+    mutating func insert(_ name: NameID) -> Bool {
+        let index = Int(name.rawValue)
+        guard uses[index] != use else { return false }
+        uses[index] = use
+        return true
+    }
+}

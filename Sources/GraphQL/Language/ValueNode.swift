@@ -1,0 +1,99 @@
+/// A value as it is written in a document.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Input-Values
+public struct ValueNode: SyntaxNode {
+    public enum Kind: Sendable {
+        /// Without the `$`.
+        case variable(String)
+        /// As written: `-12`.
+        case int(String)
+        /// As written: `1.5e3`.
+        case float(String)
+        case string(StringValue)
+        case boolean(Bool)
+        case null
+        case enumeration(String)
+        case list(NodeList<ValueNode>)
+        case object(NodeList<ObjectField>)
+    }
+
+    let reference: NodeReference
+
+    public init(_ reference: NodeReference) { self.reference = reference }
+
+    public static func views(_ kind: NodeKind) -> Bool {
+        NodeKind.variable.rawValue <= kind.rawValue && kind.rawValue <= NodeKind.object.rawValue
+    }
+
+    /// A value that the program's own text gives, such as the default of a built-in directive.
+    static func literal(_ text: String) -> ValueNode {
+        do throws(GraphQLError) {
+            return try parseValue(Source(text))
+        } catch {
+            preconditionFailure("\(text) is no value: \(error.message)")
+        }
+    }
+
+    public var kind: Kind {
+        switch reference.kind {
+        case .variable: .variable(reference.nameText)
+        case .int: .int(reference.tree.text(range))
+        case .float: .float(reference.tree.text(range))
+        case .string: .string(reference.stringValue)
+        case .boolean: .boolean(reference.detail != 0)
+        case .enumeration: .enumeration(reference.nameText)
+        case .list: .list(reference.children())
+        case .object: .object(reference.children())
+        default: .null
+        }
+    }
+
+    public var range: SourceRange { reference.range }
+
+    /// The number of a variable's name; nil for every other value.
+    var variableID: NameID? { reference.kind == .variable ? reference.nameID : nil }
+}
+
+/// A string literal, escapes and block indentation already resolved.
+public struct StringValue: Sendable {
+    public var value: String
+    public var isBlock: Bool
+    public var range: SourceRange
+
+    public init(_ value: String, isBlock: Bool = false, range: SourceRange = .none) {
+        self.value = value
+        self.isBlock = isBlock
+        self.range = range
+    }
+}
+
+public struct ObjectField: SyntaxNode {
+    let reference: NodeReference
+
+    public init(_ reference: NodeReference) { self.reference = reference }
+    public static func views(_ kind: NodeKind) -> Bool { kind == .objectField }
+
+    public var name: Name { reference.name }
+    public var value: ValueNode { ValueNode(reference.onlyChild) }
+    public var range: SourceRange { reference.range }
+}
+
+extension NodeReference {
+    /// Of a string or a description.
+    var stringValue: StringValue {
+        let node = node
+        // Without one of its own, it is what stands between its quotes.
+        let value =
+            node.name >= 0
+            ? tree.strings[Int(node.name)]
+            : tree.text(SourceRange(start: node.start + 1, end: node.end - 1))
+        return StringValue(value, isBlock: node.detail != 0, range: range)
+    }
+
+    /// The value behind the type, of a variable or an input value.
+    var defaultValue: ValueNode? {
+        let index = typeNode.node.next
+        guard index < node.next, ValueNode.views(tree.nodes[Int(index)].kind) else { return nil }
+        return ValueNode(NodeReference(tree: tree, index: index))
+    }
+}
