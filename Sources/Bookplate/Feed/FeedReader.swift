@@ -11,8 +11,10 @@ struct FeedReader {
         var cards: [FeedCandidate]
         /// Whether it is a page as it should be.
         var isSettled: Bool
-        /// Whether this tier has more than was read.
+        /// Whether a genre that was read has more.
         var hasMore: Bool
+        /// Whether a genre was not read.
+        var leavesOut: Bool
     }
 
     let statements: FeedStatements
@@ -59,7 +61,8 @@ struct FeedReader {
             // The first rows tell what the reader prefers.
             if position.preferred != preferred { continue }
             if reading.isSettled { return reading }
-            if reading.hasMore {
+            // Reading much asks all open genres for all: then only a genre that entered has more.
+            if reading.leavesOut || reading.hasMore && !readsMuch {
                 readsMuch = true
             } else if position.isRelaxed {
                 return reading
@@ -126,9 +129,6 @@ struct FeedReader {
                 genre, to: position.isRelaxed ? FeedPosition.end : FeedPosition.firstTierEnd)
         }
         let open = open()
-        let hasMore =
-            shares.contains { found[$0.genre] == $0.most }
-            || open.contains { genre in !shares.contains { $0.genre == genre } }
         if after == nil, filter == nil, position.preferred.isEmpty {
             let names = statements.preferredGenres(rows)
             position.prefer(try await request.services.genres.known(names, for: request))
@@ -140,6 +140,7 @@ struct FeedReader {
         return Reading(
             rows: rows, start: start, cards: turns.cards,
             isSettled: turns.cards.count == wanted && (mayHaveNeighbours || !turns.hasNeighbours),
-            hasMore: hasMore)
+            hasMore: shares.contains { $0.most < wanted && found[$0.genre] == $0.most },
+            leavesOut: open.contains { genre in !shares.contains { $0.genre == genre } })
     }
 }

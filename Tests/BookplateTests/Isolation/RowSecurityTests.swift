@@ -33,7 +33,10 @@ import Testing
             try $0.texts("SELECT name FROM (\(SecurityCheck.owned)) t ORDER BY 1")
         }
         #expect(
-            names == ["books", "feed_frontiers", "feed_returns", "reviews", "sessions", "shelf_books", "shelves", "swipes", "users"])
+            names == [
+                "books", "feed_frontiers", "feed_returns", "reviews", "sessions", "shelf_books",
+                "shelves", "swipes", "users",
+            ])
     }
 
     @Test(arguments: SecurityCheck.allCases)
