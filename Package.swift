@@ -45,6 +45,7 @@ let package = Package(
         .target(name: "CCurl", dependencies: ["CLibCurl"]),
         .target(
             name: "HTTPFetch", dependencies: ["CCurl"]),
+        .target(name: "BookSources", dependencies: ["HTTPFetch"]),
 
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -55,11 +56,13 @@ let package = Package(
         .target(
             name: "Bookplate",
             dependencies: [
-                "GraphQL", "Postgres", "Identity", "HTTPFetch",
+                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
-            resources: [.embedInCode("Schema/schema.graphql")]),
+            resources: [
+                .embedInCode("Schema/schema.graphql"), .embedInCode("Book/isbn-ranges.txt"),
+            ]),
         .target(name: "Config"),
         .target(
             name: "Server",
@@ -86,7 +89,7 @@ let package = Package(
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "Bookplate", "Config", "EventLoops", "Server",
+                "BookSources", "Bookplate", "Config", "EventLoops", "Server",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
@@ -111,10 +114,13 @@ let package = Package(
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
+        .testTarget(
+            name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],
+            exclude: ["Fixtures"]),
         .target(
             name: "TestSupport",
             dependencies: [
-                "Bookplate", "EventLoops", "GraphQL", "Identity", "Postgres",
+                "BookSources", "Bookplate", "EventLoops", "GraphQL", "Identity", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -122,7 +128,7 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
-                "Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport",
+                "BookSources", "Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.

@@ -1,6 +1,7 @@
-import EventLoops
+import BookSources
 import Bookplate
 import Config
+import EventLoops
 import GraphQL
 import Glibc
 import HTTPFetch
@@ -39,7 +40,8 @@ enum App {
         let services = Services(
             sessionKeys: keys,
             issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
-            keySets: try keySets(configuration, development, logger), logger: logger)
+            keySets: try keySets(configuration, development, logger),
+            bookSources: try SourceChain(configuration, logger), logger: logger)
 
         let databaseURL = try configuration.database.required()
         try checkDatabase(databaseURL)

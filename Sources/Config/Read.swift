@@ -68,6 +68,14 @@ enum Read {
         return url
     }
 
+    /// A mail address or a web address, as it can stand in a header.
+    static func contact(_ text: String) throws(Malformed) -> String {
+        guard text.contains("@") || text.hasPrefix("https://") || text.hasPrefix("http://"),
+            text.utf8.count <= 200, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { throw Malformed("must be a mail address or start with https://") }
+        return text
+    }
+
     /// A connection string of PostgreSQL: an address, or words like `host=… dbname=…`.
     static func database(_ text: String) throws(Malformed) -> String {
         guard

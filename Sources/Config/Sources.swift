@@ -5,6 +5,11 @@ extension Configuration {
         package var openLibraryCoversURL: String?
         package var googleBooksURL: String?
         package var googleBooksKey: String?
+        /// Asked only where there is a key.
+        package var isbnDBURL: String?
+        package var isbnDBKey: String?
+        /// Who answers for this server: a mail or web address, which the sources want in the user agent.
+        package var contact: String?
         package var openAIURL: String?
         package var openAIKey: String?
         /// Hosts and CIDRs that may be fetched from though they are private.
@@ -23,6 +28,10 @@ extension Configuration {
                 "BOOKPLATE_GOOGLE_BOOKS_URL", default: "https://www.googleapis.com/books/v1",
                 read: url)
             googleBooksKey = try input.optional("BOOKPLATE_GOOGLE_BOOKS_KEY", read: Read.text)
+            isbnDBURL = try input.switchable(
+                "BOOKPLATE_ISBNDB_URL", default: "https://api2.isbndb.com", read: url)
+            isbnDBKey = try input.optional("BOOKPLATE_ISBNDB_KEY", read: Read.text)
+            contact = try input.optional("BOOKPLATE_CONTACT", read: Read.contact)
             openAIURL = try input.switchable(
                 "BOOKPLATE_OPENAI_URL", default: "https://api.openai.com/v1", read: url)
             openAIKey = try input.optional("BOOKPLATE_OPENAI_KEY", read: Read.text)

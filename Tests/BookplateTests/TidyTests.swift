@@ -57,11 +57,16 @@ import Testing
             "GraphQL": [], "Config": [], "EventLoops": [], "HTTPFetch": ["CCurl"],
             "Postgres": ["CLibPQ", "CReadiness", "EventLoops"],
             "Identity": ["CJWT", "CCrypto", "HTTPFetch"],
-            "Bookplate": ["GraphQL", "Postgres", "Identity", "HTTPFetch"],
+            "BookSources": ["HTTPFetch"],
+            "Bookplate": ["BookSources", "GraphQL", "Postgres", "Identity", "HTTPFetch"],
             "Server": ["Config", "EventLoops", "GraphQL", "Postgres"], "GraphQLTool": ["GraphQL"],
-            "Admin": ["Bookplate", "Config", "GraphQL", "Identity", "Postgres"],
+            "Admin": [
+                "BookSources", "Bookplate", "Config", "GraphQL", "HTTPFetch", "Identity",
+                "Postgres",
+            ],
             "BookplateServer": [
-                "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch", "Identity", "Postgres",
+                "BookSources", "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch",
+                "Identity", "Postgres",
                 "Server",
             ],
         ]

@@ -1,3 +1,4 @@
+import BookSources
 import Bookplate
 import EventLoops
 import GraphQL
@@ -27,9 +28,11 @@ package final class TestApp: Sendable {
     /// Making its key takes long, so one serves all.
     package static let issuer = DevelopmentIssuer()
 
-    /// - Parameter catalog: lines of a catalogue file.
+    /// - Parameters:
+    ///   - catalog: lines of a catalogue file.
+    ///   - sources: who knows other books.
     package static func start(
-        catalog: [String] = TestCatalog.lines(),
+        catalog: [String] = TestCatalog.lines(), sources: SourceChain = SourceChain([]),
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> TestApp {
         let database = try await TestCluster.shared.clone()
@@ -47,16 +50,18 @@ package final class TestApp: Sendable {
         configure(&configuration)
         let executor = EventLoopTaskExecutor(loops.next())
         return try await TestApp(
-            database, try await ConnectionPool.start(configuration, on: executor))
+            database, try await ConnectionPool.start(configuration, on: executor), sources)
     }
 
-    private init(_ database: TestDatabase, _ pool: ConnectionPool) async throws {
+    private init(
+        _ database: TestDatabase, _ pool: ConnectionPool, _ sources: SourceChain
+    ) async throws {
         self.database = database
         self.pool = pool
         let services = Services(
             sessionKeys: keys, issuers: [Self.issuer.issuer],
             keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            bookSources: sources, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         runner = LoopBound(
             RequestRunner(
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))

@@ -16,6 +16,7 @@ enum Book {
             "author": .column(Column("b.author", .text)),
             "isbn13": .column(isbn13),
             "isbn10": .computed([isbn13], writeISBN10),
+            "isbn13Hyphenated": .computed([isbn13], writeHyphenatedISBN),
             "publisher": .column(Column("b.publisher", .text)),
             "publishedDate": .column(Column("b.published_date", .text)),
             "pageCount": .column(Column("b.page_count", .integer)),
@@ -46,6 +47,14 @@ enum Book {
         cells, writer in
         guard let isbn10 = cells.text(0).flatMap({ ISBN($0) })?.isbn10 else { return .null }
         writer.write(isbn10)
+        return .value
+    }
+
+    /// Writes the first cell's ISBN-13 with its hyphens.
+    static let writeHyphenatedISBN: @Sendable (RowCells, inout ResponseWriter) -> LeafResult = {
+        cells, writer in
+        guard let isbn = cells.text(0).flatMap({ ISBN($0) }) else { return .null }
+        writer.write(ISBNRanges.current.hyphenated(isbn))
         return .value
     }
 }

@@ -62,6 +62,18 @@ struct BookCreation {
         segment.append(Self.insert, parameters)
     }
 
+    /// The ISBN that the outside sources have to be asked for: it is all that is said of the book, and the
+    /// catalogue does not know it.
+    ///
+    /// - Parameter rows: what the statement answered.
+    func isbnToFetch(_ rows: Rows) -> ISBN? {
+        let isDone = (0...2).contains { rows.uuid(0, $0) != nil }
+        guard title == nil, cardID == nil, !isDone, rows.bool(0, 3) != true,
+            rows.bool(0, 4) != true
+        else { return nil }
+        return isbn
+    }
+
     /// Reads what the statement found.
     ///
     /// - Returns: the id of the book that is there now, made just now or by the same request before.

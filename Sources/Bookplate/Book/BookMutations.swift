@@ -9,10 +9,19 @@ extension Book {
 
     static let create = RowMutation(type) { arguments, request, book throws(BookplateError) in
         let creation = try BookCreation(InputObject(arguments["input"]))
-        let rows = try await request.write { segment, viewer in
-            segment.append(User.takeTurns, .of(viewer.userID))
-            creation.append(to: &segment, for: viewer)
-            book.append([creation.id], to: &segment, for: viewer)
+        func attempt() async throws(BookplateError) -> [Rows] {
+            try await request.write { segment, viewer in
+                segment.append(User.takeTurns, .of(viewer.userID))
+                creation.append(to: &segment, for: viewer)
+                book.append([creation.id], to: &segment, for: viewer)
+            }
+        }
+        var rows = try await attempt()
+        if let isbn = creation.isbnToFetch(rows[1]) {
+            guard try await OutsideEditions.fetch([isbn], for: request).isEmpty else {
+                throw .upstreamUnavailable(OutsideEditions.unavailable)
+            }
+            rows = try await attempt()
         }
         _ = try creation.outcome(rows[1])
         return try book.only(rows[2], orElse: noSuchBook)
@@ -26,17 +35,39 @@ extension Book {
         let creations = inputs.map { input in
             Result { () throws(BookplateError) in try BookCreation(InputObject(input)) }
         }
-        let rows = try await request.write { segment, viewer in
-            segment.append(User.takeTurns, .of(viewer.userID))
-            for case .success(let creation) in creations {
-                creation.append(to: &segment, for: viewer)
+        /// What each of the entries, by their places, gave.
+        func attempt(_ entries: [(place: Int, creation: BookCreation)]) async throws(BookplateError)
+            -> [Int: Rows]
+        {
+            guard !entries.isEmpty else { return [:] }
+            let rows = try await request.write { segment, viewer in
+                segment.append(User.takeTurns, .of(viewer.userID))
+                for entry in entries { entry.creation.append(to: &segment, for: viewer) }
             }
+            return Dictionary(uniqueKeysWithValues: zip(entries.map(\.place), rows.dropFirst()))
         }
-        var answers = rows.dropFirst().makeIterator()
-        return creations.map { creation in
+        let entries = creations.enumerated().compactMap { place, creation in
+            (try? creation.get()).map { (place: place, creation: $0) }
+        }
+        var answers = try await attempt(entries)
+        let unknown = entries.compactMap { entry in
+            answers[entry.place].flatMap { entry.creation.isbnToFetch($0) }
+                .map { (entry: entry, isbn: $0) }
+        }
+        var unavailable: Set<ISBN> = []
+        if !unknown.isEmpty {
+            unavailable = try await OutsideEditions.fetch(
+                Array(Set(unknown.map(\.isbn))), for: request)
+            let again = unknown.filter { !unavailable.contains($0.isbn) }.map(\.entry)
+            answers.merge(try await attempt(again)) { $1 }
+        }
+        return creations.enumerated().map { place, creation in
             do throws(BookplateError) {
                 let creation = try creation.get()
-                guard let rows = answers.next() else { throw .internalError }
+                guard let rows = answers[place] else { throw .internalError }
+                if let isbn = creation.isbnToFetch(rows), unavailable.contains(isbn) {
+                    throw .upstreamUnavailable(OutsideEditions.unavailable)
+                }
                 return PlainObject(ids: ["book": [try creation.outcome(rows)]])
             } catch {
                 return PlainObject(objects: ["error": [error.inputError]])

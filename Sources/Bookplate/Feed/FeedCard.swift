@@ -24,6 +24,7 @@ enum FeedCard {
             "publishedDate": .column(Column("e.published_date", .text)),
             "isbn13": .column(isbn13),
             "isbn10": .computed([isbn13], Book.writeISBN10),
+            "isbn13Hyphenated": .computed([isbn13], Book.writeHyphenatedISBN),
             "hook": .column(Column("e.hook", .text)),
             "description": .column(Column("e.description", .text)),
             "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),

@@ -89,6 +89,7 @@ private struct ResolverTable: ResolverSource {
             "feed": .load(Feed()),
             "feedCard": .load(RowLookup.byID(FeedCard.type)),
             "genres": .load(GenreNames()),
+            "lookupISBN": .load(ISBNLookup()),
         ]
         table["Mutation"] = [
             "signInWithApple": .load(Sessions.signInWithApple),

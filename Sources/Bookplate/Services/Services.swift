@@ -1,3 +1,4 @@
+import BookSources
 import Identity
 import Logging
 import Postgres
@@ -8,15 +9,18 @@ package final class Services: Sendable {
     let tenants = Tenants()
     let genres = Genres()
     let identities: Identities
+    package let bookSources: SourceChain
     let logger: Logger
 
     /// - Parameters:
     ///   - issuers: the issuers of tenants that name none of their own.
     ///   - keySets: where the keys of identity tokens come from, by issuer.
+    ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        logger: Logger
+        bookSources: SourceChain = SourceChain([]), logger: Logger
     ) {
+        self.bookSources = bookSources
         self.sessionKeys = sessionKeys
         self.logger = logger
         identities = Identities(issuers: issuers, keySets: keySets, logger: logger)

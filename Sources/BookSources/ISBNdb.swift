@@ -1,0 +1,62 @@
+import HTTPFetch
+
+/// ISBNdb, for operators who pay for it.
+///
+/// API: https://isbndb.com/apidocs/v2
+struct ISBNdb: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    /// The smallest plan's.
+    static let limit = RateLimit(perSecond: 1, burst: 5)
+
+    let client: SourceClient
+    /// Without a slash at its end.
+    let url: String
+
+    init(_ fetcher: Fetcher, url: String, key: String) {
+        client = SourceClient(fetcher, limit: Self.limit, headers: [("Authorization", key)])
+        self.url = url
+    }
+
+    var source: BookSource {
+        BookSource(
+            name: .isbnDB,
+            edition: { number, deadline async throws(SourceError) in
+                try await client.json("\(url)/book/\(number.isbn13)", by: deadline)?["book"]
+                    .flatMap(Self.record(book:))
+            },
+            search: { words, count, deadline async throws(SourceError) in
+                let text =
+                    switch words {
+                    case .anywhere(let words): words
+                    case .title(let title, let author): author.map { "\(title) \($0)" } ?? title
+                    }
+                let path = queryEncoded(text)
+                return try await client.json(
+                    "\(url)/books/\(path)?pageSize=\(count)", by: deadline)?["books"]?.items
+                    .compactMap(Self.record(book:)) ?? []
+            })
+    }
+
+    static func record(book: JSON) -> BookRecord? {
+        guard let title = book["title"]?.text else { return nil }
+        func texts(_ name: String) -> [String] { book[name]?.items.compactMap(\.text) ?? [] }
+        return BookRecord(
+            title: title, authors: texts("authors").map(inOrder),
+            isbns: ["isbn13", "isbn", "isbn10"].compactMap { book[$0]?.text },
+            publisher: book["publisher"]?.text,
+            publishedDate: book["date_published"].flatMap { $0.text ?? $0.int.map(String.init) }
+                .flatMap(publishedDate),
+            pageCount: book["pages"]?.int.flatMap { $0 > 0 && $0 < 100_000 ? $0 : nil },
+            language: book["language"]?.text.map(languageCode),
+            genres: Array(texts("subjects").prefix(6)),
+            description: (book["synopsis"]?.text ?? book["overview"]?.text).flatMap(plainText),
+            covers: book["image"]?.text.map { [CoverCandidate(source: .isbnDB, url: $0)] } ?? [])
+    }
+
+    /// "Coelho, Paulo" as "Paulo Coelho".
+    private static func inOrder(_ name: String) -> String {
+        let parts = name.split(separator: ",").map { trimmed($0) }
+        return parts.count == 2 ? "\(parts[1]) \(parts[0])" : name
+    }
+}

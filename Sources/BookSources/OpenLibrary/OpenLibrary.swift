@@ -1,0 +1,161 @@
+import HTTPFetch
+
+/// Open Library's records.
+///
+/// An edition names its authors by key only, and often lacks them: the work has them then, and the
+/// description too. So one look-up is an edition, then its work and authors at once.
+///
+/// API: https://openlibrary.org/developers/api
+struct OpenLibrary: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    /// Stated for callers that name themselves with a contact: three requests a second.
+    static let limit = RateLimit(perSecond: 3, burst: 20)
+    private static let authorsMax = 10
+    private static let redirectsMax = 3
+    /// Left of the deadline when the answer is put together without what is still missing.
+    private static let lastMoment = Duration.milliseconds(150)
+
+    let client: SourceClient
+    /// Without a slash at its end.
+    let url: String
+    /// nil where covers are not to be had from here.
+    let coversURL: String?
+
+    /// - Parameter contact: who runs this server, in the user agent of `fetcher`; without it they refuse.
+    init(_ fetcher: Fetcher, url: String, coversURL: String?) {
+        client = SourceClient(fetcher, limit: Self.limit)
+        self.url = url
+        self.coversURL = coversURL
+    }
+
+    var source: BookSource {
+        BookSource(
+            name: .openLibrary,
+            edition: { number, deadline async throws(SourceError) in
+                try await edition(number, by: deadline)
+            },
+            editions: { numbers, deadline async throws(SourceError) in
+                try await editions(numbers, by: deadline)
+            },
+            search: { words, count, deadline async throws(SourceError) in
+                try await search(words, count, by: deadline)
+            })
+    }
+
+    private func edition(
+        _ number: BookNumber, by deadline: Instant
+    ) async throws(SourceError) -> BookRecord? {
+        guard let edition = try await document("/isbn/\(number.isbn13)", by: deadline),
+            var record = record(edition: edition)
+        else { return nil }
+        record.isbns.append(number.isbn13)
+        let soon = deadline.advanced(by: .zero - Self.lastMoment)
+        let workKey = edition["works"]?.items.first?["key"]?.text.flatMap(Self.key)
+        let authorKeys =
+            edition["authors"]?.items.compactMap { $0["key"]?.text.flatMap(Self.key) } ?? []
+        async let work = optionalDocument(workKey, by: soon)
+        async let names = names(authorKeys, by: soon)
+        record.authors = await names
+        if let work = await work {
+            if authorKeys.isEmpty {
+                let keys =
+                    work["authors"]?.items
+                    .compactMap { $0["author"]?["key"]?.text.flatMap(Self.key) } ?? []
+                record.authors = await self.names(keys, by: soon)
+            }
+            record.description =
+                record.description ?? work["description"]?.textOrValue.flatMap(plainText)
+            record.covers += covers(work["covers"]).filter { !record.covers.contains($0) }
+            if record.genres.isEmpty { record.genres = Self.genres(work["subjects"]) }
+        }
+        return record
+    }
+
+    /// Names in the order of the keys; those that cannot be had in time are left out.
+    private func names(_ keys: [String], by deadline: Instant) async -> [String] {
+        await withTaskGroup(of: (Int, String?).self) { group in
+            for (place, key) in keys.prefix(Self.authorsMax).enumerated() {
+                group.addTask {
+                    (place, await optionalDocument(key, by: deadline)?["name"]?.text)
+                }
+            }
+            var names = [String?](repeating: nil, count: keys.count)
+            for await (place, name) in group { names[place] = name }
+            return names.compactMap { $0 }
+        }
+    }
+
+    private func optionalDocument(_ key: String?, by deadline: Instant) async -> JSON? {
+        guard let key else { return nil }
+        return try? await document(key, by: deadline)
+    }
+
+    /// The record at a key such as `/works/OL45804W`, past the records that were merged into it.
+    ///
+    /// An ISBN redirects to its edition by the site's public address. The key in it is asked for at our
+    /// own, which may be a mirror's.
+    private func document(_ key: String, by deadline: Instant) async throws(SourceError) -> JSON? {
+        var key = key
+        for _ in 0...Self.redirectsMax {
+            switch try await client.answer(url + key + ".json", redirectsMax: 0, by: deadline) {
+            case .missing: return nil
+            case .moved(let location):
+                guard let next = Self.key(in: location) else { throw .malformed }
+                key = next
+            case .json(let json):
+                switch json["type"]?["key"]?.text {
+                case "/type/redirect":
+                    guard let next = json["location"]?.text.flatMap(Self.key) else { return nil }
+                    key = next
+                case "/type/delete": return nil
+                default: return json["error"] == nil ? json : nil
+                }
+            }
+        }
+        return nil
+    }
+
+    /// `/books/OL7353617M`, out of an address or as it is: nothing else becomes part of a request.
+    private static func key(in text: String) -> String? {
+        text.firstMatch(of: /\/(?:books|works|authors)\/OL[0-9]{1,15}[A-Z]/).map {
+            String($0.output)
+        }
+    }
+
+    /// Many at once, names of authors included, but no descriptions.
+    private func editions(
+        _ numbers: [BookNumber], by deadline: Instant
+    ) async throws(SourceError) -> [BookNumber: BookRecord] {
+        let keys = numbers.map { "ISBN:\($0.isbn13)" }.joined(separator: ",")
+        let json = try await client.json(
+            "\(url)/api/books?bibkeys=\(keys)&jscmd=data&format=json", by: deadline)
+        var records: [BookNumber: BookRecord] = [:]
+        for number in numbers {
+            guard let data = json?["ISBN:\(number.isbn13)"], var record = record(data: data)
+            else { continue }
+            record.isbns.append(number.isbn13)
+            records[number] = record
+        }
+        return records
+    }
+
+    private func search(
+        _ words: BookWords, _ count: Int, by deadline: Instant
+    ) async throws(SourceError) -> [BookRecord] {
+        let query: String
+        switch words {
+        case .anywhere(let words): query = "q=\(queryEncoded(words))"
+        case .title(let title, let author):
+            query =
+                "title=\(queryEncoded(title))"
+                + (author.map { "&author=\(queryEncoded($0))" } ?? "")
+        }
+        let fields =
+            "key,title,subtitle,author_name,first_publish_year,isbn,cover_i,language,"
+            + "number_of_pages_median,publisher,subject"
+        let json = try await client.json(
+            "\(url)/search.json?\(query)&fields=\(fields)&limit=\(count)", by: deadline)
+        return json?["docs"]?.items.prefix(count).compactMap { record(document: $0) } ?? []
+    }
+}

@@ -1,0 +1,221 @@
+import HTTPFetch
+
+/// The outside sources, asked in their order: each fills what those before it do not say.
+package final class SourceChain: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    /// Where the sources are; nil is switched off.
+    package struct Configuration: Sendable {
+        /// Addresses without a slash at their ends.
+        package var openLibraryURL: String?
+        package var openLibraryCoversURL: String?
+        package var googleBooksURL: String?
+        package var googleBooksKey: String?
+        package var isbnDBURL: String?
+        package var isbnDBKey: String?
+
+        package init() {}
+    }
+
+    /// What a look-up may take altogether.
+    package static let budget = Duration.milliseconds(2500)
+    /// A source that has not answered by then no longer keeps the next one waiting.
+    private static let patience = Duration.milliseconds(800)
+    /// How long a book that is known well enough waits for the rest of what is under way.
+    private static let grace = Duration.milliseconds(1000)
+
+    let sources: [BookSource]
+    let onFailure: @Sendable (SourceName, SourceError) -> Void
+    private let flights = SingleFlight<Question, Lookup>()
+
+    private struct Question: Hashable {
+        var number: BookNumber
+        var skipped: Set<SourceName>
+    }
+
+    /// - Parameters:
+    ///   - fetcher: its user agent has to name a contact, or Open Library refuses.
+    ///   - onFailure: told of each source that could not answer, for the log.
+    package convenience init(
+        _ configuration: Configuration, fetcher: Fetcher,
+        onFailure: @escaping @Sendable (SourceName, SourceError) -> Void = { _, _ in }
+    ) {
+        var sources: [BookSource] = []
+        if let url = configuration.openLibraryURL {
+            let covers = configuration.openLibraryCoversURL
+            sources.append(OpenLibrary(fetcher, url: url, coversURL: covers).source)
+        }
+        if let url = configuration.googleBooksURL {
+            let key = configuration.googleBooksKey
+            sources.append(GoogleBooks(fetcher, url: url, key: key).source)
+        }
+        if let url = configuration.isbnDBURL, let key = configuration.isbnDBKey {
+            sources.append(ISBNdb(fetcher, url: url, key: key).source)
+        }
+        self.init(sources, onFailure: onFailure)
+    }
+
+    package init(
+        _ sources: [BookSource],
+        onFailure: @escaping @Sendable (SourceName, SourceError) -> Void = { _, _ in }
+    ) {
+        self.sources = sources
+        self.onFailure = onFailure
+    }
+
+    /// The sources that are switched on, in their order.
+    package var names: [SourceName] { sources.map(\.name) }
+
+    /// What the sources said of one ISBN.
+    package struct Lookup: Sendable, Equatable {
+        package var record: BookRecord?
+        /// Those that said they do not know it.
+        package var misses: [SourceName] = []
+        /// Those that could not say.
+        package var failures: [SourceName] = []
+    }
+
+    // MARK: - By ISBN
+
+    /// Looks an edition up, whoever else asks for it at the same time.
+    ///
+    /// - Parameter skipped: sources that are known not to know it.
+    /// - Returns: within the budget; what is known by then.
+    package func edition(
+        _ number: BookNumber, skipping skipped: Set<SourceName> = [],
+        within budget: Duration = SourceChain.budget
+    ) async -> Lookup {
+        let deadline = ContinuousClock.now.advanced(by: budget)
+        return await flights.value(of: Question(number: number, skipped: skipped)) {
+            await self.ask(number, self.sources.filter { !skipped.contains($0.name) }, deadline)
+        }
+    }
+
+    /// Looks many up: all of them by one request where a source has such, the others one by one.
+    package func editions(
+        _ numbers: [BookNumber], skipping skipped: [BookNumber: Set<SourceName>] = [:],
+        within budget: Duration = SourceChain.budget
+    ) async -> [BookNumber: Lookup] {
+        guard numbers.count > 1 else {
+            guard let number = numbers.first else { return [:] }
+            return [number: await edition(number, skipping: skipped[number] ?? [], within: budget)]
+        }
+        let deadline = ContinuousClock.now.advanced(by: budget)
+        var found: [BookNumber: Lookup] = [:]
+        for source in sources {
+            guard let editions = source.editions else { continue }
+            let wanted = numbers.filter {
+                found[$0] == nil && skipped[$0]?.contains(source.name) != true
+            }
+            guard !wanted.isEmpty else { continue }
+            // Half the time, so that the rest can still be asked one by one.
+            let half = ContinuousClock.now.advanced(by: budget / 2)
+            do throws(SourceError) {
+                for (number, record) in try await editions(wanted, min(half, deadline)) {
+                    found[number] = Lookup(record: record)
+                }
+            } catch {
+                onFailure(source.name, error)
+            }
+        }
+        await withTaskGroup(of: (BookNumber, Lookup).self) { group in
+            for number in numbers where found[number] == nil {
+                group.addTask {
+                    let left = ContinuousClock.now.duration(to: deadline)
+                    return (
+                        number,
+                        await self.edition(number, skipping: skipped[number] ?? [], within: left)
+                    )
+                }
+            }
+            for await (number, lookup) in group { found[number] = lookup }
+        }
+        return found
+    }
+
+    private enum Event {
+        case answer(Int, Result<BookRecord?, SourceError>)
+        case impatient(Int)
+        case late
+    }
+
+    /// Asks one source after the other, the next one before its turn where one is slow, until all is
+    /// known that a page shows or the time is over.
+    private func ask(
+        _ number: BookNumber, _ sources: [BookSource], _ deadline: Instant
+    ) async -> Lookup {
+        await withTaskGroup(of: Event.self) { group in
+            var answers = [Result<BookRecord?, SourceError>?](repeating: nil, count: sources.count)
+            var next = 0
+            func askNext() {
+                guard next < sources.count else { return }
+                let place = next
+                next += 1
+                group.addTask {
+                    do throws(SourceError) {
+                        return .answer(
+                            place, .success(try await sources[place].edition(number, deadline)))
+                    } catch {
+                        return .answer(place, .failure(error))
+                    }
+                }
+                group.addTask {
+                    try? await Task.sleep(for: Self.patience)
+                    return .impatient(place)
+                }
+            }
+            func end(at instant: Instant) {
+                group.addTask {
+                    try? await Task.sleep(until: instant, clock: .continuous)
+                    return .late
+                }
+            }
+            end(at: deadline)
+            askNext()
+            var isGracious = false
+            events: while next > answers.count(where: { $0 != nil }), let event = await group.next()
+            {
+                switch event {
+                case .late: break events
+                case .impatient(let place): if answers[place] == nil { askNext() }
+                case .answer(let place, let answer):
+                    answers[place] = answer
+                    let lookup = gathered(sources.prefix(next), answers)
+                    if lookup.record?.isComplete == true { break events }
+                    if place == next - 1 || answers.prefix(next).allSatisfy({ $0 != nil }) {
+                        askNext()
+                    }
+                    if lookup.record?.isRecognizable == true, !isGracious {
+                        isGracious = true
+                        end(at: min(deadline, .now.advanced(by: Self.grace)))
+                    }
+                }
+            }
+            group.cancelAll()
+            for (place, answer) in answers.enumerated() {
+                if case .failure(let error)? = answer { onFailure(sources[place].name, error) }
+            }
+            return gathered(sources.prefix(next), answers)
+        }
+    }
+
+    /// The answers of those that were asked, in the sources' order, whichever came first.
+    private func gathered(
+        _ sources: ArraySlice<BookSource>, _ answers: [Result<BookRecord?, SourceError>?]
+    ) -> Lookup {
+        var lookup = Lookup()
+        for (source, answer) in zip(sources, answers) {
+            switch answer {
+            case .success(let record?):
+                if lookup.record == nil {
+                    lookup.record = record
+                } else {
+                    lookup.record?.fill(from: record)
+                }
+            case .success(nil): lookup.misses.append(source.name)
+            case .failure, nil: lookup.failures.append(source.name)
+            }
+        }
+        return lookup
+    }
+}

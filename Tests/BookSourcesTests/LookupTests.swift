@@ -1,0 +1,225 @@
+import LoopbackHTTP
+import Testing
+
+@testable import BookSources
+
+/// One ISBN at the outside sources.
+@Suite struct LookupTests {
+    static let annihilation = BookNumber(isbn13: "9780374104092", isbn10: "0374104093")
+
+    static func google(_ target: String) -> [Step]? {
+        target.contains("9780374104092")
+            ? [.answer(recorded("google-volumes-isbn-9780374104092"))]
+            : [.answer(recorded("google-volumes-zero"))]
+    }
+
+    @Test func openLibraryTellsEditionWorkAndNames() async throws {
+        let fake = try FakeSources(openLibrary: FakeSources.fantasticFox)
+        let record = try #require(await fake.sources.edition(FakeSources.fox).record)
+        #expect(record.title == "Fantastic Mr. Fox")
+        #expect(record.authors == ["Roald Dahl"])
+        #expect(record.publisher == "Puffin")
+        #expect(record.publishedDate == "1988-10-01")
+        #expect(record.pageCount == 96)
+        #expect(record.language == "en")
+        #expect(record.description?.hasPrefix("The main character of Fantastic Mr. Fox") == true)
+        #expect(record.description?.contains("\r") == false)
+        #expect(
+            record.covers.first?.url == "https://covers.example/b/id/8739161-L.jpg?default=false")
+        #expect(record.covers.count > 1)
+        #expect(record.keys == [SourceKey(source: .openLibrary, key: "OL7353617M")])
+        #expect(record.isbns.contains("9780140328721"))
+        // It was all there, so nobody else was asked.
+        #expect(fake.google.requests.isEmpty)
+        let agents = Set(fake.openLibrary.requests.map { $0.headers["user-agent"] })
+        #expect(agents == ["bookplate-test (ops@example.com)"])
+    }
+
+    @Test func googleIsAskedForWhatOpenLibraryDoesNotKnow() async throws {
+        let fake = try FakeSources(openLibrary: { _ in nil }, google: Self.google)
+        let lookup = await fake.sources.edition(Self.annihilation)
+        let record = try #require(lookup.record)
+        #expect(lookup.misses == [.openLibrary])
+        #expect(lookup.failures == [])
+        #expect(record.title == "Annihilation")
+        #expect(record.subtitle == "A Novel")
+        #expect(record.authors == ["Jeff VanderMeer"])
+        #expect(record.publishedDate == "2014-02-04")
+        #expect(record.pageCount == 209)
+        #expect(record.genres == ["Fiction"])
+        #expect(record.keys == [SourceKey(source: .googleBooks, key: "2cl7AgAAQBAJ")])
+        let cover = try #require(record.covers.first?.url)
+        #expect(cover.hasPrefix("https://books.google.com/books/content?id=2cl7AgAAQBAJ"))
+        #expect(!cover.contains("edge=curl"))
+        let target = try #require(fake.google.requests.first?.target)
+        #expect(target.hasPrefix("/books/v1/volumes?q=isbn%3A9780374104092&"))
+        #expect(target.contains("&country=US"))
+        #expect(target.contains("&key=secret%20key"))
+    }
+
+    @Test func recordsAreMerged() async throws {
+        let fake = try FakeSources(
+            openLibrary: { target in
+                target.hasPrefix("/isbn/")
+                    ? [
+                        .answer(
+                            #"{"title":"Annihilation","key":"/books/OL1M","publish_date":"2014","publishers":["Farrar"],"covers":[null,-1]}"#
+                        )
+                    ] : nil
+            }, google: Self.google)
+        let record = try #require(await fake.sources.edition(Self.annihilation).record)
+        #expect(record.publisher == "Farrar")
+        #expect(record.authors == ["Jeff VanderMeer"])
+        #expect(record.publishedDate == "2014-02-04")
+        #expect(record.covers.map(\.source) == [.googleBooks])
+        #expect(Set(record.keys.map(\.source)) == [.openLibrary, .googleBooks])
+    }
+
+    @Test func anotherEditionsVolumeIsNotTaken() async throws {
+        let fake = try FakeSources(openLibrary: { _ in nil }) { _ in
+            [.answer(recorded("google-volumes-isbn-9780374104092"))]
+        }
+        let lookup = await fake.sources.edition(FakeSources.fox)
+        #expect(lookup.record == nil)
+        #expect(lookup.misses == [.openLibrary, .googleBooks])
+        // By the bare number too: `isbn:` misses some.
+        #expect(fake.google.requests.count == 2)
+    }
+
+    @Test func mergedRecordsAreFollowed() async throws {
+        let fake = try FakeSources(openLibrary: { target in
+            switch target {
+            case "/isbn/9780140328721.json":
+                [.answer(#"{"title":"Fox","works":[{"key":"/works/OL999W"}]}"#)]
+            case "/works/OL999W.json": [.answer(recorded("reconstructed-work-merged-redirect"))]
+            default: FakeSources.fantasticFox(target)
+            }
+        })
+        let record = try #require(await fake.sources.edition(FakeSources.fox).record)
+        // The edition names no author; the work it was merged into does.
+        #expect(record.authors == ["Roald Dahl"])
+        #expect(record.description != nil)
+    }
+
+    @Test func covertNumbersBelowOneAreNone() async throws {
+        let fake = try FakeSources(openLibrary: { target in
+            target.hasPrefix("/isbn/")
+                ? [.answer(recorded("reconstructed-edition-covers-minus-one"))] : nil
+        })
+        let record = try #require(await fake.sources.edition(FakeSources.fox).record)
+        #expect(record.covers.isEmpty)
+    }
+
+    /// What each kind of trouble at Open Library leaves: Google's answer.
+    @Test(
+        arguments: [
+            [http("reconstructed-429")], [http("reconstructed-503")],
+            [http("reconstructed-403-user-agent")],
+            [.answer("<html>not JSON</html>")], [.answer(500, "")],
+            // Cut off in the middle.
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"title\":\"Ann")],
+            [.send("garbage\r\n\r\n")], [.flood("a", bytes: 5 << 20)],
+            [.answer(302, headers: ["Location: https://example.com/elsewhere"])],
+            [.pause(milliseconds: 4000)],
+        ] as [[Step]])
+    func troubleLeavesTheOthers(steps: [Step]) async throws {
+        let fake = try FakeSources(openLibrary: { _ in steps }, google: Self.google)
+        let began = ContinuousClock.now
+        let lookup = await fake.sources.edition(Self.annihilation)
+        #expect(lookup.record?.title == "Annihilation")
+        #expect(lookup.failures == [.openLibrary])
+        #expect(began.duration(to: .now) < .seconds(3))
+    }
+
+    @Test(arguments: [
+        (429, "google-reconstructed-429-per-minute"), (429, "google-reconstructed-429-per-day"),
+        (503, "google-reconstructed-503-backend"), (403, "google-403-unknown-location"),
+    ])
+    func nobodyCouldAnswer(status: Int, body: String) async throws {
+        let fake = try FakeSources(openLibrary: { _ in [http("reconstructed-503")] }) { _ in
+            [.answer(status, recorded(body))]
+        }
+        let lookup = await fake.sources.edition(Self.annihilation)
+        #expect(lookup == .init(failures: [.openLibrary, .googleBooks]))
+        #expect(Set(fake.failures.all.map { "\($0)" }) == ["status(503)", "status(\(status))"])
+    }
+
+    @Test func slowNamesAreLeftOut() async throws {
+        let fake = try FakeSources(openLibrary: { target in
+            target.hasPrefix("/authors/")
+                ? [.pause(milliseconds: 4000)] : FakeSources.fantasticFox(target)
+        })
+        let lookup = await fake.sources.edition(FakeSources.fox, within: .seconds(1))
+        #expect(lookup.record?.title == "Fantastic Mr. Fox")
+        #expect(lookup.record?.authors == [])
+        #expect(lookup.record?.description != nil)
+    }
+
+    @Test func askedAtOnceItIsAskedForOnce() async throws {
+        let fake = try FakeSources(openLibrary: { target in
+            [.pause(milliseconds: 100)] + (FakeSources.fantasticFox(target) ?? [])
+        })
+        let titles = await withTaskGroup(of: String?.self) { group in
+            for _ in 0..<20 {
+                group.addTask { await fake.sources.edition(FakeSources.fox).record?.title }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(titles == Array(repeating: "Fantastic Mr. Fox", count: 20))
+        #expect(fake.openLibrary.requests.filter { $0.target.hasPrefix("/isbn/") }.count == 1)
+    }
+
+    @Test func skippedSourcesAreNotAsked() async throws {
+        let fake = try FakeSources(openLibrary: FakeSources.fantasticFox, google: Self.google)
+        let lookup = await fake.sources.edition(Self.annihilation, skipping: [.openLibrary])
+        #expect(lookup.record?.title == "Annihilation")
+        #expect(fake.openLibrary.requests.isEmpty)
+    }
+
+    @Test func manyAreOneRequestAndTheRestOneByOne() async throws {
+        let weapons = BookNumber(isbn13: "9780316030571", isbn10: "0316030570")
+        let fake = try FakeSources(
+            openLibrary: { target in
+                target.hasPrefix("/api/books?bibkeys=ISBN:9780316030571,ISBN:9780374104092&")
+                    ? [.answer(recorded("api-books-data-9780316030571"))] : nil
+            }, google: Self.google)
+        let found = await fake.sources.editions([weapons, Self.annihilation])
+        let record = try #require(found[weapons]?.record)
+        #expect(record.title == "Use of Weapons")
+        #expect(record.authors == ["Iain M. Banks"])
+        #expect(record.publishedDate == "2008-07-28")
+        #expect(record.genres.first == "Fiction")
+        #expect(
+            record.covers.map(\.url) == ["https://covers.example/b/id/2379038-L.jpg?default=false"])
+        #expect(found[Self.annihilation]?.record?.title == "Annihilation")
+        #expect(found[Self.annihilation]?.misses == [.openLibrary])
+    }
+
+    @Test func wordsAreSearchedForEverywhereAndEachBookShownOnce() async throws {
+        let fake = try FakeSources(
+            openLibrary: { target in
+                target.hasPrefix("/search.json?q=time%20war&")
+                    ? [.answer(recorded("search-2020-two-docs"))] : nil
+            }, google: { _ in [.answer(503, "")] })
+        let search = await fake.sources.search(.anywhere("time war"), count: 10)
+        #expect(search.records.map(\.title) == ["This Is How You Lose the Time War"])
+        #expect(search.records.first?.authors == ["Amal El-Mohtar", "Max Gladstone"])
+        #expect(search.failures == [.googleBooks])
+    }
+
+    @Test func coversByTitleAreOfThatAuthorOnly() async throws {
+        let fake = try FakeSources(openLibrary: { _ in
+            [.answer(recorded("search-2020-two-docs"))]
+        })
+        let right = await fake.sources.covers(
+            number: nil, title: "this is how you lose the time war!", author: "El-Mohtar, Amal")
+        #expect(right.candidates.first?.url.contains("/b/id/8665647-L.jpg") == true)
+        #expect(right.hasFailures == false)
+        let wrong = await fake.sources.covers(
+            number: nil, title: "This Is How You Lose the Time War", author: "Somebody Else")
+        #expect(wrong.candidates == [])
+        let untitled = await fake.sources.covers(
+            number: nil, title: "This Is How You Lose the Time War", author: nil)
+        #expect(untitled.candidates == [])
+    }
+}

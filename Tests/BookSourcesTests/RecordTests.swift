@@ -1,0 +1,87 @@
+import Testing
+
+@testable import BookSources
+
+/// What sources write, and what becomes of it.
+@Suite struct RecordTests {
+    @Test(
+        arguments: [
+            ("October 1, 1988", "1988-10-01"), ("1997", "1997"), ("2020-11", "2020-11"),
+            ("Dec 31, 1990", "1990-12-31"), ("2014-02-04", "2014-02-04"), ("1990*", "1990"),
+            ("c1987", "1987"), ("01 Feb 1999", "1999-02-01"), ("June 2003", "2003-06"),
+            ("[1850?]", "1850"), ("3/4/2001", "2001"), ("2004 May 7", "2004-05-07"),
+            ("2013-13-01", "2013"), ("Marx 1848", "1848"), ("", nil), ("unknown", nil),
+            ("0000", nil),
+            ("99999", nil),
+        ] as [(String, String?)])
+    func dates(written: String, expected: String?) {
+        #expect(publishedDate(written) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("<p>One &amp; <b>two</b>.<br>Three</p>", "One & two.\nThree"),
+            ("a < b and c > d", "a < b and c > d"),
+            (
+                "Words.\r\n\r\nMore *words*. ([source][1])\r\n\r\n[1]: http://a",
+                "Words.\n\nMore words."
+            ),
+            ("Text\r\n----------\r\nSee also: x", "Text"),
+            ("> quoted [by](https://a)", "quoted by"),
+            ("&#8220;Q&#x201D; &unknown; &#1114112;", "“Q” &unknown; &#1114112;"), ("<br/>", nil),
+            ("  \n ", nil), ("<", "<"), ("<a", "<a"), ("R&D", "R&D"),
+        ] as [(String, String?)])
+    func descriptions(written: String, expected: String?) {
+        #expect(plainText(written) == expected)
+    }
+
+    @Test(arguments: [
+        ("The Hobbit!", "hobbit"), ("Les Misérables", "les miserables"),
+        ("Dune (Dune, #1)", "dune"), ("Pride & Prejudice", "pride and prejudice"),
+        ("Ender’s Game", "enders game"), ("The", "the"), ("村上春樹", "村上春樹"), ("!!!", ""),
+    ])
+    func titlesFold(title: String, expected: String) {
+        #expect(folded(title) == expected)
+    }
+
+    @Test func markdownEditionsGivePlainDescriptions() throws {
+        let json = try #require(JSON(Array(recorded("books-edition-markdown-no-covers").utf8)))
+        let record = try #require(
+            OpenLibrary(unreachable, url: "", coversURL: nil).record(edition: json))
+        #expect(record.title == "The Stars with You")
+        let text = try #require(record.description)
+        #expect(text.hasPrefix("\"She didn't choose her garden\""))
+        #expect(text.contains("The Stars With You gives us"))
+        #expect(!text.contains("https://"))
+    }
+
+    @Test func volumesWithoutNumbersOrPicturesAreRecordsToo() throws {
+        for name in ["google-volumes-two", "google-volumes-no-imagelinks"] {
+            let json = try #require(JSON(Array(recorded(name).utf8)))
+            let volume = try #require(json["items"]?.items.first)
+            let record = try #require(GoogleBooks.record(volume: volume))
+            #expect(!record.title.isEmpty)
+            #expect(!record.isbns.contains { $0.hasPrefix("UOM") })
+        }
+    }
+
+    @Test func japaneseVolumesKeepTheirMonth() throws {
+        let json = try #require(
+            JSON(Array(recorded("google-volumes-isbn-9784815602666-japanese").utf8)))
+        let record = try #require(json["items"]?.items.first.flatMap(GoogleBooks.record))
+        #expect(record.publishedDate == "2020-11")
+        #expect(record.language == "ja")
+    }
+
+    @Test func pathsOfCategoriesGiveTheirTellingStep() throws {
+        let json = try #require(JSON(Array(recorded("google-volume-2cl7AgAAQBAJ").utf8)))
+        let record = try #require(GoogleBooks.record(volume: json))
+        #expect(record.genres.contains("Science Fiction"))
+        #expect(record.description?.contains("<") == false)
+    }
+
+    @Test func deepJSONIsNone() {
+        let deep = String(repeating: "[", count: 100_000)
+        #expect(JSON(Array(deep.utf8)) == nil)
+    }
+}

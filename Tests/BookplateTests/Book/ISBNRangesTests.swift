@@ -1,0 +1,44 @@
+import Testing
+
+@testable import Bookplate
+
+/// Where hyphens stand, by the agency's ranges.
+@Suite struct ISBNRangesTests {
+    @Test(arguments: [
+        ("9780306406157", "978-0-306-40615-7"), ("9780140328721", "978-0-14-032872-1"),
+        ("9783161484100", "978-3-16-148410-0"), ("9782070427796", "978-2-07-042779-6"),
+        ("9784815602666", "978-4-8156-0266-6"), ("9788535902778", "978-85-359-0277-8"),
+        ("9791090636071", "979-10-90636-07-1"), ("9798886451740", "979-8-88645-174-0"),
+        ("9781402894626", "978-1-4028-9462-6"), ("9789971502102", "978-9971-5-0210-2"),
+    ])
+    func hyphensFollowTheRanges(digits: String, expected: String) throws {
+        #expect(ISBNRanges.current.hyphenated(try #require(ISBN(digits))) == expected)
+    }
+
+    /// Not in use, so nobody can say where they would stand.
+    @Test func numbersOfNoRangeStayDigits() throws {
+        let isbn = try #require(ISBN("9796000000003"))
+        #expect(ISBNRanges.current.hyphenated(isbn) == isbn.description)
+    }
+
+    @Test func everyGroupIsRead() {
+        let lines = String(decoding: PackageResources.isbn_ranges_txt, as: UTF8.self)
+            .split(separator: "\n")
+        #expect(lines.count > 280)
+        for line in lines.dropFirst() {
+            let firsts = line.split(separator: " ").dropFirst().map {
+                $0.prefix { $0 != "=" }
+            }
+            #expect(!firsts.isEmpty, "\(line)")
+            let padded = firsts.map { ($0 + "0000000").prefix(7) }
+            #expect(padded == padded.sorted(), "\(line)")
+        }
+    }
+
+    /// The table unreadable in any way gives digits, not a crash.
+    @Test(arguments: ["", "978", "978 0=9\n9780 0=9", "978 =\n", "978 x=1", "978 0=-1"])
+    func damagedTablesGiveDigits(text: String) throws {
+        let isbn = try #require(ISBN("9780306406157"))
+        #expect(ISBNRanges(text).hyphenated(isbn) == "9780306406157")
+    }
+}

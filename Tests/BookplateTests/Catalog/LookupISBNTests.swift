@@ -1,0 +1,236 @@
+import BookSources
+import GraphQL
+import Postgres
+import TestSupport
+import Testing
+
+/// ISBNs that the catalogue may not know: `lookupISBN`, and books that are made from them.
+@Suite struct LookupISBNTests {
+    static let lookup = """
+        query($isbn: String!) { lookupISBN(isbn: $isbn) {
+          id title author authors publisher publishedDate pageCount description hook genres
+          isbn13 isbn10 isbn13Hyphenated inLibrary { id }
+        } }
+        """
+
+    static let fox = BookRecord(
+        title: " Fantastic Mr. Fox ", subtitle: "A story",
+        authors: ["Roald Dahl", "Quentin Blake"],
+        isbns: ["0-14-032872-6"], publisher: "Puffin", publishedDate: "1988-10-01", pageCount: 96,
+        language: "en", genres: ["crime", "Foxes"],
+        description: "Mr. Fox steals from three farmers every night. They want him dead.",
+        covers: [CoverCandidate(source: .openLibrary, url: "https://covers.example/1.jpg")],
+        keys: [SourceKey(source: .openLibrary, key: "OL7353617M")])
+
+    private struct Setting {
+        let app: TestApp
+        let reader: Reader
+        let library: TestSource
+        let google: TestSource
+    }
+
+    private func start(
+        _ library: [String: BookRecord] = ["9780140328721": fox],
+        google: [String: BookRecord] = [:]
+    ) async throws -> Setting {
+        let (library, google) = (TestSource(library), TestSource(google))
+        let app = try await TestApp.start(
+            sources: SourceChain([library.source(.openLibrary), google.source(.googleBooks)]))
+        return Setting(
+            app: app, reader: try await app.newReader(), library: library, google: google)
+    }
+
+    @Test func catalogueAnswersFirst() async throws {
+        let setting = try await start()
+        let answer = try await setting.reader.ask(
+            Self.lookup, ["isbn": .string(TestCatalog.isbn(3))])
+        #expect(answer["lookupISBN", "title"] == "Card 3")
+        #expect(setting.library.asked.isEmpty)
+        // Its copy in the library is a level of its own.
+        #expect(answer.statements == 4)
+        #expect(answer.roundTrips == 2)
+    }
+
+    @Test func sourcesAnswerNextAndTheCatalogueKeepsIt() async throws {
+        let setting = try await start()
+        let answer = try await setting.reader.ask(Self.lookup, ["isbn": "ISBN 0-14-032872-6"])
+        let card = try #require(answer["lookupISBN"], "\(answer.json)")
+        #expect(card["title"] == "Fantastic Mr. Fox")
+        #expect(card["author"] == "Roald Dahl")
+        #expect(card["authors"] == ["Roald Dahl", "Quentin Blake"])
+        #expect(card["publisher"] == "Puffin")
+        #expect(card["publishedDate"] == "1988-10-01")
+        #expect(card["pageCount"] == 96)
+        #expect(card["isbn13"] == "9780140328721")
+        #expect(card["isbn10"] == "0140328726")
+        #expect(card["isbn13Hyphenated"] == "978-0-14-032872-1")
+        #expect(card["hook"] == "Mr. Fox steals from three farmers every night.")
+        // Only genres that the catalogue has, by its own spelling.
+        #expect(card["genres"] == ["Crime"])
+        #expect(setting.library.asked == ["9780140328721"])
+
+        let again = try await setting.reader.ask(Self.lookup, ["isbn": "9780140328721"])
+        #expect(again["lookupISBN"] == card)
+        #expect(setting.library.asked.count == 1)
+        let kept = try await setting.app.database.connected { connection in
+            try connection.query(
+                """
+                SELECT s.key, e.cover_links[1], e.subtitle, e.language FROM editions e
+                JOIN edition_sources s ON s.edition_id = e.id WHERE e.isbn13 = '9780140328721'
+                """)
+        }
+        #expect(kept.text(0, 0) == "OL7353617M")
+        #expect(kept.text(0, 1) == "open_library https://covers.example/1.jpg")
+        #expect(kept.text(0, 2) == "A story")
+        #expect(kept.text(0, 3) == "en")
+    }
+
+    @Test func whatNobodyKnowsIsNullAndNotAskedForAgain() async throws {
+        let setting = try await start()
+        for _ in 0..<2 {
+            let answer = try await setting.reader.ask(Self.lookup, ["isbn": "9780306406157"])
+            #expect(answer["lookupISBN"] == .null)
+            #expect(answer.errors.isEmpty)
+        }
+        #expect(setting.library.asked.count == 1)
+        #expect(setting.google.asked.count == 1)
+        // It is asked for again when the time is over.
+        try await setting.app.database.execute("UPDATE source_misses SET expires_at = now()")
+        _ = try await setting.reader.ask(Self.lookup, ["isbn": "9780306406157"])
+        #expect(setting.library.asked.count == 2)
+    }
+
+    @Test func onlyWhoCouldNotAnswerIsAskedAgain() async throws {
+        let setting = try await start()
+        setting.google.fail(with: .status(503))
+        let answer = try await setting.reader.ask(Self.lookup, ["isbn": "9780306406157"])
+        // Open Library said no: that is an answer.
+        #expect(answer["lookupISBN"] == .null)
+        #expect(answer.errors.isEmpty)
+        setting.google.fail(with: nil)
+        _ = try await setting.reader.ask(Self.lookup, ["isbn": "9780306406157"])
+        #expect(setting.library.asked.count == 1)
+        #expect(setting.google.asked.count == 2)
+    }
+
+    @Test func whenNobodyCanAnswerItSaysSo() async throws {
+        let setting = try await start()
+        setting.library.fail(with: .busy)
+        setting.google.fail(with: .unreachable(.timedOut))
+        let answer = try await setting.reader.ask(Self.lookup, ["isbn": "9780140328721"])
+        #expect(answer.code == "UPSTREAM_UNAVAILABLE")
+        #expect(answer.message?.hasSuffix(".") == true)
+        let made = try await setting.reader.ask(
+            CreateBookTests.create, ["input": ["isbn": "9780140328721"]])
+        #expect(made.code == "UPSTREAM_UNAVAILABLE")
+        // Nothing was remembered: it is found when they are back.
+        setting.library.fail(with: nil)
+        let found = try await setting.reader.ask(Self.lookup, ["isbn": "9780140328721"])
+        #expect(found["lookupISBN", "title"] == "Fantastic Mr. Fox")
+    }
+
+    @Test(arguments: ["", " ", "9780306406158", "12345", "4006381333931", "0000000000", "x"])
+    func badNumbersNameTheirField(isbn: String) async throws {
+        let setting = try await start()
+        let answer = try await setting.reader.ask(Self.lookup, ["isbn": .string(isbn)])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == "isbn")
+        #expect(setting.library.asked.isEmpty)
+    }
+
+    @Test func nobodyLooksUpWithoutSigningIn() async throws {
+        let setting = try await start()
+        let answer = try await setting.app.ask(Self.lookup, ["isbn": "9780140328721"])
+        #expect(answer.code == "UNAUTHENTICATED")
+        #expect(setting.library.asked.isEmpty)
+    }
+
+    @Test func aBookIsMadeFromWhatTheSourcesSay() async throws {
+        let setting = try await start()
+        let answer = try await setting.reader.ask(
+            CreateBookTests.create, ["input": ["isbn": "0140328726"]])
+        #expect(answer["createBook", "title"] == "Fantastic Mr. Fox", "\(answer.json)")
+        #expect(answer["createBook", "author"] == "Roald Dahl")
+        #expect(answer["createBook", "card", "title"] == "Fantastic Mr. Fox")
+        let again = try await setting.reader.ask(
+            CreateBookTests.create, ["input": ["isbn": "9780140328721"]])
+        #expect(again.code == "CONFLICT")
+        #expect(again.errors.first?["extensions", "id"] == answer["createBook", "id"])
+    }
+
+    /// A title of one's own needs nobody's answer.
+    @Test func aTitleIsEnough() async throws {
+        let setting = try await start()
+        let book = try await setting.reader.ask(
+            CreateBookTests.create, ["input": ["isbn": "9780140328721", "title": "The fox"]])
+        #expect(book["createBook", "title"] == "The fox")
+        #expect(book["createBook", "isbn13"] == "9780140328721")
+        #expect(setting.library.asked.isEmpty)
+    }
+
+    @Test func fiftyScansAreAskedForAtOnce() async throws {
+        let known = (1...25).map { TestCatalog.isbn(1000 + $0) }
+        let setting = try await start(
+            Dictionary(
+                uniqueKeysWithValues: known.map { ($0, BookRecord(title: "Outside \($0)")) }))
+        var inputs: [Value] = known.map { ["isbn": .string($0)] }
+        inputs += (1...20).map { ["isbn": .string(TestCatalog.isbn($0))] }
+        inputs += [
+            ["isbn": "9780306406157"], ["isbn": "9780306406158"], ["title": "By hand"],
+            ["isbn": .string(known[0])], ["title": "Another"],
+        ]
+        let answer = try await setting.reader.ask(
+            """
+            mutation($i: [CreateBookInput!]!) {
+              createBooks(inputs: $i) { book { title } error { code field } }
+            }
+            """, ["i": .list(inputs)])
+        let results = try #require(answer["createBooks"]?.list, "\(answer.json)")
+        #expect(results.count == 50)
+        #expect(
+            results.prefix(25).map { $0["book", "title"] }
+                == known.map { .string("Outside \($0)") })
+        #expect(results[25..<45].allSatisfy { $0["error"] == .null })
+        #expect(
+            results.suffix(5).map { $0["error", "code"]?.string } == [
+                "NOT_FOUND", "BAD_USER_INPUT", nil, "CONFLICT", nil,
+            ])
+        #expect(setting.library.asked.sorted() == (known + ["9780306406157"]).sorted())
+    }
+
+    @Test func entriesOfABatchFailAloneWhenNobodyCanAnswer() async throws {
+        let setting = try await start()
+        setting.library.fail(with: .busy)
+        setting.google.fail(with: .busy)
+        let answer = try await setting.reader.ask(
+            """
+            mutation { createBooks(inputs: [{isbn: "9780140328721"}, {title: "A"}, {isbn: "9780306406157", title: "B"}]) {
+              book { title } error { code }
+            } }
+            """)
+        #expect(
+            answer["createBooks"]?.list?.map { $0["error", "code"]?.string } == [
+                "UPSTREAM_UNAVAILABLE", nil, nil,
+            ])
+    }
+
+    /// What is in the catalogue is filled and never changed, whoever asks the database to.
+    @Test func theServerCanOnlyFillTheCatalogue() async throws {
+        let setting = try await start()
+        let isbn = TestCatalog.isbn(3)
+        let rows = try await setting.app.database.connected(as: TestCluster.app) { connection in
+            _ = try connection.query(
+                """
+                SELECT save_edition('\(isbn)', null, 'Other title', 'Subtitle', '{Nobody}', 'Nobody',
+                  '2020', 1, 'xx', '{Romance}', 'Other', 'Other', '{x}', '{open_library}', '{OL1M}')
+                """)
+            return try connection.query(
+                "SELECT title, subtitle, authors[1], publisher FROM editions WHERE isbn13 = '\(isbn)'"
+            )
+        }
+        #expect(rows.text(0, 0) == "Card 3")
+        #expect(rows.text(0, 1) == "Subtitle")
+        #expect(rows.text(0, 2) == "Author 3")
+        #expect(rows.text(0, 3) == "House")
+    }
+}
