@@ -71,6 +71,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -106,13 +107,14 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Config", "GraphQL", "Server",
+                "Config", "GraphQL", "Server", "SocketClient",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
+        .target(name: "SocketClient", path: "Tests/SocketClient"),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
         .testTarget(
             name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],
@@ -132,7 +134,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
-        .testTarget(name: "JourneyTests", dependencies: ["GraphQL", "TestSupport"]),
+        .testTarget(
+            name: "JourneyTests", dependencies: ["GraphQL", "SocketClient", "TestSupport"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

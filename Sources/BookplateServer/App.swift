@@ -37,16 +37,20 @@ enum App {
         let isDevelopment = configuration.environment == .development
         let keys = try sessionKeys(configuration)
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
-        let services = Services(
-            sessionKeys: keys,
-            issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
-            keySets: try keySets(configuration, development, logger),
-            bookSources: try SourceChain(configuration, logger), logger: logger)
-
         let databaseURL = try configuration.database.required()
         try checkDatabase(databaseURL)
         let group = MultiThreadedEventLoopGroup.singleton
         let pools = try await openPools(databaseURL, on: group, configuration)
+        guard let firstPool = pools.values.first else {
+            throw StartError(message: "there is no event loop", code: 1)
+        }
+        let hub = try await Hub.start(
+            PostgresConfiguration(url: databaseURL), database: firstPool, logger: logger)
+        let services = Services(
+            sessionKeys: keys,
+            issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
+            keySets: try keySets(configuration, development, logger),
+            bookSources: try SourceChain(configuration, logger), hub: hub, logger: logger)
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -57,6 +61,8 @@ enum App {
         limits.validation.hasSuggestions = configuration.introspection
         let hasExplorer = configuration.explorer
         let bodyBytesMax = configuration.limits.bodyBytesMax
+        let socketOrigins = AllowedOrigins(
+            configuration.allowedOrigins + [configuration.publicURL])
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
             group: group, executors: pools.values.map(\.executor), host: configuration.host,
@@ -70,7 +76,8 @@ enum App {
             let runner = RequestRunner(schema, database: pool, services: services, limits: limits)
             let routes = standardRoutes(
                 loop: loop, service: BookplateService(runner, showsCost: isDevelopment),
-                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText
+                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText,
+                socketOrigins: socketOrigins
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
@@ -89,6 +96,7 @@ enum App {
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         defer { logger.info("stopped") }
         try await lifecycle.run()
+        await hub.close()
         for pool in pools.values { await pool.close() }
     }
 

@@ -1,5 +1,6 @@
 import Bookplate
 import GraphQL
+import Identity
 import NIOCore
 import Server
 
@@ -16,11 +17,38 @@ final class BookplateService: GraphQLService {
 
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
         guard let query = request.query else { return .persistedQueryNotFound }
-        let answer = await runner.run(
-            .init(
-                query: query, operationName: request.operationName,
-                variables: request.variables ?? .null, bearerToken: request.bearerToken,
-                isReadOnly: request.isGET, requestID: request.requestID))
+        return answer(await runner.run(.init(query, request)))
+    }
+
+    func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
+        guard let query = request.query else { return .answer(.persistedQueryNotFound) }
+        switch await runner.open(.init(query, request)) {
+        case .answer(let answer): return .answer(self.answer(answer))
+        case .responses(let responses): return .responses(responses)
+        }
+    }
+
+    func admit(
+        _ bearerToken: String, on loop: any EventLoop, onEnd: @escaping () -> Void
+    ) async throws(AdmissionError) -> AdmittedCaller {
+        let onEnd = NIOLoopBound(onEnd, eventLoop: loop)
+        do throws(RequestRunner.AdmissionError) {
+            let admission = try await runner.admit(bearerToken, requestID: "") {
+                loop.execute { onEnd.value() }
+            }
+            let lifetime = TimeAmount.seconds(admission.expiresAt - unixSecondsNow())
+            return AdmittedCaller(
+                expiresAt: .now() + lifetime, session: "\(admission.sessionID)",
+                watch: admission.watch)
+        } catch {
+            switch error {
+            case .refused: throw .refused
+            case .unavailable: throw .unavailable
+            }
+        }
+    }
+
+    private func answer(_ answer: RequestRunner.Answer) -> GraphQLAnswer {
         var headers: [(String, String)] = []
         if showsCost, let statistics = answer.statistics {
             headers.append(
@@ -32,6 +60,15 @@ final class BookplateService: GraphQLService {
         return GraphQLAnswer(
             body: ByteBuffer(bytes: answer.body), isRequestError: answer.isRequestError,
             status: answer.isForbiddenMutation ? .methodNotAllowed : nil, headers: headers)
+    }
+}
+
+extension RequestRunner.Request {
+    fileprivate init(_ query: String, _ request: GraphQLRequest) {
+        self.init(
+            query: query, operationName: request.operationName,
+            variables: request.variables ?? .null, bearerToken: request.bearerToken,
+            isReadOnly: request.isGET, requestID: request.requestID)
     }
 }
 

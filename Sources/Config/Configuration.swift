@@ -21,6 +21,8 @@ package struct Configuration: Sendable, Equatable {
     package var port: Int
     /// What the addresses given to clients start with; no slash at its end.
     package var publicURL: String
+    /// Origins besides the server's own whose pages may open a WebSocket; `*` is all.
+    package var allowedOrigins: [String]
 
     package var database: Database
     package var identity: Identity
@@ -48,6 +50,8 @@ package struct Configuration: Sendable, Equatable {
         publicURL =
             try input.optional("BOOKPLATE_PUBLIC_URL", read: Read.publicURL)
             ?? "http://localhost:\(port)"
+        allowedOrigins =
+            try input.optional("BOOKPLATE_ALLOWED_ORIGINS", read: Read.list) ?? []
 
         database = try Database(&input)
         identity = try Identity(&input)

@@ -7,6 +7,22 @@ package protocol GraphQLService: AnyObject {
     ///
     /// The task is cancelled when the client goes away.
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer
+
+    /// Runs one request that may be a subscription, for a client that can read many answers.
+    func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation
+
+    /// Lets a caller open what lasts: a socket, or a stream of answers.
+    ///
+    /// - Parameter onEnd: called on the loop, once at most, when the session ends while the admission is kept.
+    func admit(
+        _ bearerToken: String, on loop: any EventLoop, onEnd: @escaping () -> Void
+    ) async throws(AdmissionError) -> AdmittedCaller
+}
+
+/// What an operation gives: one answer, or one for each event.
+package enum GraphQLOperation {
+    case answer(GraphQLAnswer)
+    case responses(ResponseStream)
 }
 
 /// A well-formed GraphQL-over-HTTP request: what it asks for, and who asks how.

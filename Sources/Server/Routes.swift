@@ -13,14 +13,16 @@ package enum Readiness: Sendable, Equatable {
 /// - Parameters:
 ///   - schemaText: The SDL; nil where clients may not read it.
 ///   - hasExplorer: Whether browsers get the explorer page.
+///   - socketOrigins: Whose pages may open a WebSocket.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
     loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int, hasExplorer: Bool,
-    schemaText: String?, readiness: @escaping () async -> Readiness
+    schemaText: String?, socketOrigins: AllowedOrigins = AllowedOrigins([]),
+    readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: hasExplorer ? Explorer.page : nil,
-        bodyBytesMax: bodyBytesMax
+        bodyBytesMax: bodyBytesMax, socketOrigins: socketOrigins
     ).routes
     if hasExplorer { routes += Explorer.routes }
     if let schemaText {

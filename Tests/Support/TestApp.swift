@@ -13,6 +13,7 @@ import Postgres
 package final class TestApp: Sendable {
     package let database: TestDatabase
     package let pool: ConnectionPool
+    package let hub: Hub
     package let keys = SessionKeys.generate()
     private let runner: LoopBound
 
@@ -58,10 +59,14 @@ package final class TestApp: Sendable {
     ) async throws {
         self.database = database
         self.pool = pool
+        hub = try await Hub.start(
+            PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let services = Services(
             sessionKeys: keys, issuers: [Self.issuer.issuer],
             keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
-            bookSources: sources, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            bookSources: sources, hub: hub,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         runner = LoopBound(
             RequestRunner(
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))

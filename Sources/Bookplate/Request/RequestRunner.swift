@@ -58,18 +58,92 @@ package final class RequestRunner {
         self.limits = limits
     }
 
-    /// Runs one request. To be called on the loop of the connection pool.
+    /// What an operation gives: one answer, or one for each event.
+    package enum Operation {
+        case answer(Answer)
+        case responses(ResponseStream)
+    }
+
+    /// Runs one request that is answered once. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
-        let plan: OperationPlan
-        let variables: VariableValues
         do throws(RequestErrors) {
-            let document = try documents.document(Array(request.query.utf8))
-            (plan, variables) = try document.plan(
-                operationName: request.operationName, variables: request.variables)
+            let (plan, variables) = try plan(request)
+            guard plan.kind != .subscription else { return Self.refused([.needsStream]) }
+            return await run(request, plan, variables)
         } catch {
             return Self.refused(error.errors)
         }
-        if request.isReadOnly, plan.kind != .query {
+    }
+
+    /// Runs one request that may be a subscription. To be called on the loop of the connection pool.
+    package func open(_ request: Request) async -> Operation {
+        do throws(RequestErrors) {
+            let (plan, variables) = try plan(request)
+            guard plan.kind == .subscription else {
+                return .answer(await run(request, plan, variables))
+            }
+            let viewer = viewer(of: request)
+            // Each event is a request of its own: the database is asked anew whether the session lives.
+            let context = { [database, services] in
+                RequestContext(
+                    viewer: viewer, database: database, services: services,
+                    requestID: request.requestID)
+            }
+            return .responses(
+                try await subscribe(
+                    plan, variables: variables, context: context(), errorsMax: limits.errorsMax,
+                    eventContext: context))
+        } catch {
+            return .answer(Self.refused(error.errors))
+        }
+    }
+
+    /// A caller who was let in, and whose session is watched while this is kept.
+    package struct Admission: Sendable {
+        /// When the token runs out, in seconds of Unix time.
+        package let expiresAt: Int64
+        package let sessionID: UUID
+        package let watch: Hub.Watch
+    }
+
+    package enum AdmissionError: Error {
+        /// The token is not good, or its session has ended.
+        case refused
+        /// The database cannot say.
+        case unavailable
+    }
+
+    /// Lets a caller open what lasts. To be called on the loop of the connection pool.
+    ///
+    /// - Parameter onEnd: called when the session ends, on any thread, perhaps more than once.
+    package func admit(
+        _ token: String, requestID: String, onEnd: @escaping @Sendable () -> Void
+    ) async throws(AdmissionError) -> Admission {
+        guard let claims = claims(of: token, requestID) else { throw .refused }
+        let viewer = Viewer(claims)
+        // Watched first: an end in between is heard of twice rather than not at all.
+        let watch = services.hub.watch(session: viewer.sessionID, of: viewer.userID, onEnd: onEnd)
+        let context = RequestContext(
+            viewer: viewer, database: database, services: services, requestID: requestID)
+        do throws(BookplateError) {
+            _ = try await context.read { _, _ in }
+        } catch {
+            throw error == .unauthenticated ? .refused : .unavailable
+        }
+        return Admission(expiresAt: claims.expiresAt, sessionID: viewer.sessionID, watch: watch)
+    }
+
+    private func plan(
+        _ request: Request
+    ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues) {
+        try documents.document(Array(request.query.utf8)).plan(
+            operationName: request.operationName, variables: request.variables)
+    }
+
+    private func run(
+        _ request: Request, _ plan: OperationPlan, _ variables: VariableValues
+    ) async -> Answer {
+        if request.isReadOnly, plan.kind == .mutation {
             var answer = Self.refused([
                 GraphQLError(
                     "GET runs queries only. Send a mutation by POST.",
@@ -79,8 +153,8 @@ package final class RequestRunner {
             return answer
         }
         let context = RequestContext(
-            viewer: request.bearerToken.flatMap { viewer(of: $0, request.requestID) },
-            database: database, services: services, requestID: request.requestID)
+            viewer: viewer(of: request), database: database, services: services,
+            requestID: request.requestID)
         let result = await execute(
             plan, variables: variables, context: context, errorsMax: limits.errorsMax)
         return Answer(
@@ -88,15 +162,19 @@ package final class RequestRunner {
             statistics: context.statistics)
     }
 
+    private func viewer(of request: Request) -> Viewer? {
+        request.bearerToken.flatMap { claims(of: $0, request.requestID) }.map { Viewer($0) }
+    }
+
     /// nil for a token that is not good, which is then the same as none; why is for the log.
-    private func viewer(of token: String, _ requestID: String) -> Viewer? {
+    private func claims(of token: String, _ requestID: String) -> AccessClaims? {
         let now = unixSecondsNow()
         let bytes = Array(token.utf8)
-        if let claims = tokens.claims(of: bytes, now: now) { return Viewer(claims) }
+        if let claims = tokens.claims(of: bytes, now: now) { return claims }
         do throws(TokenError) {
             let claims = try AccessToken.verify(token, keys: services.sessionKeys, now: now)
             tokens.insert(claims, for: bytes)
-            return Viewer(claims)
+            return claims
         } catch {
             services.logger.info(
                 "refused an access token",
@@ -113,6 +191,13 @@ package final class RequestRunner {
         return Answer(
             body: writer.bytes, isRequestError: true, errorCodes: errors.compactMap(\.code))
     }
+}
+
+extension GraphQLError {
+    fileprivate static let needsStream = GraphQLError(
+        "A subscription has many answers. Accept text/event-stream or "
+            + "multipart/mixed;subscriptionSpec=\"1.0\", or ask over a WebSocket.",
+        extensions: [.init("code", .string("BAD_USER_INPUT"))])
 }
 
 extension Viewer {

@@ -17,7 +17,7 @@ struct RowRelation: RowLoader {
     let key: Column
     /// What is selected beside the type's columns: the parent's key, as the found row has it.
     let matching: String
-    /// Tables and conditions, `$1` being the caller and `$2` the keys:
+    /// Tables and conditions, `$1` being the caller and `= ANY($2)` one of the keys:
     /// `reviews r WHERE r.user_id = $1 AND r.book_id = ANY($2)`.
     let from: String
     /// Further columns of the parent, and whether it can have rows at all, judged by them.
@@ -42,9 +42,10 @@ struct RowRelation: RowLoader {
         var columns = ColumnSet()
         let match = columns.index(of: Column(matching, .uuid))
         let layout = RowLayout(field.selections[0], of: type(), columns: &columns)
+        let text = "SELECT \(columns.sql) FROM \(from)"
         return Prepared(
-            relation: self, layout: layout, match: match,
-            statement: Statement("SELECT \(columns.sql) FROM \(from)"))
+            relation: self, layout: layout, match: match, statement: Statement(text),
+            statementOfOne: Statement(text.replacing("= ANY($2)", with: "= $2")))
     }
 
     private struct Prepared: RequestLoad {
@@ -53,6 +54,9 @@ struct RowRelation: RowLoader {
         /// Where the parent's key stands in the rows.
         let match: Int
         let statement: Statement
+        /// For a single key. An array's length is unknown to the planner: for the shelves of one book it went through
+        /// all shelved books of the reader rather than to the one.
+        let statementOfOne: Statement
 
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
@@ -77,8 +81,13 @@ struct RowRelation: RowLoader {
             }
             var parameters = Parameters()
             parameters.append(uuid: try request.caller().userID)
-            parameters.append(uuids: keys.distinct)
-            let answer = request.ask(statement, parameters)
+            let isOne = keys.distinct.count == 1
+            if isOne {
+                parameters.append(uuid: keys.distinct[0])
+            } else {
+                parameters.append(uuids: keys.distinct)
+            }
+            let answer = request.ask(isOne ? statementOfOne : statement, parameters)
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     if judgesLater, let parents = parents as? RowBatch,

@@ -80,6 +80,8 @@ private struct ResolverTable: ResolverSource {
         table["RecordSwipesPayload"] = [
             "recorded": .property, "saved": .load(RowsOfPlainObject(.many, Book.type)),
         ]
+        table["ChangePage"] = Changes.pageFields
+        table["Change"] = Changes.changeFields(nodes: nodes)
         table["Query"] = [
             "node": .load(NodeLookup(types: nodes, isList: false)),
             "nodes": .load(NodeLookup(types: nodes, isList: true)),
@@ -89,6 +91,7 @@ private struct ResolverTable: ResolverSource {
             "feed": .load(Feed()),
             "feedCard": .load(RowLookup.byID(FeedCard.type)),
             "genres": .load(GenreNames()),
+            "changes": .load(Changes()),
             "lookupISBN": .load(ISBNLookup()),
         ]
         table["Mutation"] = [

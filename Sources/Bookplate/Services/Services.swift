@@ -9,6 +9,7 @@ package final class Services: Sendable {
     let tenants = Tenants()
     let genres = Genres()
     let identities: Identities
+    let hub: Hub
     package let bookSources: SourceChain
     let logger: Logger
 
@@ -16,12 +17,14 @@ package final class Services: Sendable {
     ///   - issuers: the issuers of tenants that name none of their own.
     ///   - keySets: where the keys of identity tokens come from, by issuer.
     ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
+    ///   - hub: wakes subscriptions.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        bookSources: SourceChain = SourceChain([]), logger: Logger
+        bookSources: SourceChain = SourceChain([]), hub: Hub, logger: Logger
     ) {
         self.bookSources = bookSources
         self.sessionKeys = sessionKeys
+        self.hub = hub
         self.logger = logger
         identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
     }

@@ -6,9 +6,18 @@ public final class DocumentCache {
     private let schema: Schema
     private let resolvers: any ResolverSource
     private let limits: RequestLimits
-    private var entries: [[UInt8]: Entry] = [:]
+    private var entries: [Text: Entry] = [:]
     private var sourceBytes = 0
     private var clock: UInt64 = 0
+
+    /// The hash of an array goes byte by byte; this one takes eight at a time.
+    private struct Text: Hashable {
+        let bytes: [UInt8]
+
+        func hash(into hasher: inout Hasher) {
+            bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+    }
 
     private final class Entry {
         let document: Result<CachedDocument, RequestErrors>
@@ -29,7 +38,7 @@ public final class DocumentCache {
     /// The document with this text; a text seen before is neither parsed nor validated again.
     public func document(_ text: [UInt8]) throws(RequestErrors) -> CachedDocument {
         clock += 1
-        if let entry = entries[text] {
+        if let entry = entries[Text(bytes: text)] {
             entry.lastUsed = clock
             return try entry.document.get()
         }
@@ -37,7 +46,7 @@ public final class DocumentCache {
             try CachedDocument(text, schema: schema, resolvers: resolvers, limits: limits)
         }
         makeRoom(for: text.count)
-        entries[text] = Entry(document, lastUsed: clock)
+        entries[Text(bytes: text)] = Entry(document, lastUsed: clock)
         sourceBytes += text.count
         return try document.get()
     }
@@ -50,7 +59,7 @@ public final class DocumentCache {
         else { return }
         let median = entries.values.map(\.lastUsed).sorted()[entries.count / 2]
         entries = entries.filter { $0.value.lastUsed > median }
-        sourceBytes = entries.keys.reduce(0) { $0 + $1.count }
+        sourceBytes = entries.keys.reduce(0) { $0 + $1.bytes.count }
     }
 }
 

@@ -166,19 +166,10 @@ private struct Execution {
     private func start(_ position: Int, of frame: Frame) -> Load {
         let field = frame.selection.fields[position]
         let arguments: ArgumentValues
-        switch field.selected.arguments {
-        case .constant(let values):
-            arguments = values
-        case .variable(let given):
-            do throws(GraphQLError) {
-                arguments = try coerceArgumentValues(
-                    field.selected.definition.arguments, given: given, variables: variables,
-                    schema: plan.schema, source: plan.source)
-            } catch {
-                return .ready(.failed(frame.batch.count, FieldError(error)))
-            }
-        case .invalid(let error):
-            return .ready(.failed(frame.batch.count, FieldError(error)))
+        do throws(FieldError) {
+            arguments = try plan.arguments(of: field, variables: variables)
+        } catch {
+            return .ready(.failed(frame.batch.count, error))
         }
         guard let load = field.load else { return .ready(.null(frame.batch.count)) }
         return load.start(for: frame.batch, arguments: arguments, in: context)

@@ -4,10 +4,19 @@
 /// becomes old; what is in use moves up again. Not for threads: give each event loop its own. Make a new one when
 /// session keys are read again, or a withdrawn key's tokens live on until they run out.
 package struct VerifiedTokens {
+    /// The hash of an array goes byte by byte, which took longer than the rest of the look-up together.
+    private struct Bytes: Hashable {
+        let bytes: [UInt8]
+
+        func hash(into hasher: inout Hasher) {
+            bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+    }
+
     private let generationMax: Int
     // Keyed by bytes: String equality would take a look-alike in another Unicode form for the token.
-    private var young: [[UInt8]: AccessClaims] = [:]
-    private var old: [[UInt8]: AccessClaims] = [:]
+    private var young: [Bytes: AccessClaims] = [:]
+    private var old: [Bytes: AccessClaims] = [:]
 
     package init(tokensMax: Int = 8192) {
         generationMax = max(1, tokensMax / 2)
@@ -15,6 +24,7 @@ package struct VerifiedTokens {
 
     /// The claims of a token verified before and still valid at `now`.
     package mutating func claims(of token: [UInt8], now: UnixSeconds) -> AccessClaims? {
+        let token = Bytes(bytes: token)
         if let claims = young[token] {
             if now < claims.expiresAt { return claims }
             young[token] = nil
@@ -23,7 +33,7 @@ package struct VerifiedTokens {
         guard let claims = old.removeValue(forKey: token), now < claims.expiresAt else {
             return nil
         }
-        insert(claims, for: token)
+        insert(claims, for: token.bytes)
         return claims
     }
 
@@ -33,7 +43,7 @@ package struct VerifiedTokens {
             old = young
             young = [:]
         }
-        young[token] = claims
+        young[Bytes(bytes: token)] = claims
     }
 
     /// Tokens remembered, expired ones included.

@@ -28,14 +28,24 @@ package struct UUID: Hashable, Sendable, Comparable, CustomStringConvertible {
 
     /// The form `8-4-4-4-12` as UTF-8; nil for any other bytes.
     package init?(text: some Sequence<UInt8>) {
+        // Nearly always the bytes lie in one piece, where the loop below has no iterator to call.
+        let parsed = text.withContiguousStorageIfAvailable {
+            UUID(utf8: UnsafeRawBufferPointer($0))
+        }
+        guard let id = parsed ?? Array(text).withUnsafeBytes({ UUID(utf8: $0) }) else { return nil }
+        self = id
+    }
+
+    private init?(utf8 text: UnsafeRawBufferPointer) {
+        guard text.count == 36 else { return nil }
         var high: UInt64 = 0
         var low: UInt64 = 0
-        var position = 0
-        for byte in text {
+        for position in 0..<36 {
+            let byte = text[position]
             switch position {
             case 8, 13, 18, 23:
                 guard byte == UInt8(ascii: "-") else { return nil }
-            case 0..<36:
+            default:
                 let digit: UInt8
                 switch byte {
                 case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
@@ -45,12 +55,8 @@ package struct UUID: Hashable, Sendable, Comparable, CustomStringConvertible {
                 }
                 high = high << 4 | low >> 60
                 low = low << 4 | UInt64(digit)
-            default:
-                return nil
             }
-            position += 1
         }
-        guard position == 36 else { return nil }
         self.init(high: high, low: low)
     }
 

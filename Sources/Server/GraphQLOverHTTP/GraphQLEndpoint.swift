@@ -1,3 +1,4 @@
+import GraphQL
 import NIOCore
 import NIOHTTP1
 
@@ -12,45 +13,51 @@ struct GraphQLEndpoint {
     /// What a browser gets; nil where there is none.
     let page: Asset?
     let bodyBytesMax: Int
+    let socketOrigins: AllowedOrigins
 
     var routes: [Route] {
         [
             Route(
                 .POST, Self.path, bodyBytesMax: bodyBytesMax, allowsOtherOrigins: true,
                 respond: post),
-            Route(.GET, Self.path, allowsOtherOrigins: true, respond: get),
+            Route(
+                .GET, Self.path, allowsOtherOrigins: true,
+                webSocket: WebSocketEndpoint(
+                    service: service, messageBytesMax: bodyBytesMax, origins: socketOrigins),
+                respond: get),
         ]
     }
 
     private func post(_ request: HTTPRequest) async -> HTTPResponse {
-        guard case .graphQL(let mediaType) = Negotiation.choose(accept: request.headers.accept)
-        else { return HTTPProblem.notAcceptable.response() }
+        let accepted = Accepted(request)
+        guard accepted.isAny else { return HTTPProblem.notAcceptable.response() }
         guard let contentType = request.headers.contentType, Self.isJSON(contentType) else {
-            return HTTPProblem.unsupportedMediaType.response(as: mediaType)
+            return HTTPProblem.unsupportedMediaType.response(as: accepted.problemType)
         }
         do throws(HTTPProblem) {
-            return await answer(try GraphQLRequest(post: request, mediaType: mediaType))
+            return await answer(
+                try GraphQLRequest(post: request, mediaType: accepted.problemType), as: accepted)
         } catch {
-            return error.response(as: mediaType)
+            return error.response(as: accepted.problemType)
         }
     }
 
     private func get(_ request: HTTPRequest) async -> HTTPResponse {
-        let mediaType: ResponseMediaType
-        switch Negotiation.choose(accept: request.headers.accept, page: page != nil) {
-        case .page?: return page?.response(to: request) ?? HTTPProblem.notAcceptable.response()
-        case .graphQL(let type)?: mediaType = type
-        case nil: return HTTPProblem.notAcceptable.response()
+        if case .page? = Negotiation.choose(accept: request.headers.accept, page: page != nil) {
+            return page?.response(to: request) ?? HTTPProblem.notAcceptable.response()
         }
+        let accepted = Accepted(request)
+        guard accepted.isAny else { return HTTPProblem.notAcceptable.response() }
         // Some browsers let a page of another origin send a body's type with a GET, to tell answers apart by their time.
         if let contentType = request.headers.contentType, !Self.isJSON(contentType) {
-            return HTTPProblem.unsupportedMediaType.response(as: mediaType)
+            return HTTPProblem.unsupportedMediaType.response(as: accepted.problemType)
         }
         var response: HTTPResponse
         do throws(HTTPProblem) {
-            response = await answer(try GraphQLRequest(get: request, mediaType: mediaType))
+            response = await answer(
+                try GraphQLRequest(get: request, mediaType: accepted.problemType), as: accepted)
         } catch {
-            response = error.response(as: mediaType)
+            response = error.response(as: accepted.problemType)
         }
         if !response.headers.contains(where: { $0.0 == "cache-control" }) {
             response.headers.append(("cache-control", "no-store"))
@@ -59,13 +66,108 @@ struct GraphQLEndpoint {
         return response
     }
 
-    private func answer(_ request: GraphQLRequest) async -> HTTPResponse {
-        let answer = await service.answer(request, on: loop)
+    /// How the client can be answered: at once, in parts, or either.
+    private struct Accepted {
+        let single: ResponseMediaType?
+        let stream: StreamFormat?
+
+        init(_ request: HTTPRequest) {
+            if case .graphQL(let type) = Negotiation.choose(accept: request.headers.accept) {
+                single = type
+            } else {
+                single = nil
+            }
+            stream = Negotiation.stream(accept: request.headers.accept)
+        }
+
+        var isAny: Bool { single != nil || stream != nil }
+        /// Of what is refused before GraphQL is asked.
+        var problemType: ResponseMediaType { single ?? .json }
+    }
+
+    /// A stream is for operations that need one, and for clients that take nothing else.
+    private func answer(_ request: GraphQLRequest, as accepted: Accepted) async -> HTTPResponse {
+        guard let format = accepted.stream else {
+            return single(await service.answer(request, on: loop), request)
+        }
+        switch await service.open(request, on: loop) {
+        case .answer(let answer) where accepted.single != nil || answer.status == .methodNotAllowed:
+            return single(answer, request)
+        case .answer(let answer):
+            return stream(format, headers: answer.headers) { body in
+                await body.write(format.next(answer.body.readableBytesView))
+                await body.write(format.complete)
+            }
+        case .responses(let responses):
+            return stream(format) { [service, loop] body in
+                await Self.send(
+                    responses, to: body, as: format, bearerToken: request.bearerToken, service,
+                    loop)
+            }
+        }
+    }
+
+    private func single(_ answer: GraphQLAnswer, _ request: GraphQLRequest) -> HTTPResponse {
         var response = HTTPResponse(
             answer.httpStatus(as: request.mediaType), contentType: request.mediaType.contentType,
             body: answer.body, headers: answer.headers)
         if response.status == .methodNotAllowed { response.headers.append(("allow", "POST")) }
         return response
+    }
+
+    private func stream(
+        _ format: StreamFormat, headers: [(String, String)] = [],
+        _ produce: @escaping (BodyStream) async -> Void
+    ) -> HTTPResponse {
+        var response = HTTPResponse(
+            .ok, contentType: format.contentType,
+            // The last is for a proxy that would otherwise collect the whole body first.
+            headers: headers + [("cache-control", "no-store"), ("x-accel-buffering", "no")])
+        response.stream = { body in
+            body.heartbeat = format.heartbeat
+            body.writeNow(format.opening)
+            await produce(body)
+        }
+        return response
+    }
+
+    private static func send(
+        _ responses: ResponseStream, to body: BodyStream, as format: StreamFormat,
+        bearerToken: String?, _ service: any GraphQLService, _ loop: any EventLoop
+    ) async {
+        var admission: AdmittedCaller?
+        if let bearerToken {
+            do throws(AdmissionError) {
+                let admitted = try await service.admit(bearerToken, on: loop) { [weak body] in
+                    body?.end(.sessionEnded)
+                }
+                body.expiresAt = admitted.expiresAt
+                admission = admitted
+            } catch {
+                return fail(body, format, error == .refused ? .sessionEnded : .unavailable)
+            }
+        }
+        // Watched to the end.
+        defer { withExtendedLifetime(admission) {} }
+        do throws(RequestErrors) {
+            while let response = try await responses.next(), body.ending == nil {
+                await body.write(format.next(response.body))
+            }
+        } catch  where body.ending == nil {
+            body.writeNow(format.failed(error.errors))
+            return body.writeNow(format.complete)
+        } catch {}
+        switch body.ending {
+        case nil: await body.write(format.complete)
+        case .sessionEnded: fail(body, format, .sessionEnded)
+        case .tooSlow: fail(body, format, .tooSlow)
+        case .clientGone, .stopping: break
+        }
+    }
+
+    private static func fail(_ body: BodyStream, _ format: StreamFormat, _ error: GraphQLError) {
+        body.writeNow(format.failed([error]))
+        body.writeNow(format.complete)
     }
 
     private static func isJSON(_ contentType: String) -> Bool {

@@ -6,6 +6,22 @@ enum Negotiation {
         case page
     }
 
+    /// The format for an answer in parts; nil where none that we have is named. A wildcard names none.
+    static func stream(accept: String?) -> StreamFormat? {
+        // What most clients send is not taken apart.
+        if accept == "*/*" || accept == "application/json" { return nil }
+        guard let accept else { return nil }
+        var best: (format: StreamFormat, range: Range)?
+        for (index, media) in MediaType.list(accept).enumerated() {
+            guard let media, let format = StreamFormat(media),
+                let range = Range(media, index: index), range.weight > 0,
+                range.weight > best?.range.weight ?? 0
+            else { continue }
+            best = (format, range)
+        }
+        return best?.format
+    }
+
     /// The media type for an answer; nil where none that we have is accepted.
     ///
     /// Without the header it is `application/graphql-response+json`; a wildcard gets `application/json`, which every client
@@ -91,6 +107,19 @@ enum Negotiation {
                 weight += Int(byte - UInt8(ascii: "0")) * unit
             }
             return weight <= 1000 ? weight : nil
+        }
+    }
+}
+
+extension StreamFormat {
+    /// nil for `multipart/mixed` of another protocol, and for anything else.
+    fileprivate init?(_ media: MediaType) {
+        if media.is("text", "event-stream") {
+            self = .eventStream
+        } else if media.is("multipart", "mixed"), media.parameter("subscriptionspec") == "1.0" {
+            self = .multipart
+        } else {
+            return nil
         }
     }
 }

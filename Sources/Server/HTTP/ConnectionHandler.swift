@@ -1,11 +1,12 @@
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOWebSocket
 
 /// One connection: puts requests together, has them answered one after another, and keeps their times.
 ///
 /// In front of it, `HTTPServerPipelineHandler` holds back what is pipelined until the answer before it is written.
-final class ConnectionHandler: ChannelDuplexHandler {
+final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, TimedConnection {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
@@ -18,22 +19,30 @@ final class ConnectionHandler: ChannelDuplexHandler {
         /// The request is whole; it runs when the client has read what it asked for before.
         case blocked(RequestReader)
         case answering(Task<Void, Never>, Exchange)
+        /// The head is written, the body comes in parts.
+        case streaming(BodyStream, Exchange)
+        /// The next bytes are those of another protocol.
+        case upgrading
         /// The last answer is written; whatever still arrives is dropped.
         case closing
     }
 
-    private let loopContext: LoopContext
-    private var context: ChannelHandlerContext?
+    let loopContext: LoopContext
+    private(set) var context: ChannelHandlerContext?
     private var phase = Phase.idle
     private var isReadPending = false
     /// What waited to be read by the client when a deadline last passed.
     private var unreadBytes = Int.max
     /// When `deadlinePassed` is due; what it means depends on the phase.
-    private(set) var deadline: NIODeadline
+    private var phaseDeadline: NIODeadline
+
+    var deadline: NIODeadline {
+        if case .streaming(let body, _) = phase { body.deadline } else { phaseDeadline }
+    }
 
     init(_ loopContext: LoopContext) {
         self.loopContext = loopContext
-        deadline = .now() + loopContext.limits.firstHeadTimeout
+        phaseDeadline = .now() + loopContext.limits.firstHeadTimeout
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -47,7 +56,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if case .answering(let task, _) = phase { task.cancel() }
+        switch phase {
+        case .answering(let task, _): task.cancel()
+        case .streaming(let body, _): body.end(.clientGone)
+        case .idle, .receiving, .blocked, .upgrading, .closing: break
+        }
         phase = .closing
         context.fireChannelInactive()
     }
@@ -57,7 +70,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (unwrapInboundIn(data), phase) {
         case (.head(let head), .idle):
-            deadline = .now() + loopContext.limits.bodyTimeout
+            phaseDeadline = .now() + loopContext.limits.bodyTimeout
             let reader = RequestReader(head, routes: loopContext.routes) {
                 loopContext.requestIDs.next()
             }
@@ -74,7 +87,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 perform(reader.endAction(), reader)
             } else {
                 phase = .blocked(reader)
-                deadline = .now() + loopContext.limits.keepAliveTimeout
+                phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
             }
         default:
             break  // the rest of a request that was refused
@@ -82,6 +95,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if case .streaming(let body, _) = phase {
+            body.set(isWritable: context.channel.isWritable)
+        }
         if context.channel.isWritable {
             if case .blocked(let reader) = phase { perform(reader.endAction(), reader) }
             if isReadPending {
@@ -119,6 +135,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .sendContinue: sendContinue()
         case .refuse(let problem): refuse(problem, reader)
         case .answer(let request, by: let route): start(request, route, Exchange(reader))
+        case .upgrade(let request, let head, let endpoint):
+            upgrade(request, head, endpoint, Exchange(reader))
         case .answerProblem(let problem): finish(problem.response(), Exchange(reader))
         case .answerOptions(let allow):
             finish(HTTPResponse(.noContent, headers: [("allow", allow)]), Exchange(reader))
@@ -130,11 +148,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Runs the route in one task on this loop.
     private func start(_ request: HTTPRequest, _ route: Route, _ exchange: Exchange) {
         let call = NIOLoopBound((route, self), eventLoop: loopContext.loop)
-        deadline = exchange.start + loopContext.limits.answerTimeout
+        phaseDeadline = exchange.start + loopContext.limits.answerTimeout
         let task = Task(executorPreference: loopContext.executor) {
             let (route, connection) = call.value
             let response = await route.respond(request)
-            connection.answered(response)
+            guard let produce = response.stream, let body = connection.beginStream(response) else {
+                return connection.answered(response)
+            }
+            await produce(body)
+            connection.endStream(body)
         }
         phase = .answering(task, exchange)
     }
@@ -148,14 +170,19 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func finish(_ response: HTTPResponse, _ exchange: Exchange) {
         exchange.log(response, to: loopContext.logger)
         write(response, exchange)
+        end(exchange)
+    }
+
+    /// Ends an answer of which all else is written.
+    private func end(_ exchange: Exchange) {
         if exchange.isKeepAlive {
             phase = .idle
-            deadline = .now() + loopContext.limits.keepAliveTimeout
+            phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
             unreadBytes = .max
             writeEnd(promise: nil)
         } else {
             phase = .closing
-            deadline = .now() + loopContext.limits.keepAliveTimeout
+            phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
             guard let context else { return }
             let promise = context.eventLoop.makePromise(of: Void.self)
             let bound = context.loopBound
@@ -166,8 +193,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Answers before the request has been read to its end, and ends the connection.
     private func refuse(_ problem: HTTPProblem, _ reader: RequestReader? = nil) {
-        if case .answering(let task, _) = phase { task.cancel() }
-        if case .closing = phase { return }
+        switch phase {
+        case .answering(let task, _): task.cancel()
+        case .streaming(let body, _): return body.end(.clientGone)
+        case .closing, .upgrading: return
+        case .idle, .receiving, .blocked: break
+        }
         guard let context else { return }
         var exchange = reader.map(Exchange.init) ?? Exchange(id: loopContext.requestIDs.next())
         exchange.isKeepAlive = false
@@ -175,7 +206,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         exchange.log(response, to: loopContext.logger)
         write(response, exchange)
         phase = .closing
-        deadline = .now() + loopContext.limits.lastWordTimeout
+        phaseDeadline = .now() + loopContext.limits.lastWordTimeout
         // Closing at once with unread bytes would reset the connection and take the answer from the client: only the
         // output is closed, and what still comes is dropped until the client closes or the deadline passes.
         let promise = context.eventLoop.makePromise(of: Void.self)
@@ -215,6 +246,114 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
     }
 
+    // MARK: Streams
+
+    /// Sends the head of an answer whose body comes in parts; nil where nobody is there to read it.
+    private func beginStream(_ response: HTTPResponse) -> BodyStream? {
+        guard let context, case .answering(let task, let exchange) = phase,
+            exchange.method != .HEAD
+        else { return nil }
+        let body = BodyStream(
+            loopContext.limits,
+            send: { [weak self] part in
+                guard let self, let context = self.context else { return }
+                context.writeAndFlush(
+                    self.wrapOutboundOut(.body(.byteBuffer(part))), promise: nil)
+            }, cancel: { task.cancel() })
+        exchange.log(response, to: loopContext.logger)
+        loopContext.gauges.streamOpened()
+        phase = .streaming(body, exchange)
+        body.set(isWritable: context.channel.isWritable)
+        write(response, exchange)
+        context.flush()
+        if loopContext.isDraining { body.end(.stopping) }
+        return body
+    }
+
+    private func endStream(_ body: BodyStream) {
+        loopContext.gauges.streamClosed()
+        guard case .streaming(_, let exchange) = phase else { return }
+        switch body.ending {
+        case nil, .sessionEnded:
+            end(exchange)
+        case .clientGone, .stopping, .tooSlow:
+            // Without the end of its body, a client knows that this was not all.
+            phase = .closing
+            phaseDeadline = .now() + loopContext.limits.lastWordTimeout
+            if body.ending != .tooSlow { close() }
+        }
+    }
+
+    func drain() {
+        if case .streaming(let body, _) = phase { body.end(.stopping) }
+    }
+
+    // MARK: Upgrades
+
+    private func upgrade(
+        _ request: HTTPRequest, _ head: HTTPRequestHead, _ endpoint: WebSocketEndpoint,
+        _ exchange: Exchange
+    ) {
+        guard let context else { return }
+        if let problem = endpoint.problem(of: head) {
+            return finish(problem.response(), exchange)
+        }
+        phase = .upgrading
+        let connection = NIOLoopBound((self, endpoint, exchange), eventLoop: loopContext.loop)
+        endpoint.acceptance(of: head, on: context.channel).whenComplete { result in
+            let (handler, endpoint, exchange) = connection.value
+            switch result {
+            case .success(let headers):
+                handler.become(
+                    WebSocketConnection(
+                        endpoint, handler.loopContext,
+                        isSubprotocolSpoken: endpoint.speaksSubprotocol(head),
+                        token: request.headers.bearerToken, requestID: request.id),
+                    messageBytesMax: endpoint.messageBytesMax, headers, exchange)
+            case .failure:
+                handler.finish(
+                    HTTPProblem.badRequest("The WebSocket handshake is malformed.").response(),
+                    exchange)
+            }
+        }
+    }
+
+    /// Answers 101, and leaves the channel to the socket.
+    private func become(
+        _ socket: WebSocketConnection, messageBytesMax: Int, _ headers: HTTPHeaders,
+        _ exchange: Exchange
+    ) {
+        guard let context else { return }
+        exchange.log(HTTPResponse(.switchingProtocols), to: loopContext.logger)
+        let head = HTTPResponseHead(
+            version: .http1_1, status: .switchingProtocols, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        let pipeline = context.pipeline.syncOperations
+        do {
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            pipeline.removeHandler(
+                try pipeline.handler(type: HTTPServerPipelineHandler.self), promise: nil)
+            pipeline.removeHandler(
+                try pipeline.handler(type: HTTPResponseEncoder.self), promise: nil)
+            pipeline.removeHandler(self, promise: nil)
+            try pipeline.addHandlers([
+                WebSocketFrameEncoder(),
+                ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: messageBytesMax)),
+                MaskCheck(),
+                NIOWebSocketFrameAggregator(
+                    minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 1024,
+                    maxAccumulatedFrameSize: messageBytesMax),
+                socket,
+            ])
+            // Last: it hands on what it has read beyond the request.
+            pipeline.removeHandler(decoder, promise: nil)
+        } catch {
+            // The channel was closed meanwhile.
+            context.close(promise: nil)
+        }
+    }
+
     // MARK: Time
 
     func deadlinePassed() {
@@ -223,14 +362,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
             refuse(.requestTimeout, reader)
         case .answering(let task, _) where !task.isCancelled:
             task.cancel()
-            deadline = .now() + loopContext.limits.lastWordTimeout
+            phaseDeadline = .now() + loopContext.limits.lastWordTimeout
         case .idle, .blocked, .closing:
             if isBeingRead() {
-                deadline = .now() + loopContext.limits.keepAliveTimeout
+                phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
             } else {
                 close()
             }
-        case .answering:
+        case .streaming(let body, _):
+            body.deadlinePassed()
+        case .answering, .upgrading:
             close()
         }
     }

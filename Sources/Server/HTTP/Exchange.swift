@@ -36,7 +36,7 @@ struct Exchange {
         if let contentType = response.contentType {
             headers.add(name: "content-type", value: contentType)
         }
-        if response.status.mayHaveResponseBody {
+        if response.status.mayHaveResponseBody, response.stream == nil {
             headers.add(name: "content-length", value: String(response.body.readableBytes))
         }
         headers.add(name: "x-request-id", value: id)

@@ -3,7 +3,7 @@ import NIOCore
 /// What one client may take, and how long it may take over it.
 package struct HTTPLimits: Sendable {
     /// Of all clients together; those above it get 503 at once.
-    package var connectionsMax = 10_000
+    package var connectionsMax = 20_000
     package var headerFieldsMax = 100
     /// Of one header's name and value, or of the request's target.
     package var headerFieldBytesMax = 32 << 10
@@ -23,6 +23,16 @@ package struct HTTPLimits: Sendable {
     package var lastWordTimeout = TimeAmount.seconds(2)
     /// How often connections are looked at: timeouts are late by up to this much.
     package var sweepInterval = TimeAmount.milliseconds(500)
+    /// From a WebSocket's opening to its `connection_init`.
+    package var initialisationTimeout = TimeAmount.seconds(10)
+    /// How long a WebSocket may be silent before it is pinged, and then before it is given up.
+    package var pingInterval = TimeAmount.seconds(25)
+    /// Operations under way on one WebSocket.
+    package var operationsPerSocketMax = 100
+    /// How often a stream that has nothing to say shows that it is alive.
+    package var heartbeatInterval = TimeAmount.seconds(10)
+    /// How long the client of a WebSocket or a stream may leave unread what waits for it.
+    package var slowReaderTimeout = TimeAmount.seconds(20)
     /// For the requests that run when the server is told to stop.
     package var stopTimeout = TimeAmount.seconds(10)
 

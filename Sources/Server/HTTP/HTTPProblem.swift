@@ -16,6 +16,10 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     case expectationFailed
     case headersTooLarge
     case overloaded
+    /// A page of another site asks for a WebSocket.
+    case forbiddenOrigin
+    /// A WebSocket of another version than 13.
+    case webSocketVersion
 
     var status: HTTPResponseStatus {
         switch self {
@@ -29,6 +33,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .expectationFailed: .expectationFailed
         case .headersTooLarge: .requestHeaderFieldsTooLarge
         case .overloaded: .serviceUnavailable
+        case .forbiddenOrigin: .forbidden
+        case .webSocketVersion: .upgradeRequired
         }
     }
 
@@ -44,6 +50,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unsupportedMediaType: "UNSUPPORTED_MEDIA_TYPE"
         case .headersTooLarge: "HEADERS_TOO_LARGE"
         case .overloaded: "UNAVAILABLE"
+        case .forbiddenOrigin: "FORBIDDEN"
+        case .webSocketVersion: "UPGRADE_REQUIRED"
         }
     }
 
@@ -61,6 +69,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .expectationFailed: "The only expectation that can be met is 100-continue."
         case .headersTooLarge: "The request's headers or its address are too large."
         case .overloaded: "The server has too many connections; try again soon."
+        case .forbiddenOrigin: "Pages of this origin may not open a WebSocket here."
+        case .webSocketVersion: "The version of WebSocket must be 13."
         }
     }
 
@@ -70,6 +80,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         switch self {
         case .methodNotAllowed(let allow): headers.append(("allow", allow))
         case .overloaded: headers.append(("retry-after", "1"))
+        case .webSocketVersion: headers.append(("sec-websocket-version", "13"))
         default: break
         }
         return HTTPResponse(

@@ -2,13 +2,15 @@ import NIOCore
 import NIOHTTP1
 
 /// What a route answers; the connection adds what every answer has.
-package struct HTTPResponse: Sendable {
+package struct HTTPResponse {
     package var status: HTTPResponseStatus
     /// Nil where there is no body.
     package var contentType: String?
     package var body: ByteBuffer
     /// More headers: name, in lower case, and value; no line breaks.
     package var headers: [(String, String)]
+    /// Writes the body, in place of `body`, in parts as they come; run after the head is sent.
+    package var stream: ((BodyStream) async -> Void)?
 
     package init(
         _ status: HTTPResponseStatus, contentType: String? = nil, body: ByteBuffer = ByteBuffer(),

@@ -21,6 +21,7 @@ package struct HTTPServer: Service {
     private let port: Int
     private let limits: HTTPLimits
     private let logger: Logger
+    private let gauges: LiveGauges
     private let makeRoutes: MakeRoutes
     private let onListening: @Sendable (SocketAddress) -> Void
 
@@ -31,7 +32,8 @@ package struct HTTPServer: Service {
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
         limits: HTTPLimits = HTTPLimits(),
-        logger: Logger, onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
+        logger: Logger, gauges: LiveGauges = LiveGauges(),
+        onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         makeRoutes: @escaping MakeRoutes
     ) {
         self.group = group
@@ -40,6 +42,7 @@ package struct HTTPServer: Service {
         self.port = port
         self.limits = limits
         self.logger = logger
+        self.gauges = gauges
         self.onListening = onListening
         self.makeRoutes = makeRoutes
     }
@@ -72,10 +75,11 @@ package struct HTTPServer: Service {
         for loop in group.makeIterator() {
             let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
-                [makeRoutes, limits, logger] in
+                [makeRoutes, limits, logger, gauges] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
-                    LoopContext(executor, routes: routes, limits: limits, logger: logger),
+                    LoopContext(
+                        executor, routes: routes, limits: limits, logger: logger, gauges: gauges),
                     eventLoop: loop)
             }.get()
         }
@@ -127,18 +131,24 @@ package struct HTTPServer: Service {
         limits.maxHeaderListSize = context.limits.headerBytesMax
         try pipeline.addHandlers([
             HTTPResponseEncoder(),
-            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)),
+            ByteToMessageHandler(
+                HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
+            ),
             HTTPServerPipelineHandler(),
             ConnectionHandler(context),
         ])
     }
 
-    /// Returns when every connection is closed: idle ones at once, the others after their answer, or at the time limit.
+    /// Returns when every connection is closed: idle ones, sockets and streams at once, the others
+    /// after their answer, or at the time limit.
     private func stop(
         _ contexts: LoopContexts, _ quiescing: ServerQuiescingHelper, on loop: any EventLoop
     ) async {
         let promise = loop.makePromise(of: Void.self)
         quiescing.initiateShutdown(promise: promise)
+        for bound in contexts.values {
+            bound.eventLoop.execute { bound.value.drain() }
+        }
         let timer = loop.scheduleTask(in: limits.stopTimeout) { [logger] in
             logger.warning("stopping: some requests took too long and are cut off")
             for bound in contexts.values {

@@ -10,24 +10,29 @@ final class LoopContext {
     let logger: Logger
     var date = HTTPDate()
     var requestIDs = RequestID()
-    private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
+    let gauges: LiveGauges
+    /// Whether the server stops: what would last is ended.
+    private(set) var isDraining = false
+    private var connections: [ObjectIdentifier: any TimedConnection] = [:]
 
     var loop: any EventLoop { executor.eventLoop }
 
     init(
-        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits, logger: Logger
+        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits, logger: Logger,
+        gauges: LiveGauges
     ) {
         self.executor = executor
         self.routes = routes
         self.limits = limits
         self.logger = logger
+        self.gauges = gauges
     }
 
-    func add(_ connection: ConnectionHandler) {
+    func add(_ connection: any TimedConnection) {
         connections[ObjectIdentifier(connection)] = connection
     }
 
-    func remove(_ connection: ConnectionHandler) {
+    func remove(_ connection: any TimedConnection) {
         connections[ObjectIdentifier(connection)] = nil
     }
 
@@ -41,7 +46,23 @@ final class LoopContext {
         }
     }
 
+    /// Ends sockets and streams in order; requests go on.
+    func drain() {
+        isDraining = true
+        for connection in connections.values { connection.drain() }
+    }
+
     func closeAll() {
         for connection in connections.values { connection.close() }
     }
+}
+
+/// A connection whose times the loop's sweep keeps.
+protocol TimedConnection: AnyObject {
+    /// When `deadlinePassed` is due.
+    var deadline: NIODeadline { get }
+    func deadlinePassed()
+    /// Ends what would last, because the server stops.
+    func drain()
+    func close()
 }

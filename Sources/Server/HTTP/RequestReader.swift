@@ -10,6 +10,7 @@ struct RequestReader {
         /// The rest of the request will not be read: the connection ends with this answer.
         case refuse(HTTPProblem)
         case answer(HTTPRequest, by: Route)
+        case upgrade(HTTPRequest, HTTPRequestHead, WebSocketEndpoint)
         /// The request has been read to its end, and the connection may go on.
         case answerProblem(HTTPProblem)
         /// A preflight, or an OPTIONS for its own sake.
@@ -34,6 +35,8 @@ struct RequestReader {
     var id: String { request.id }
     /// Whether a page of another origin may have sent it, and may read the answer.
     let isCrossOrigin: Bool
+    /// The head of a request that asks for a WebSocket.
+    private let webSocketHead: HTTPRequestHead?
 
     /// Begins with a request's head, whose first action follows from `headAction`.
     init(_ head: HTTPRequestHead, routes: RouteTable, newID: () -> String) {
@@ -48,6 +51,8 @@ struct RequestReader {
             head.isKeepAlive && head.version == .http1_1 && !headers.hasUpgrade
             && head.method != .CONNECT
         isCrossOrigin = headers.origin != nil && routes.allowsOtherOrigins(path: path)
+        webSocketHead =
+            headers.hasUpgrade && WebSocketEndpoint.isAskedFor(head) ? head : nil
         target = Self.target(of: request, version: head.version, in: routes)
         if case .route(let route) = target {
             bodyBytesMax = route.bodyBytesMax
@@ -86,7 +91,12 @@ struct RequestReader {
     /// What to do now that the request is whole.
     func endAction() -> Action {
         switch target {
-        case .route(let route): .answer(request, by: route)
+        case .route(let route):
+            if let webSocketHead, let endpoint = route.webSocket {
+                .upgrade(request, webSocketHead, endpoint)
+            } else {
+                .answer(request, by: route)
+            }
         case .options(let allow): .answerOptions(allow: allow)
         case .problem(let problem): .answerProblem(problem)
         }

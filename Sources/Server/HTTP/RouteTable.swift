@@ -7,18 +7,21 @@ package struct Route {
     package let bodyBytesMax: Int
     /// Whether pages of other origins may call it and read its answer; a path's routes agree on this.
     package let allowsOtherOrigins: Bool
+    /// For those who ask for a WebSocket instead.
+    package let webSocket: WebSocketEndpoint?
     /// Runs on the event loop that the route was made for.
     package let respond: (HTTPRequest) async -> HTTPResponse
 
     package init(
         _ method: HTTPMethod, _ path: String, bodyBytesMax: Int = 0,
-        allowsOtherOrigins: Bool = false,
+        allowsOtherOrigins: Bool = false, webSocket: WebSocketEndpoint? = nil,
         respond: @escaping (HTTPRequest) async -> HTTPResponse
     ) {
         self.method = method
         self.path = path
         self.bodyBytesMax = bodyBytesMax
         self.allowsOtherOrigins = allowsOtherOrigins
+        self.webSocket = webSocket
         self.respond = respond
     }
 }

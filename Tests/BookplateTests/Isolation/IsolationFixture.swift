@@ -18,6 +18,10 @@ struct IsolationFixture {
         ])
         let review = try await reader.review(book, rating: 1, text: "Secret words")
         _ = try await reader.swipe("LIKE", [card])
+        try await reader.app.database.execute(
+            """
+            INSERT INTO events (user_id, kind, payload) VALUES ('\(reader.id.string ?? "")', 'secret', '{}')
+            """)
         return IsolationFixture(
             reader: reader, shelf: shelf, book: book, review: review, card: card)
     }

@@ -34,7 +34,8 @@ import Testing
         }
         #expect(
             names == [
-                "books", "feed_frontiers", "feed_returns", "reviews", "sessions", "shelf_books",
+                "books", "change_heads", "changes", "events", "feed_frontiers", "feed_returns",
+                "reviews", "sessions", "shelf_books",
                 "shelves", "swipes", "users",
             ])
     }
@@ -85,7 +86,11 @@ import Testing
         let fixture = try await Self.fixture()
         let unnoticed = try await fixture.database.connected(as: nil) { connection in
             try connection.texts("SELECT name FROM (\(SecurityCheck.owned)) t").filter { table in
-                try connection.undoing {
+                // Where nothing can be written, it does not matter what might be.
+                if weakening.hasSuffix("WITH CHECK (true)"), try connection.isReadOnly(table) {
+                    return false
+                }
+                return try connection.undoing {
                     try connection.execute(
                         weakening.split(separator: "%", omittingEmptySubsequences: false)
                             .joined(separator: table))

@@ -108,6 +108,12 @@ extension AdminConnection {
         return (0..<rows.count).map { rows.text($0, 0) ?? "" }
     }
 
+    /// Whether the server's role can write nothing into the table.
+    func isReadOnly(_ table: String) throws -> Bool {
+        try query("SELECT NOT has_table_privilege('bookplate_app', '\(table)', 'INSERT, UPDATE')")
+            .bool(0, 0) == true
+    }
+
     /// Runs it in a transaction that is undone.
     func undoing<Value>(_ work: () throws -> Value) throws -> Value {
         try execute("BEGIN")

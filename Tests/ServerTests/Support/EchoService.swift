@@ -53,6 +53,71 @@ final class EchoService: GraphQLService {
         }
     }
 
+    // MARK: What lasts
+
+    /// Streams that run now, of all tests.
+    static let openStreams = Atomic(0)
+
+    func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
+        loop.preconditionInEventLoop()
+        guard let query = request.query, query.hasPrefix("subscription") else {
+            return .answer(await answer(request, on: loop))
+        }
+        let running = RunningStream()
+        var count = 0
+        return .responses(
+            ResponseStream { () throws(RequestErrors) in
+                loop.preconditionInEventLoop()
+                _ = running
+                count += 1
+                switch query {
+                case "subscription{three}" where count <= 3:
+                    return ExecutionResult(
+                        body: Array(#"{"data":{"n":\#(count)}}"#.utf8), errors: [])
+                case "subscription{fails}":
+                    throw RequestErrors([GraphQLError("it broke")])
+                case "subscription{flood}":
+                    try? await Task.sleep(for: .milliseconds(1))
+                    return ExecutionResult(
+                        body: Array(repeating: 0x20, count: 64 << 10), errors: [])
+                case "subscription{slow}":
+                    try? await Task.sleep(for: .milliseconds(150))
+                    return count > 3 || Task.isCancelled
+                        ? nil
+                        : ExecutionResult(body: Array(#"{"data":\#(count)}"#.utf8), errors: [])
+                case "subscription{endless}":
+                    try? await Task.sleep(for: .seconds(60))
+                    return nil
+                default:
+                    return nil
+                }
+            })
+    }
+
+    /// Counts itself while it lives.
+    private final class RunningStream {
+        init() { EchoService.openStreams.add(1, ordering: .relaxed) }
+        deinit { EchoService.openStreams.subtract(1, ordering: .relaxed) }
+    }
+
+    /// Tokens are `SESSION`, or `SESSION-MILLISECONDS` for one that runs out so soon; the sessions `bad` and `down` are
+    /// refused, `ending` ends after 100 ms.
+    func admit(
+        _ bearerToken: String, on loop: any EventLoop, onEnd: @escaping () -> Void
+    ) async throws(AdmissionError) -> AdmittedCaller {
+        let parts = bearerToken.split(separator: "-")
+        let session = String(parts.first ?? "")
+        if session == "bad" { throw .refused }
+        if session == "down" { throw .unavailable }
+        if session == "ending" {
+            let onEnd = NIOLoopBound(onEnd, eventLoop: loop)
+            loop.scheduleTask(in: .milliseconds(100)) { onEnd.value() }
+        }
+        let lifetime = parts.dropFirst().first.flatMap { Int64($0) } ?? 60_000
+        return AdmittedCaller(
+            expiresAt: .now() + .milliseconds(lifetime), session: session, watch: RunningStream())
+    }
+
     /// What arrived, in a form that tests can compare.
     private static func text(of request: GraphQLRequest) -> String {
         [

@@ -9,6 +9,7 @@ import ServiceLifecycle
 struct TestServer {
     let port: Int
     let group: ServiceGroup
+    let gauges: LiveGauges
 
     /// Runs `test` beside a server, stops the server gracefully and waits for its end.
     static func run<Result: Sendable>(
@@ -21,14 +22,16 @@ struct TestServer {
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         if let log { logger = Logger(label: "test") { _ in log.handler } }
+        let gauges = LiveGauges()
         let server = HTTPServer(
             group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1", port: 0,
-            limits: limits, logger: logger,
+            limits: limits, logger: logger, gauges: gauges,
             onListening: { listening.yield($0.port ?? 0) }
         ) { executor in
             standardRoutes(
                 loop: executor.eventLoop, service: EchoService(), bodyBytesMax: bodyBytesMax,
-                hasExplorer: hasExplorer, schemaText: schemaText, readiness: readiness)
+                hasExplorer: hasExplorer, schemaText: schemaText,
+                socketOrigins: AllowedOrigins(["https://app.example.com"]), readiness: readiness)
                 + routes(executor.eventLoop)
         }
         let group = ServiceGroup(
@@ -39,7 +42,7 @@ struct TestServer {
                 throw RawClient.Failure(description: "the server did not start")
             }
             do {
-                let result = try await test(TestServer(port: port, group: group))
+                let result = try await test(TestServer(port: port, group: group, gauges: gauges))
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
                 return result

@@ -1,0 +1,38 @@
+import Synchronization
+
+/// Says that there may be something new. Signals that nobody waits for count as one.
+final class Signal: Sendable {
+    private struct State {
+        var isSet = false
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// To be called on any thread.
+    func set() {
+        state.withLock { state in
+            state.isSet = true
+            return state.waiting.take()
+        }?.resume()
+    }
+
+    /// Waits until it is set, and takes it back. One task waits at a time.
+    ///
+    /// - Returns: also when the task is cancelled.
+    func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if state.isSet || Task.isCancelled { return true }
+                    state.waiting = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+            state.withLock { $0.isSet = false }
+        } onCancel: {
+            state.withLock { $0.waiting.take() }?.resume()
+        }
+    }
+}

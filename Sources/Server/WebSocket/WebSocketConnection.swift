@@ -1,0 +1,302 @@
+import EventLoops
+import GraphQL
+import NIOCore
+import NIOWebSocket
+
+/// One WebSocket: does what `GraphQLTransportWS` says, runs the operations, and keeps the socket's times.
+final class WebSocketConnection: ChannelDuplexHandler, TimedConnection {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+
+    private let loopContext: LoopContext
+    private let service: any GraphQLService
+    private let isSubprotocolSpoken: Bool
+    private let requestID: String
+    private var context: ChannelHandlerContext?
+    private var state: GraphQLTransportWS
+    /// The token of the upgrade, until the client sends one in the socket.
+    private var token: String?
+    private var admission: AdmittedCaller?
+    private var admitting: Task<Void, Never>?
+    private var operations: [Int: Task<Void, Never>] = [:]
+    private let gate = WriteGate()
+    private var isReadPending = false
+    private var isClosing = false
+    private var clock: SocketClock
+
+    init(
+        _ endpoint: WebSocketEndpoint, _ loopContext: LoopContext, isSubprotocolSpoken: Bool,
+        token: String?, requestID: String
+    ) {
+        self.loopContext = loopContext
+        service = endpoint.service
+        self.isSubprotocolSpoken = isSubprotocolSpoken
+        self.token = token
+        self.requestID = requestID
+        state = GraphQLTransportWS(operationsMax: loopContext.limits.operationsPerSocketMax)
+        clock = SocketClock(loopContext.limits, now: .now())
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        loopContext.add(self)
+        loopContext.gauges.socketOpened()
+        if !isSubprotocolSpoken {
+            perform(state.close(Closing(.subprotocolNotAcceptable, "Subprotocol not acceptable")))
+        } else if loopContext.isDraining {
+            drain()
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        release()
+        self.context = nil
+        loopContext.remove(self)
+        loopContext.gauges.socketClosed()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        release()
+        context.fireChannelInactive()
+    }
+
+    /// Ends everything that runs for this socket.
+    private func release() {
+        gate.close()
+        admitting?.cancel()
+        admission = nil
+        for task in operations.values { task.cancel() }
+    }
+
+    // MARK: In
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        clock.heard(now: .now())
+        switch frame.opcode {
+        case .text where !isClosing:
+            perform(state.receive(Array(frame.unmaskedData.readableBytesView)))
+        case .binary where !isClosing:
+            perform(state.close(Closing(.badRequest, "Messages are text.")))
+        case .ping where !isClosing:
+            write(.pong, frame.unmaskedData)
+        case .connectionClose:
+            closedByClient(frame.unmaskedData)
+        default:
+            break
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let closing: Closing
+        switch error {
+        case NIOWebSocketError.invalidFrameLength,
+            NIOWebSocketFrameAggregator.Error.accumulatedFrameSizeIsTooLarge,
+            NIOWebSocketFrameAggregator.Error.tooManyFragments:
+            closing = Closing(.messageTooBig, "The message is too big.")
+        case is NIOWebSocketError, is NIOWebSocketFrameAggregator.Error, is UnmaskedFrame:
+            closing = Closing(.protocolError, "The frame breaks the WebSocket protocol.")
+        default:
+            // A broken connection: nobody is left to be told.
+            loopContext.logger.debug("socket lost: \(error)")
+            return close()
+        }
+        perform(state.close(closing))
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        let isWritable = context.channel.isWritable
+        gate.set(isWritable: isWritable)
+        clock.set(isWritable: isWritable, now: .now())
+        if isWritable, isReadPending {
+            isReadPending = false
+            context.read()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    /// Nothing more is read from a client that does not read.
+    func read(context: ChannelHandlerContext) {
+        if context.channel.isWritable {
+            context.read()
+        } else {
+            isReadPending = true
+        }
+    }
+
+    // MARK: Doing
+
+    private func perform(_ action: GraphQLTransportWS.Action) {
+        switch action {
+        case .nothing: break
+        case .authenticate(let token): authenticate(token)
+        case .acknowledge:
+            clock.connected(now: .now())
+            send(ServerMessage.acknowledgement())
+        case .pong(let payload): send(ServerMessage.pong(payload: payload))
+        case .start(let id, let number, let operation): start(id, number, operation)
+        case .stop(let number): operations[number]?.cancel()
+        case .refuse(let id, let error): send(ServerMessage.error(id, [error]))
+        case .close(let closing): close(closing)
+        }
+    }
+
+    private func authenticate(_ given: String?) {
+        guard let token = given ?? token else { return perform(state.authenticated()) }
+        let bound = NIOLoopBound(self, eventLoop: loopContext.loop)
+        admitting = Task(executorPreference: loopContext.executor) {
+            await bound.value.admit(token)
+        }
+    }
+
+    private func admit(_ token: String) async {
+        let admitted: AdmittedCaller
+        do throws(AdmissionError) {
+            admitted = try await service.admit(token, on: loopContext.loop) { [weak self] in
+                self?.sessionEnded()
+            }
+        } catch {
+            switch error {
+            case .refused:
+                perform(state.refused("The access token is not good: refresh it or sign in."))
+            case .unavailable:
+                perform(state.close(Closing(.tryAgainLater, "Not available now. Try again soon.")))
+            }
+            return
+        }
+        if isClosing { return }
+        if let admission, admission.session != admitted.session {
+            return perform(state.refused("The new token is of another session."))
+        }
+        self.token = token
+        admission = admitted
+        clock.tokenExpiresAt = admitted.expiresAt
+        perform(state.authenticated())
+    }
+
+    private func sessionEnded() {
+        perform(state.refused("The session has ended: sign in again."))
+    }
+
+    private func start(_ id: String, _ number: Int, _ operation: ClientMessage.Operation) {
+        let request = GraphQLRequest(
+            query: operation.query, documentID: operation.documentID,
+            operationName: operation.operationName, variables: operation.variables,
+            extensions: operation.extensions, bearerToken: token,
+            requestID: "\(requestID)-\(number)")
+        let bound = NIOLoopBound(self, eventLoop: loopContext.loop)
+        loopContext.gauges.operationStarted()
+        operations[number] = Task(executorPreference: loopContext.executor) {
+            let socket = bound.value
+            await socket.run(request, id, number)
+            socket.state.ended(id, number: number)
+            socket.operations[number] = nil
+            socket.loopContext.gauges.operationEnded()
+        }
+    }
+
+    private func run(_ request: GraphQLRequest, _ id: String, _ number: Int) async {
+        switch await service.open(request, on: loopContext.loop) {
+        case .answer(let answer):
+            guard await gate.pass(), state.isActive(id, number: number) else { return }
+            if answer.isRequestError {
+                let body = try? parseJSON(Array(answer.body.readableBytesView))
+                send(ServerMessage.error(id, body?["errors"] ?? .list([])))
+            } else {
+                send(ServerMessage.next(id, answer.body.readableBytesView))
+                send(ServerMessage.complete(id))
+            }
+        case .responses(let responses):
+            do throws(RequestErrors) {
+                while let response = try await responses.next() {
+                    guard await gate.pass(), state.isActive(id, number: number) else { return }
+                    send(ServerMessage.next(id, response.body))
+                }
+                if state.isActive(id, number: number) { send(ServerMessage.complete(id)) }
+            } catch {
+                guard state.isActive(id, number: number) else { return }
+                send(ServerMessage.error(id, error.errors))
+            }
+        }
+    }
+
+    // MARK: Out
+
+    private func send(_ message: ByteBuffer) { write(.text, message) }
+
+    private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
+        guard let context else { return }
+        let frame = WebSocketFrame(fin: true, opcode: opcode, data: data)
+        context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+    }
+
+    /// Says why, and leaves the client a moment to say the same.
+    private func close(_ closing: Closing) {
+        if isClosing { return }
+        isClosing = true
+        release()
+        loopContext.logger.debug(
+            "socket closed: \(closing.code.rawValue)", metadata: ["request_id": "\(requestID)"])
+        var data = ByteBuffer()
+        data.writeInteger(closing.code.rawValue)
+        data.writeString(closing.reason)
+        write(.connectionClose, data)
+        clock.closing(now: .now())
+    }
+
+    private func closedByClient(_ data: ByteBuffer) {
+        if isClosing { return close() }
+        isClosing = true
+        release()
+        // The answer to a closing is its code, or none.
+        write(
+            .connectionClose,
+            data.getSlice(at: data.readerIndex, length: min(2, data.readableBytes))
+                ?? ByteBuffer())
+        close()
+    }
+
+    func close() { context?.close(promise: nil) }
+
+    func drain() {
+        perform(state.close(Closing(.goingAway, "The server stops. Come back and resume.")))
+    }
+
+    // MARK: Time
+
+    var deadline: NIODeadline { clock.deadline }
+
+    func deadlinePassed() {
+        switch clock.action(now: .now()) {
+        case .nothing: break
+        case .ping: write(.ping, ByteBuffer())
+        case .initialisationTimedOut: perform(state.initialisationTimedOut())
+        case .tokenExpired:
+            perform(state.refused("The access token has run out: send a new one earlier."))
+        case .tooSlow:
+            perform(
+                state.close(
+                    Closing(
+                        .tryAgainLater, "Read too slowly. Come back and resume from your cursor.")))
+        case .giveUp: close()
+        }
+    }
+}
+
+/// Clients mask their frames; one that does not is none, or an intermediary.
+///
+/// Spec: RFC 6455, section 5.1
+final class MaskCheck: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if unwrapInboundIn(data).maskKey == nil {
+            context.fireErrorCaught(UnmaskedFrame())
+        } else {
+            context.fireChannelRead(data)
+        }
+    }
+}
+
+struct UnmaskedFrame: Error {}

@@ -1,0 +1,230 @@
+import GraphQL
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// The log of a library as clients see it.
+@Suite struct ChangeTests {
+    private static let app = Shared { try await TestApp.start() }
+
+    private static let query = """
+        query Changes($after: String, $first: Int) {
+          changes(after: $after, first: $first) {
+            changes { cursor kind typename id at node { __typename id ... on Book { title } } }
+            cursor hasMore resetRequired
+          }
+        }
+        """
+
+    private func page(
+        _ reader: Reader, after cursor: Value = .null, first: Int = 100
+    ) async throws -> Value {
+        try await reader.need(
+            Self.query, ["after": cursor, "first": .int(first)], "changes")
+    }
+
+    /// `CREATED Book` and so on.
+    private func said(_ page: Value) -> [String] {
+        page["changes"]?.list?.map {
+            "\($0["kind"]?.string ?? "?") \($0["typename"]?.string ?? "?")"
+        } ?? []
+    }
+
+    @Test func eachMutationSaysWhatItChanged() async throws {
+        let reader = try await Self.app().newReader()
+        var cursor = try await page(reader)["cursor"] ?? .null
+        func expect(
+            _ expected: [String], sourceLocation: Testing.SourceLocation = #_sourceLocation
+        ) async throws {
+            let page = try await page(reader, after: cursor)
+            #expect(said(page) == expected, sourceLocation: sourceLocation)
+            #expect(page["hasMore"] == false && page["resetRequired"] == false)
+            cursor = page["cursor"] ?? .null
+        }
+        try await expect([])
+        let shelf = try await reader.makeShelf("Shelf")
+        try await expect(["CREATED Shelf"])
+        let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
+        try await expect(["CREATED Book", "UPDATED Shelf"])
+        try await reader.review(book)
+        try await expect(["CREATED Review", "UPDATED Book"])
+        try await reader.review(book, rating: 1)
+        try await expect(["UPDATED Review", "UPDATED Book"])
+
+        let update =
+            "mutation($id: ID!, $input: UpdateBookInput!) { updateBook(id: $id, input: $input) { id } }"
+        _ = try await reader.ask(
+            update, ["id": book, "input": ["title": "New", "shelfIds": []]])
+        try await expect(["UPDATED Book", "UPDATED Shelf"])
+        // The review is hidden while the book is not READ.
+        _ = try await reader.ask(update, ["id": book, "input": ["status": "READING"]])
+        try await expect(["UPDATED Book", "DELETED Review"])
+        _ = try await reader.ask(update, ["id": book, "input": ["status": "READ"]])
+        try await expect(["UPDATED Book", "CREATED Review"])
+
+        let other = try await reader.makeShelf("Other")
+        try await expect(["CREATED Shelf"])
+        // Places close up, and what did not change is not told.
+        _ = try await reader.ask(
+            "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
+            ["id": other])
+        try await expect(["UPDATED Shelf", "UPDATED Shelf"])
+        _ = try await reader.ask(
+            "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
+            ["id": other])
+        try await expect([])
+        _ = try await reader.ask(
+            "mutation($id: ID!, $to: ID!) { moveBook(id: $id, to: $to) { id } }",
+            ["id": book, "to": other])
+        try await expect(["UPDATED Book", "UPDATED Shelf"])
+        _ = try await reader.ask("mutation($id: ID!) { deleteShelf(id: $id) }", ["id": other])
+        try await expect(["DELETED Shelf", "UPDATED Book", "UPDATED Shelf"])
+        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        try await expect(["DELETED Book", "DELETED Review"])
+        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        try await expect([])
+    }
+
+    @Test func nodeIsTheObjectAsItIsNow() async throws {
+        let reader = try await Self.app().newReader()
+        let kept = try await reader.makeBook("Old title")
+        let gone = try await reader.makeBook("Gone")
+        _ = try await reader.ask(
+            "mutation($id: ID!) { updateBook(id: $id, input: {title: \"New title\"}) { id } }",
+            ["id": kept])
+        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": gone])
+        let changes = try #require(try await page(reader)["changes"]?.list)
+        #expect(changes.map { $0["id"] } == [kept, gone, kept, gone])
+        #expect(
+            changes.map { $0["node", "title"] } == ["New title", nil, "New title", nil])
+        #expect(changes[0]["node", "__typename"] == "Book")
+        #expect(changes[1]["node"] == .null)
+    }
+
+    @Test func pagesFollowOneAnother() async throws {
+        let reader = try await Self.app().newReader()
+        let ids = try await reader.makeBooks(7)
+        var cursor = Value.null
+        var found: [Value] = []
+        for rest in [4, 1, 0] {
+            let page = try await page(reader, after: cursor, first: 3)
+            #expect(page["hasMore"] == .boolean(rest > 0))
+            found += page["changes"]?.each("id") ?? []
+            cursor = page["cursor"] ?? .null
+            #expect(cursor == page["changes"]?.list?.last?["cursor"])
+        }
+        #expect(found == ids)
+        let end = try await page(reader, after: cursor)
+        #expect(end["changes"] == [] && end["cursor"] == cursor)
+    }
+
+    @Test func pageCostsTheSameForAnyNumberOfChanges() async throws {
+        let reader = try await Self.app().newReader()
+        let shelf = try await reader.makeShelf("Shelf")
+        let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
+        try await reader.review(book)
+        let few = try await reader.ask(Self.query)
+        try await reader.makeBooks(50, shelves: [shelf])
+        let many = try await reader.ask(Self.query)
+        #expect(many["changes", "changes"]?.list?.count ?? 0 > 50)
+        #expect(few.statements == many.statements && few.roundTrips == many.roundTrips)
+        #expect(many.roundTrips == 2)
+    }
+
+    @Test(
+        arguments: [
+            ["after": "nonsense"], ["after": ""], ["after": "YwAAAAAAAAAB="], ["first": 0],
+            ["first": 501], ["first": -1],
+        ] as [Value])
+    func badInputIsRefused(variables: Value) async throws {
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask(Self.query, variables)
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(["after", "first"].contains(answer.field))
+    }
+
+    @Test func oldCursorHasToBeginAnew() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        _ = try await reader.makeShelf("One")
+        let old = try await page(reader)["cursor"] ?? .null
+        _ = try await reader.makeShelf("Two")
+        let middle = try await page(reader)["cursor"] ?? .null
+        try await app.database.execute(
+            "UPDATE changes SET at = at - interval '100 days' WHERE seq <= 2")
+        _ = try await reader.makeShelf("Three")
+        #expect(
+            try await app.database.connected(as: TestCluster.app) {
+                try $0.query("SELECT prune_changes(90, 100)").int64(0, 0)
+            } == 2)
+        #expect(try await app.database.count("SELECT count(*) FROM changes") == 1)
+
+        for cursor in [old, .null] {
+            let page = try await page(reader, after: cursor)
+            #expect(page["resetRequired"] == true)
+            #expect(page["changes"] == [] && page["hasMore"] == false)
+            // From there on it goes on as ever.
+            _ = try await reader.makeShelf("After \(cursor)")
+            let next = try await self.page(reader, after: page["cursor"] ?? .null)
+            #expect(said(next) == ["CREATED Shelf"])
+        }
+        #expect(said(try await page(reader, after: middle)).count == 3)
+        // A cursor of a log that was put back to an older state.
+        let future = try await page(reader, after: .string(ChangeCursor(seq: 999).text))
+        #expect(future["resetRequired"] == true)
+    }
+
+    @Test func othersChangesAreNotSeen() async throws {
+        let app = try await Self.app()
+        let (mine, other) = (try await app.newReader(), try await app.newReader(.beta))
+        let before = try await page(mine)
+        _ = try await other.makeShelf("Theirs")
+        #expect(try await page(mine, after: before["cursor"] ?? .null)["changes"] == [])
+        let anonymous = try await app.ask(Self.query)
+        #expect(anonymous.code == "UNAUTHENTICATED")
+    }
+
+    /// A change that commits late has not been passed over: those after it wait.
+    @Test func lateCommitIsNotPassedOver() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let user = reader.id.string ?? ""
+        let start = try await page(reader)["cursor"] ?? .null
+        let quick = try await app.database.connected { connection in
+            try connection.execute("BEGIN")
+            try connection.execute(
+                """
+                INSERT INTO shelves (user_id, id, name, position)
+                VALUES ('\(user)', '0198c0de-0000-7000-8000-00000000000a', 'Late', 0)
+                """)
+            let quick = Task { try await reader.makeShelf("Quick") }
+            // The other waits until this is committed.
+            while try connection.query(
+                "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            ).int64(0, 0) == 0 {}
+            #expect(
+                try AdminConnection(try app.database.url(as: TestCluster.owner))
+                    .query("SELECT count(*) FROM changes").int64(0, 0) == 0)
+            try connection.execute("COMMIT")
+            return quick
+        }
+        let id = try await quick.value
+        let changes = try await page(reader, after: start)["changes"]
+        #expect(changes?.each("id") == ["0198c0de-0000-7000-8000-00000000000a", id])
+    }
+
+    @Test func deletedAccountLeavesNoLog() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let shelf = try await reader.makeShelf("Shelf")
+        try await reader.makeBooks(3, status: "READ", shelves: [shelf])
+        _ = try await reader.need(
+            "mutation($id: String!) { deleteAccount(confirm: $id) { id } }", ["id": reader.id],
+            "deleteAccount", "id")
+        #expect(
+            try await app.database.count(
+                "SELECT (SELECT count(*) FROM changes) + (SELECT count(*) FROM change_heads)") == 0)
+    }
+}

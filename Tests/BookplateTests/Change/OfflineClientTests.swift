@@ -1,0 +1,200 @@
+import GraphQL
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Several devices change one library at once. A client that only reads the log ends with the library that
+/// a fresh query shows.
+@Suite struct OfflineClientTests {
+    private static let app = Shared { try await TestApp.start() }
+
+    private static let fields = """
+        __typename id
+        ... on Shelf { name position bookCount updatedAt }
+        ... on Book { title author status currentPage updatedAt startedAt finishedAt
+          shelves { id } review { id rating text } }
+        ... on Review { rating text book { id } updatedAt }
+        """
+
+    private struct Client {
+        var objects: [String: Value] = [:]
+        var cursor = Value.null
+        var seen: Set<String> = []
+
+        /// Applies the next page; whether there is more.
+        mutating func sync(_ reader: Reader, first: Int) async throws -> Bool {
+            let page = try await reader.need(
+                """
+                query($after: String, $first: Int) { changes(after: $after, first: $first) {
+                  changes { cursor kind id node { \(OfflineClientTests.fields) } }
+                  cursor hasMore resetRequired } }
+                """, ["after": cursor, "first": .int(first)], "changes")
+            #expect(page["resetRequired"] == false)
+            for change in page["changes"]?.list ?? [] {
+                let isNew = seen.insert(change["cursor"]?.string ?? "").inserted
+                #expect(isNew, "a change comes once")
+                let id = change["id"]?.string ?? ""
+                if let node = change["node"], !node.isNull {
+                    objects[id] = node
+                } else {
+                    objects[id] = nil
+                }
+            }
+            cursor = page["cursor"] ?? .null
+            return page["hasMore"] == true
+        }
+    }
+
+    /// What the devices know of: ids that may be gone by now.
+    private final class Known: Sendable {
+        private let ids = Mutex<(shelves: [Value], books: [Value])>(([], []))
+
+        func add(shelf: Value) { ids.withLock { $0.shelves.append(shelf) } }
+        func add(book: Value) { ids.withLock { $0.books.append(book) } }
+        func shelf(_ random: inout Seeded) -> Value {
+            ids.withLock { $0.shelves.randomElement(using: &random) ?? "" }
+        }
+        func book(_ random: inout Seeded) -> Value {
+            ids.withLock { $0.books.randomElement(using: &random) ?? "" }
+        }
+    }
+
+    private func mutate(
+        _ reader: Reader, _ known: Known, _ random: inout Seeded
+    ) async throws {
+        let number = Int.random(in: 0..<1_000_000, using: &random)
+        let status = ["WANT_TO_READ", "READING", "READ", "PAUSED"].randomElement(using: &random)!
+        let (shelf, other) = (known.shelf(&random), known.shelf(&random))
+        let book = known.book(&random)
+        let answer: Answer
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0:
+            answer = try await reader.ask(
+                "mutation($n: String!) { createShelf(input: {name: $n}) { id } }",
+                ["n": "Shelf \(number)"])
+            if let id = answer["createShelf", "id"] { known.add(shelf: id) }
+        case 1, 2:
+            answer = try await reader.ask(
+                """
+                mutation($t: String!, $s: [ID!], $st: ReadingStatus!) {
+                  createBook(input: {title: $t, shelfIds: $s, status: $st}) { id } }
+                """, ["t": "Book \(number)", "s": [shelf], "st": .string(status)])
+            if let id = answer["createBook", "id"] { known.add(book: id) }
+        case 3:
+            answer = try await reader.ask(
+                "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { book { id } } }",
+                [
+                    "i": .list(
+                        (0..<3).map {
+                            ["title": "Bulk \(number).\($0)", "status": .string(status)]
+                        }
+                    )
+                ])
+            for entry in answer["createBooks"]?.list ?? [] {
+                if let id = entry["book", "id"] { known.add(book: id) }
+            }
+        case 4, 5:
+            answer = try await reader.ask(
+                """
+                mutation($id: ID!, $st: ReadingStatus!, $s: [ID!], $p: Int) {
+                  updateBook(id: $id, input: {status: $st, shelfIds: $s, currentPage: $p}) { id } }
+                """,
+                [
+                    "id": book, "st": .string(status), "s": [shelf, other], "p": .int(number % 500),
+                ])
+        case 6:
+            answer = try await reader.ask(
+                "mutation($id: ID!, $to: ID!) { moveBook(id: $id, to: $to) { id } }",
+                ["id": book, "to": shelf])
+        case 7, 8:
+            answer = try await reader.ask(
+                """
+                mutation($id: ID!, $r: Int!) {
+                  reviewBook(bookId: $id, input: {rating: $r, text: "Words \(number)"}) { id } }
+                """, ["id": book, "r": .int(number % 5 + 1)])
+        case 9:
+            answer = try await reader.ask(
+                "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
+                ["id": shelf])
+        case 10:
+            let books = ["KEEP", "MOVE", "DELETE"].randomElement(using: &random)!
+            answer = try await reader.ask(
+                "mutation($id: ID!, $b: ShelfBooks, $to: ID) { deleteShelf(id: $id, books: $b, moveTo: $to) }",
+                ["id": shelf, "b": .string(books), "to": other])
+        default:
+            answer = try await reader.ask(
+                number % 2 == 0
+                    ? "mutation($id: ID!) { deleteBook(id: $id) }"
+                    : "mutation($id: ID!) { deleteReview(bookId: $id) }", ["id": book])
+        }
+        // What is gone, or taken, is refused; nothing fails.
+        if let code = answer.code {
+            #expect(
+                ["NOT_FOUND", "BAD_USER_INPUT", "CONFLICT"].contains(code), "\(answer.json)")
+        }
+    }
+
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func clientThatReadsTheLogHasTheLibrary(seed: UInt64) async throws {
+        let reader = try await Self.app().newReader()
+        let known = Known()
+        var client = Client()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for device in 1...3 {
+                group.addTask {
+                    var random = Seeded(seed &* 100 &+ UInt64(device))
+                    for _ in 0..<50 { try await self.mutate(reader, known, &random) }
+                }
+            }
+            var random = Seeded(seed)
+            for _ in 0..<20 {
+                _ = try await client.sync(reader, first: .random(in: 1...9, using: &random))
+            }
+            try await group.waitForAll()
+        }
+        while try await client.sync(reader, first: 50) {}
+
+        let fresh = try await library(reader)
+        #expect(fresh.count > 5)
+        #expect(Set(client.objects.keys) == Set(fresh.keys))
+        for (id, object) in fresh { #expect(client.objects[id] == object) }
+    }
+
+    private func library(_ reader: Reader) async throws -> [String: Value] {
+        let shelves = try await reader.need(
+            "{ me { shelves { \(Self.fields.shelfOnly) } } }", .null, "me", "shelves")
+        var objects = shelves.list ?? []
+        for (field, selection) in [
+            ("books", Self.fields.bookOnly), ("reviews", Self.fields.reviewOnly),
+        ] {
+            var cursor = Value.null
+            while true {
+                let page = try await reader.need(
+                    """
+                    query($after: String) { me { \(field)(first: 100, after: $after) {
+                      nodes { \(selection) } pageInfo { hasNextPage endCursor } } } }
+                    """, ["after": cursor], "me", .name(field))
+                objects += page["nodes"]?.list ?? []
+                guard page["pageInfo", "hasNextPage"] == true else { break }
+                cursor = page["pageInfo", "endCursor"] ?? .null
+            }
+        }
+        return Dictionary(uniqueKeysWithValues: objects.map { ($0["id"]?.string ?? "", $0) })
+    }
+}
+
+/// The parts of the selection that hold for one type, in the same order.
+extension String {
+    fileprivate var shelfOnly: String { part("Shelf") }
+    fileprivate var bookOnly: String { part("Book") }
+    fileprivate var reviewOnly: String { part("Review") }
+
+    private func part(_ type: String) -> String {
+        let fragments = split(separator: "...").dropFirst()
+        return "__typename id "
+            + fragments.filter { $0.contains("on \(type) ") }
+            .map { "... \($0)" }.joined()
+    }
+}

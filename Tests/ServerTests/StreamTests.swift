@@ -1,0 +1,245 @@
+import Testing
+
+@testable import Server
+
+/// Answers in parts: `text/event-stream` and `multipart/mixed`, byte for byte.
+@Suite struct StreamTests {
+    private static let multipart = #"multipart/mixed;subscriptionSpec="1.0""#
+
+    /// The head, and the body with its chunks put together, up to the end of the connection or of the body.
+    private static func stream(
+        _ port: Int, _ query: String, accept: String, token: String? = nil, get: Bool = false
+    ) throws -> (head: String, body: String) {
+        let client = try RawClient(port: port)
+        var headers = "accept: \(accept)\r\n"
+        if let token { headers += "authorization: Bearer \(token)\r\n" }
+        if get {
+            let query = query.replacing("{", with: "%7B").replacing("}", with: "%7D")
+            try client.send("GET /graphql?query=\(query) HTTP/1.1\r\nhost: test\r\n\(headers)\r\n")
+        } else {
+            try client.send(
+                .post(
+                    #"{"query":"\#(query)"}"#,
+                    headers: headers + "content-type: application/json\r\n"))
+        }
+        var text = ""
+        while !text.hasSuffix("0\r\n\r\n") {
+            let bytes = try client.receive()
+            if bytes.isEmpty { break }
+            text += String(decoding: bytes, as: UTF8.self)
+        }
+        guard let end = text.firstRange(of: "\r\n\r\n") else {
+            throw RawClient.Failure(description: text)
+        }
+        return (text[..<end.lowerBound].lowercased(), dechunk(text[end.upperBound...]))
+    }
+
+    private static func dechunk(_ text: Substring) -> String {
+        var rest = text.utf8[...]
+        var body: [UInt8] = []
+        while let end = rest.firstIndex(of: 13),
+            let count = Int(String(Substring(rest[..<end])), radix: 16), count > 0
+        {
+            let start = rest.index(end, offsetBy: 2)
+            guard let stop = rest.index(start, offsetBy: count, limitedBy: rest.endIndex) else {
+                break
+            }
+            body += rest[start..<stop]
+            guard let next = rest.index(stop, offsetBy: 2, limitedBy: rest.endIndex) else { break }
+            rest = rest[next...]
+        }
+        return String(decoding: body, as: UTF8.self)
+    }
+
+    private static func events(_ data: String...) -> String {
+        ":\n\n" + data.map { "event: next\ndata: \($0)\n\n" }.joined()
+            + "event: complete\ndata:\n\n"
+    }
+
+    private static func parts(_ payloads: String...) -> String {
+        "\r\n--graphql"
+            + (["{}"] + payloads).map {
+                "\r\ncontent-type: application/json\r\n\r\n\($0)\r\n--graphql"
+            }
+            .joined() + "--\r\n"
+    }
+
+    @Test(arguments: [false, true])
+    func subscriptionsAreEventStreams(get: Bool) async throws {
+        try await TestServer.run { server in
+            let (head, body) = try await onThread {
+                try Self.stream(
+                    server.port, "subscription{three}", accept: "text/event-stream", get: get)
+            }
+            #expect(head.contains("200 ok"))
+            #expect(head.contains("content-type: text/event-stream"))
+            #expect(head.contains("cache-control: no-store"))
+            #expect(
+                body
+                    == Self.events(
+                        #"{"data":{"n":1}}"#, #"{"data":{"n":2}}"#, #"{"data":{"n":3}}"#))
+            try await server.isQuiet()
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func queriesAreEventStreamsOfOneEventWhereNothingElseIsTaken(get: Bool) async throws {
+        try await TestServer.run { server in
+            for (query, answer) in [
+                ("{a}", "query={a}"), ("{wrong}", #"{"errors":[{"message":"wrong"}]}"#),
+            ] {
+                let (head, body) = try await onThread {
+                    try Self.stream(server.port, query, accept: "text/event-stream", get: get)
+                }
+                #expect(head.contains("200 ok"))
+                #expect(body == Self.events(answer))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        #"multipart/mixed;subscriptionSpec="1.0",application/json"#,
+        "multipart/mixed;subscriptionSpec=1.0,application/graphql-response+json,application/json",
+        "multipart/mixed;boundary=graphql;subscriptionSpec=1.0",
+        "application/json, Multipart/Mixed; SubscriptionSpec=1.0",
+    ])
+    func subscriptionsAreMultipartAsApolloAsks(accept: String) async throws {
+        try await TestServer.run { server in
+            let (head, body) = try await onThread {
+                try Self.stream(server.port, "subscription{three}", accept: accept)
+            }
+            #expect(
+                head.contains(
+                    #"content-type: multipart/mixed;boundary="graphql";subscriptionspec="1.0""#))
+            #expect(
+                body
+                    == Self.parts(
+                        #"{"payload":{"data":{"n":1}}}"#, #"{"payload":{"data":{"n":2}}}"#,
+                        #"{"payload":{"data":{"n":3}}}"#))
+            try await server.isQuiet()
+        }
+    }
+
+    @Test(arguments: [
+        "multipart/mixed;subscriptionSpec=1.0,application/graphql-response+json,application/json",
+        "application/json, text/event-stream",
+        "application/graphql-response+json, application/json, text/event-stream, multipart/mixed",
+    ])
+    func queriesAreAnsweredAtOnceWhereTheyCanBe(accept: String) async throws {
+        try await TestServer.run { server in
+            let response = try await server.post(
+                #"{"query":"{a}"}"#,
+                headers: "accept: \(accept)\r\ncontent-type: application/json\r\n")
+            #expect(response.status == 200)
+            #expect(response.body == "query={a}")
+            #expect(response.headers["content-type"]?.contains("json") == true)
+        }
+    }
+
+    @Test func otherMultipartsAreNotAcceptable() async throws {
+        try await TestServer.run { server in
+            let response = try await server.post(
+                #"{"query":"{a}"}"#,
+                headers:
+                    "accept: multipart/mixed;deferSpec=20220824\r\ncontent-type: application/json\r\n"
+            )
+            #expect(response.status == 406)
+        }
+    }
+
+    @Test func aMutationByGETIsNoStream() async throws {
+        try await TestServer.run { server in
+            let response = try await server.get(
+                "/graphql?query=mutation%7Ba%7D", headers: "accept: text/event-stream\r\n")
+            #expect(response.status == 405)
+            #expect(response.headers["allow"] == "POST")
+        }
+    }
+
+    @Test func aSourceThatBreaksSaysSoAndCompletes() async throws {
+        try await TestServer.run { server in
+            let events = try await onThread {
+                try Self.stream(server.port, "subscription{fails}", accept: "text/event-stream")
+            }
+            #expect(events.body == Self.events(#"{"errors":[{"message":"it broke"}]}"#))
+            let parts = try await onThread {
+                try Self.stream(server.port, "subscription{fails}", accept: Self.multipart)
+            }
+            #expect(
+                parts.body == Self.parts(#"{"payload":null,"errors":[{"message":"it broke"}]}"#))
+        }
+    }
+
+    @Test func heartbeatsShowThatItLives() async throws {
+        var limits = HTTPLimits.quick
+        limits.heartbeatInterval = .milliseconds(40)
+        try await TestServer.run(limits: limits) { server in
+            let events = try await onThread {
+                try Self.stream(server.port, "subscription{slow}", accept: "text/event-stream")
+            }
+            #expect(events.body.hasPrefix(":\n\n:\n\n"))
+            let parts = try await onThread {
+                try Self.stream(server.port, "subscription{slow}", accept: Self.multipart)
+            }
+            #expect(
+                parts.body.contains("{}\r\n--graphql\r\ncontent-type: application/json\r\n\r\n{}"))
+        }
+    }
+
+    @Test(arguments: ["good-200", "ending", "bad"])
+    func theEndOfTheSessionEndsTheStream(token: String) async throws {
+        try await TestServer.run { server in
+            for (accept, end) in [
+                ("text/event-stream", "event: complete\ndata:\n\n"),
+                (Self.multipart, "--graphql--\r\n"),
+            ] {
+                let (_, body) = try await onThread {
+                    try Self.stream(
+                        server.port, "subscription{endless}", accept: accept, token: token)
+                }
+                #expect(body.contains(#""code":"UNAUTHENTICATED""#))
+                #expect(body.hasSuffix(end))
+            }
+            try await server.isQuiet()
+        }
+    }
+
+    @Test func aClientThatGoesOrDoesNotReadLeavesNothing() async throws {
+        var limits = HTTPLimits.quick
+        limits.slowReaderTimeout = .milliseconds(200)
+        limits.lastWordTimeout = .milliseconds(100)
+        limits.keepAliveTimeout = .milliseconds(200)
+        try await TestServer.run(limits: limits) { server in
+            for query in ["subscription{endless}", "subscription{flood}"] {
+                let client = try await onThread {
+                    let client = try RawClient(port: server.port)
+                    try client.send(
+                        .post(
+                            #"{"query":"\#(query)"}"#,
+                            headers:
+                                "accept: text/event-stream\r\ncontent-type: application/json\r\n"))
+                    _ = try client.receive(16)
+                    if query == "subscription{endless}" { client.finishSending() }
+                    return client
+                }
+                try await server.isQuiet()
+                _ = client
+            }
+        }
+    }
+
+    @Test func stoppingCutsStreamsOffWithoutCompletingThem() async throws {
+        try await TestServer.run { server in
+            let stream = Task {
+                try await onThread {
+                    try Self.stream(
+                        server.port, "subscription{endless}", accept: "text/event-stream")
+                }
+            }
+            while server.gauges.streams == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            await server.group.triggerGracefulShutdown()
+            let body = try await stream.value.body
+            #expect(body == ":\n\n")
+        }
+    }
+}

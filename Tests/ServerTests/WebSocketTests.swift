@@ -1,0 +1,335 @@
+import NIOCore
+import SocketClient
+import Testing
+
+@testable import Server
+
+/// `graphql-transport-ws` over real sockets.
+@Suite struct WebSocketTests {
+    /// Runs blocking work of a client beside a server, then waits until nothing of it is left.
+    static func run(
+        limits: HTTPLimits = .quick, bodyBytesMax: Int = 4096,
+        _ test: @escaping @Sendable (Int) throws -> Void
+    ) async throws {
+        try await TestServer.run(limits: limits, bodyBytesMax: bodyBytesMax) { server in
+            try await onThread { try test(server.port) }
+            try await server.isQuiet()
+        }
+    }
+
+    private static func subscribe(_ id: String, _ query: String) -> String {
+        #"{"id":"\#(id)","type":"subscribe","payload":{"query":"\#(query)"}}"#
+    }
+
+    @Test func queriesAndSubscriptionsShareASocket() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            #expect(client.status == 101)
+            #expect(client.head.contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="))
+            #expect(client.head.contains("sec-websocket-protocol: graphql-transport-ws"))
+            try client.initialise(token: "good")
+            try client.send(Self.subscribe("s", "subscription{slow}"))
+            try client.send(Self.subscribe("q", "{hello}"))
+            #expect(
+                try client.message()
+                    == #"{"id":"q","type":"next","payload":query={hello} token=good}"#)
+            #expect(try client.message() == #"{"id":"q","type":"complete"}"#)
+            for number in 1...3 {
+                #expect(
+                    try client.message()
+                        == #"{"id":"s","type":"next","payload":{"data":\#(number)}}"#)
+            }
+            #expect(try client.message() == #"{"id":"s","type":"complete"}"#)
+            try client.close(1000)
+            #expect(try client.closeCode() == 1000)
+            #expect(try client.receive() == .end)
+        }
+    }
+
+    @Test func theTokenOfTheHandshakeCountsToo() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(
+                port: port, headers: ["authorization": "Bearer fromHeader"])
+            try client.initialise()
+            try client.send(Self.subscribe("q", "{a}"))
+            #expect(try client.message().contains("token=fromHeader"))
+            let other = try SocketClient(port: port, headers: ["authorization": "Bearer bad"])
+            try other.send(#"{"type":"connection_init"}"#)
+            #expect(try other.closeCode() == 4403)
+        }
+    }
+
+    @Test func errorsBeforeExecutionAreErrorMessagesAndTheSocketStays() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            try client.initialise()
+            try client.send(Self.subscribe("__proto__", "{wrong}"))
+            #expect(
+                try client.message()
+                    == #"{"id":"__proto__","type":"error","payload":[{"message":"wrong"}]}"#)
+            try client.send(Self.subscribe("b", "subscription{fails}"))
+            #expect(
+                try client.message()
+                    == #"{"id":"b","type":"error","payload":[{"message":"it broke"}]}"#)
+            try client.send(#"{"type":"ping","payload":{"x":[1]}}"#)
+            #expect(try client.message() == #"{"type":"pong","payload":{"x":[1]}}"#)
+        }
+    }
+
+    @Test(arguments: [
+        (["{"], 4400), ([#"{"type":"connection_init"}"#, "[]"], 4400),
+        ([subscribe("a", "{q}")], 4401),
+        ([#"{"type":"connection_init","payload":{"Authorization":"bad"}}"#], 4403),
+        ([#"{"type":"connection_init","payload":{"Authorization":"down"}}"#], 1013),
+        ([#"{"type":"connection_init"}"#, #"{"type":"connection_init"}"#], 4429),
+    ])
+    func faultsCloseTheSocket(messages: [String], code: Int) async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            for message in messages { try client.send(message) }
+            #expect(try client.closeCode() == code)
+        }
+    }
+
+    @Test func anIdInUseClosesTheSocket() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            try client.initialise()
+            try client.send(Self.subscribe("a", "subscription{endless}"))
+            try client.send(Self.subscribe("a", "{q}"))
+            #expect(
+                try client.receive()
+                    == .close(code: 4409, reason: "Subscriber for a already exists"))
+        }
+    }
+
+    @Test(arguments: [nil, "graphql-ws", "chat, superchat"])
+    func otherSubprotocolsClose4406(subprotocol: String?) async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port, subprotocol: subprotocol)
+            #expect(!client.head.contains("sec-websocket-protocol"))
+            #expect(try client.closeCode() == 4406)
+        }
+    }
+
+    @Test func oneOfSeveralSubprotocolsIsChosen() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(
+                port: port, subprotocol: "graphql-ws, graphql-transport-ws")
+            #expect(client.head.contains("sec-websocket-protocol: graphql-transport-ws"))
+            try client.initialise()
+        }
+    }
+
+    @Test func silenceCloses4408() async throws {
+        var limits = HTTPLimits.quick
+        limits.initialisationTimeout = .milliseconds(50)
+        try await Self.run(limits: limits) { port in
+            let client = try SocketClient(port: port)
+            #expect(try client.closeCode() == 4408)
+        }
+    }
+
+    @Test(arguments: [
+        (nil, 101), ("http://localhost:3000", 101), ("https://app.example.com", 101),
+        ("https://evil.example.com", 403), ("null", 403), ("http://localhost.evil.example", 403),
+    ])
+    func pagesOfOtherSitesAreRefused(origin: String?, status: Int) async throws {
+        try await Self.run { port in
+            let client = try SocketClient(
+                port: port, headers: origin.map { ["origin": $0] } ?? [:])
+            #expect(client.status == status)
+        }
+    }
+
+    @Test func malformedHandshakesAreRefused() async throws {
+        try await Self.run { port in
+            let old = try SocketClient(port: port, version: "8")
+            #expect(old.status == 426)
+            #expect(old.head.contains("sec-websocket-version: 13"))
+            let keyless = try SocketClient(port: port, headers: ["sec-websocket-key": "x"])
+            #expect(keyless.status == 400)
+            let lost = try SocketClient(port: port, path: "/nowhere")
+            #expect(lost.status == 404)
+        }
+    }
+
+    @Test func whatComesWithTheHandshakeIsNotLost() async throws {
+        try await Self.run { port in
+            let early = SocketClient.frame(0x1, Array(#"{"type":"connection_init"}"#.utf8))
+            let client = try SocketClient(port: port, sentWithHandshake: early)
+            #expect(try client.message() == #"{"type":"connection_ack"}"#)
+        }
+    }
+
+    @Test func framesThatBreakTheProtocolCloseTheSocket() async throws {
+        try await Self.run { port in
+            let hello = Array(#"{"type":"connection_init"}"#.utf8)
+            let cases: [([UInt8], Int)] = [
+                (SocketClient.frame(0x1, hello, isMasked: false), 1002),
+                (SocketClient.frame(0x0, hello), 1002),
+                (SocketClient.frame(0x9, hello, isFinal: false), 1002),
+                (SocketClient.frame(0x2, hello), 4400),
+                (SocketClient.frame(0x1, [0xFF]), 1007),
+                (SocketClient.frame(0x1, Array(repeating: 0x20, count: 5000)), 1009),
+            ]
+            for (bytes, code) in cases {
+                let client = try SocketClient(port: port)
+                try client.send(bytes)
+                #expect(try client.closeCode() == code)
+            }
+        }
+    }
+
+    @Test func fragmentsAreOneMessageWithinTheLimit() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            let text = Array(#"{"type":"connection_init"}"#.utf8)
+            try client.send(client.frame(0x1, Array(text[..<5]), isFinal: false))
+            try client.send(client.frame(0x9, Array("hi".utf8)))
+            #expect(try client.receive() == .pong("hi"))
+            try client.send(client.frame(0x0, Array(text[5...])))
+            #expect(try client.message() == #"{"type":"connection_ack"}"#)
+            try client.send(client.frame(0x1, Array(repeating: 0x20, count: 3000), isFinal: false))
+            try client.send(client.frame(0x0, Array(repeating: 0x20, count: 3000)))
+            #expect(try client.closeCode() == 1009)
+        }
+    }
+
+    @Test func aClientThatIsSilentIsPingedAndThenGivenUp() async throws {
+        var limits = HTTPLimits.quick
+        limits.pingInterval = .milliseconds(100)
+        try await Self.run(limits: limits) { port in
+            let client = try SocketClient(port: port)
+            try client.initialise()
+            #expect(try client.receive() == .ping)
+            try client.send(client.frame(0xA, []))
+            #expect(try client.receive() == .ping)
+            #expect(try client.receive() == .end)
+        }
+    }
+
+    // MARK: Tokens
+
+    @Test func aTokenThatRunsOutClosesTheSocketUnlessANewOneCame() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            try client.initialise(token: "good-300")
+            try client.send(Self.subscribe("a", "subscription{endless}"))
+            #expect(
+                try client.receive()
+                    == .close(
+                        code: 4403, reason: "The access token has run out: send a new one earlier.")
+            )
+
+            let renewing = try SocketClient(port: port)
+            try renewing.initialise(token: "good-300")
+            try renewing.send(#"{"type":"ping","payload":{"Authorization":"Bearer good-60000"}}"#)
+            #expect(try renewing.message() == #"{"type":"pong"}"#)
+            try renewing.send(Self.subscribe("s", "subscription{slow}"))
+            for _ in 0..<4 { _ = try renewing.message() }
+            try renewing.send(Self.subscribe("q", "{a}"))
+            #expect(try renewing.message().contains("token=good-60000"))
+        }
+    }
+
+    @Test(arguments: ["bad", "another"])
+    func aNewTokenMustBeGoodAndOfTheSameSession(token: String) async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            try client.initialise(token: "good")
+            try client.send(#"{"type":"ping","payload":{"Authorization":"Bearer \#(token)"}}"#)
+            #expect(try client.closeCode() == 4403)
+        }
+    }
+
+    @Test func aSocketThatWasNobodysBecomesSomebodys() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            try client.initialise()
+            try client.send(#"{"type":"ping","payload":{"Authorization":"Bearer good"}}"#)
+            #expect(try client.message() == #"{"type":"pong"}"#)
+            try client.send(Self.subscribe("q", "{a}"))
+            #expect(try client.message().contains("token=good"))
+        }
+    }
+
+    @Test func aSessionThatEndsClosesItsSocket() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            try client.initialise(token: "ending")
+            #expect(
+                try client.receive()
+                    == .close(code: 4403, reason: "The session has ended: sign in again."))
+        }
+    }
+
+    // MARK: Ends
+
+    @Test func aClientThatGoesLeavesNothing() async throws {
+        try await Self.run { port in
+            for leave in 0..<3 {
+                let client = try SocketClient(port: port)
+                try client.initialise(token: "good")
+                for id in 0..<10 {
+                    try client.send(Self.subscribe("\(id)", "subscription{endless}"))
+                }
+                if leave == 0 { try client.close(1000) }
+                if leave == 1 { client.vanish() }
+                if leave == 2 {
+                    for id in 0..<10 { try client.send(#"{"id":"\#(id)","type":"complete"}"#) }
+                }
+            }
+        }
+    }
+
+    @Test func aClientThatDoesNotReadIsToldToResume() async throws {
+        var limits = HTTPLimits.quick
+        limits.slowReaderTimeout = .milliseconds(200)
+        limits.lastWordTimeout = .milliseconds(200)
+        try await TestServer.run(limits: limits) { server in
+            let client = try await onThread {
+                let client = try SocketClient(port: server.port, receiveBufferBytes: 4096)
+                try client.initialise()
+                try client.send(Self.subscribe("a", "subscription{flood}"))
+                return client
+            }
+            try await server.isQuiet()
+            // What the system had buffered can still be read; the last word may be in it or cut off.
+            let code = try await onThread { (try? client.closeCode()) ?? 0 }
+            #expect([0, 1013].contains(code))
+        }
+    }
+
+    @Test func stoppingClosesSocketsWith1001() async throws {
+        try await TestServer.run { server in
+            let client = try await onThread {
+                let client = try SocketClient(port: server.port)
+                try client.initialise(token: "good")
+                try client.send(Self.subscribe("a", "subscription{endless}"))
+                return client
+            }
+            await server.group.triggerGracefulShutdown()
+            #expect(try await onThread { try client.closeCode() } == 1001)
+            try await onThread { try client.close(1001) }
+            try await server.isQuiet()
+        }
+    }
+}
+
+extension TestServer {
+    /// Waits until nothing lasts any more, and nothing of it is left in memory.
+    func isQuiet() async throws {
+        for _ in 0..<1000 {
+            if gauges.sockets == 0, gauges.operations == 0, gauges.streams == 0,
+                EchoService.openStreams.load(ordering: .relaxed) == 0
+            {
+                return
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        Issue.record(
+            "\(gauges.sockets) sockets, \(gauges.operations) operations, \(gauges.streams) streams, \(EchoService.openStreams.load(ordering: .relaxed)) in memory"
+        )
+    }
+}
