@@ -30,6 +30,9 @@ let package = Package(
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CReadiness"),
+        .target(name: "Telemetry"),
+        // The editor of the explorer page, as bytes in the program.
+        .target(name: "CExplorer", exclude: ["codemirror"]),
         .target(
             name: "EventLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         .target(
@@ -44,8 +47,14 @@ let package = Package(
             name: "CLibCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CCurl", dependencies: ["CLibCurl"]),
         .target(
-            name: "HTTPFetch", dependencies: ["CCurl"]),
+            name: "HTTPFetch", dependencies: ["CCurl", "Telemetry"]),
         .target(name: "BookSources", dependencies: ["HTTPFetch"]),
+
+        .systemLibrary(
+            name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .target(
+            name: "MQTT",
+            dependencies: ["CMosquitto", .product(name: "NIOPosix", package: "swift-nio")]),
 
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -56,7 +65,7 @@ let package = Package(
         .target(
             name: "Bookplate",
             dependencies: [
-                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources",
+                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -67,7 +76,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Config", "EventLoops", "GraphQL",
+                "CExplorer", "Config", "EventLoops", "GraphQL", "Telemetry",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -80,17 +89,23 @@ let package = Package(
                 .embedInCode("Explorer/Page/explorer.html"),
                 .embedInCode("Explorer/Page/explorer.css"),
                 .embedInCode("Explorer/Page/explorer.js"),
+                .embedInCode("Explorer/Page/answer.js"),
+                .embedInCode("Explorer/Page/builder.js"),
+                .embedInCode("Explorer/Page/complete.js"),
                 .embedInCode("Explorer/Page/docs.js"),
                 .embedInCode("Explorer/Page/dom.js"),
-                .embedInCode("Explorer/Page/editor.js"),
-                .embedInCode("Explorer/Page/highlight.js"),
+                .embedInCode("Explorer/Page/editors.js"),
+                .embedInCode("Explorer/Page/export.js"),
+                .embedInCode("Explorer/Page/parse.js"),
                 .embedInCode("Explorer/Page/request.js"),
+                .embedInCode("Explorer/Page/schema.js"),
+                .embedInCode("Explorer/Page/signin.js"),
                 .embedInCode("Explorer/Page/store.js"),
             ]),
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "EventLoops", "Server",
+                "BookSources", "Bookplate", "Config", "EventLoops", "MQTT", "Server", "Telemetry",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
@@ -104,10 +119,12 @@ let package = Package(
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
         .testTarget(name: "PostgresTests", dependencies: ["EventLoops", "Postgres"]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
+        .testTarget(name: "AdminTests", dependencies: ["Admin"]),
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Config", "GraphQL", "Server", "SocketClient",
+                "Config", "GraphQL", "Server", "SocketClient", "Telemetry", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -115,6 +132,12 @@ let package = Package(
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
         .target(name: "SocketClient", path: "Tests/SocketClient"),
+        .target(name: "MosquittoBroker", path: "Tests/MosquittoBroker"),
+        .testTarget(
+            name: "MQTTTests",
+            dependencies: [
+                "MQTT", "MosquittoBroker", .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
         .testTarget(
             name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],
@@ -122,7 +145,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "BookSources", "Bookplate", "EventLoops", "GraphQL", "Identity", "Postgres",
+                "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
+                "LoopbackHTTP", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -135,7 +159,8 @@ let package = Package(
             ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
-            name: "JourneyTests", dependencies: ["GraphQL", "SocketClient", "TestSupport"]),
+            name: "JourneyTests",
+            dependencies: ["GraphQL", "MosquittoBroker", "SocketClient", "TestSupport"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

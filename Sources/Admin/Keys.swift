@@ -14,8 +14,8 @@ struct Keys: ParsableCommand {
             abstract: "Makes a new signing key, and the file where there is none.",
             discussion: """
                 The file is BOOKPLATE_SESSION_KEYS. Tokens of the kept keys stay good until they run out, which
-                takes a quarter of an hour. Servers read the file when they start: restart all of them before
-                the next rotation.
+                takes a quarter of an hour. Running servers read the file again within a second; where each has
+                a file of its own, bring the new one to all of them.
 
                 Examples:
                   BOOKPLATE_SESSION_KEYS=/etc/bookplate/session-keys bookplate-admin keys rotate
@@ -43,10 +43,11 @@ struct Keys: ParsableCommand {
                     ]),
                     lines: [
                         "\(file): \(dryRun ? "would have" : "has") "
-                            + "\(keys.signingKeys.count) signing keys"
+                            + "\(keys.signingKeys.count) signing key\(keys.signingKeys.count == 1 ? "" : "s")"
                     ])
             } catch {
-                throw Failure("the session keys in \(file) cannot be used: \(error)", code: 78)
+                throw Failure(
+                    "the session keys in \(file) cannot be used: \(error)", .configuration)
             }
         }
 

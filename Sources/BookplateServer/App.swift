@@ -12,6 +12,7 @@ import NIOPosix
 import Postgres
 import Server
 import ServiceLifecycle
+import Telemetry
 
 /// The server: reads its configuration, opens the database, and serves until it is told to stop.
 @main
@@ -35,8 +36,9 @@ enum App {
         let logger = Logger(label: "bookplate", configuration)
         let schema = try BookplateSchema(sdl: BookplateSchema.text)
         let isDevelopment = configuration.environment == .development
-        let keys = try sessionKeys(configuration)
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
+        let keyring = try Self.keyring(configuration)
+        let identity = try IdentitySources(configuration, development, logger)
         let databaseURL = try configuration.database.required()
         try checkDatabase(databaseURL)
         let group = MultiThreadedEventLoopGroup.singleton
@@ -46,11 +48,18 @@ enum App {
         }
         let hub = try await Hub.start(
             PostgresConfiguration(url: databaseURL), database: firstPool, logger: logger)
+        let metrics = Metrics()
+        metrics.tell(of: Array(pools.values))
+        let gauges = LiveGauges()
+        metrics.tell(of: gauges)
+        _ = JobGauges(metrics, database: firstPool)
+        let slow = configuration.slowOperationMilliseconds
         let services = Services(
-            sessionKeys: keys,
-            issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
-            keySets: try keySets(configuration, development, logger),
-            bookSources: try SourceChain(configuration, logger), hub: hub, logger: logger)
+            keyring: keyring, issuers: identity.issuers,
+            keySets: identity.keySets, makeKeySet: identity.makeKeySet,
+            rates: RateLimits(.init(configuration.limits)), apple: identity.apple,
+            bookSources: try SourceChain(configuration, logger), hub: hub, logger: logger,
+            metrics: metrics, slowOperation: slow == 0 ? nil : .milliseconds(slow))
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -59,14 +68,19 @@ enum App {
         limits.operation.aliasesMax = configuration.limits.aliasesMax
         limits.operation.costMax = configuration.limits.costMax
         limits.validation.hasSuggestions = configuration.introspection
-        let hasExplorer = configuration.explorer
+        let explorer =
+            configuration.explorer
+            ? Explorer(
+                schema: schema.schema, limits: limits, isDevelopment: isDevelopment,
+                hasDevelopmentSignIn: development != nil) : nil
         let bodyBytesMax = configuration.limits.bodyBytesMax
         let socketOrigins = AllowedOrigins(
             configuration.allowedOrigins + [configuration.publicURL])
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
             group: group, executors: pools.values.map(\.executor), host: configuration.host,
-            port: configuration.port, logger: logger,
+            port: configuration.port, proxies: TrustedProxies(configuration.trustedProxies),
+            logger: logger, metrics: metrics, gauges: gauges,
             onListening: { logger.info("listening on \($0)") }
         ) { [limits] executor in
             let loop = executor.eventLoop
@@ -75,62 +89,50 @@ enum App {
             }
             let runner = RequestRunner(schema, database: pool, services: services, limits: limits)
             let routes = standardRoutes(
-                loop: loop, service: BookplateService(runner, showsCost: isDevelopment),
-                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText,
-                socketOrigins: socketOrigins
+                loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
+                bodyBytesMax: bodyBytesMax, explorer: explorer, schemaText: schemaText,
+                socketOrigins: socketOrigins, metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
             return routes + (development?.routes ?? [])
+                + [appleNotificationRoute(services, database: pool)]
         }
         let jobs = try await JobService(
             JobHandlers.all(services), databaseURL,
             connectionCount: jobConnectionCount(configuration), logger: logger)
+        var running: [any Service] = [
+            jobs, ConfigurationWatch(services, database: jobs.pool, logger: logger),
+        ]
+        if let broker = configuration.sources.broker {
+            running.append(
+                EventService(
+                    broker, publicURL: configuration.publicURL, database: firstPool,
+                    services: services))
+        }
         // Stopped in the reverse order: the last requests may still ask for work.
         let lifecycle = ServiceGroup(
             configuration: .init(
-                services: [
-                    .init(service: jobs, successTerminationBehavior: .gracefullyShutdownGroup),
-                    .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
-                ],
+                services: (running + [server]).map {
+                    .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
+                },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        if development != nil { logger.notice("development sign-in is open, on loopback only") }
         defer { logger.info("stopped") }
         try await lifecycle.run()
         await hub.close()
         for pool in pools.values { await pool.close() }
     }
 
-    private static func sessionKeys(_ configuration: Configuration) throws -> SessionKeys {
+    private static func keyring(_ configuration: Configuration) throws -> SessionKeyring {
         let file = try configuration.sessionKeysFile()
         do throws(SessionKeysError) {
-            return try SessionKeys(
+            return try SessionKeyring(
                 file: file, makesMissing: configuration.environment == .development)
         } catch {
             throw StartError(
                 message: "the session keys in \(file) cannot be used: \(error)", code: 78)
         }
-    }
-
-    /// Where the keys of identity tokens come from, by issuer.
-    private static func keySets(
-        _ configuration: Configuration, _ development: DevelopmentSignIn?, _ logger: Logger
-    ) throws -> [String: KeySetCache] {
-        let url = configuration.identity.appleJWKSURL
-        // The operator's own setting may name a private host; nothing a stranger says comes here.
-        let host = url.split(separator: "/").dropFirst().first?.split(separator: ":").first ?? ""
-        let allowed = try FetchAllowList(
-            parsing: (configuration.sources.fetchAllow + [String(host)]).joined(separator: ","))
-        let fetcher = Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
-        let apple = KeySetCache(
-            url: url, fetcher: fetcher,
-            allowsPlainHTTP: configuration.environment == .development,
-            onFailure: { error in
-                logger.error("the issuer's keys cannot be fetched", metadata: ["error": "\(error)"])
-            })
-        var keySets = Dictionary(
-            uniqueKeysWithValues: configuration.identity.appleIssuers.map { ($0, apple) })
-        if let development { keySets[development.issuer] = try development.keySet }
-        return keySets
     }
 
     /// A quarter of the connections is for jobs.

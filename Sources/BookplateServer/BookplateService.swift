@@ -7,22 +7,22 @@ import Server
 /// The product behind GraphQL over HTTP, on one event loop.
 final class BookplateService: GraphQLService {
     private let runner: RequestRunner
-    /// Whether answers tell what they cost the database.
-    private let showsCost: Bool
+    /// Whether answers tell what they cost the database, and on demand what was done for them.
+    private let isDevelopment: Bool
 
-    init(_ runner: RequestRunner, showsCost: Bool) {
+    init(_ runner: RequestRunner, isDevelopment: Bool) {
         self.runner = runner
-        self.showsCost = showsCost
+        self.isDevelopment = isDevelopment
     }
 
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
         guard let query = request.query else { return .persistedQueryNotFound }
-        return answer(await runner.run(.init(query, request)))
+        return answer(await runner.run(.init(query, request, isExplained: isExplained(request))))
     }
 
     func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
         guard let query = request.query else { return .answer(.persistedQueryNotFound) }
-        switch await runner.open(.init(query, request)) {
+        switch await runner.open(.init(query, request, isExplained: isExplained(request))) {
         case .answer(let answer): return .answer(self.answer(answer))
         case .responses(let responses): return .responses(responses)
         }
@@ -48,9 +48,14 @@ final class BookplateService: GraphQLService {
         }
     }
 
+    private func isExplained(_ request: GraphQLRequest) -> Bool {
+        isDevelopment && request.extensions?["explain"]?.boolean == true
+    }
+
     private func answer(_ answer: RequestRunner.Answer) -> GraphQLAnswer {
-        var headers: [(String, String)] = []
-        if showsCost, let statistics = answer.statistics {
+        var headers = answer.rate?.headers ?? []
+        if let seconds = answer.retryAfterSeconds { headers.append(("retry-after", "\(seconds)")) }
+        if isDevelopment, let statistics = answer.statistics {
             headers.append(
                 (
                     "x-database-cost",
@@ -59,16 +64,30 @@ final class BookplateService: GraphQLService {
         }
         return GraphQLAnswer(
             body: ByteBuffer(bytes: answer.body), isRequestError: answer.isRequestError,
-            status: answer.isForbiddenMutation ? .methodNotAllowed : nil, headers: headers)
+            status: answer.isForbiddenMutation
+                ? .methodNotAllowed : answer.retryAfterSeconds != nil ? .tooManyRequests : nil,
+            headers: headers)
+    }
+}
+
+extension RateLimits.State {
+    /// Spec: https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html
+    fileprivate var headers: [(String, String)] {
+        [
+            ("ratelimit-policy", "\"\(name)\";q=\(unitsPerMinute);w=60"),
+            ("ratelimit", "\"\(name)\";r=\(remaining);t=\(waitSeconds)"),
+        ]
     }
 }
 
 extension RequestRunner.Request {
-    fileprivate init(_ query: String, _ request: GraphQLRequest) {
+    fileprivate init(_ query: String, _ request: GraphQLRequest, isExplained: Bool) {
         self.init(
             query: query, operationName: request.operationName,
             variables: request.variables ?? .null, bearerToken: request.bearerToken,
-            isReadOnly: request.isGET, requestID: request.requestID)
+            isReadOnly: request.isGET, requestID: request.requestID,
+            address: request.client.map { RateKey(address: $0.high, $0.low) },
+            isExplained: isExplained)
     }
 }
 

@@ -9,7 +9,7 @@ import ServiceLifecycle
 /// Does background work beside the requests: on connections, a loop and threads of its own.
 struct JobService: Service {
     private let worker: JobWorker
-    private let pool: ConnectionPool
+    let pool: ConnectionPool
     private let listener: Listener
 
     /// - Parameter connectionCount: connections for jobs; one more listens.

@@ -21,6 +21,8 @@ package struct Configuration: Sendable, Equatable {
     package var port: Int
     /// What the addresses given to clients start with; no slash at its end.
     package var publicURL: String
+    /// Addresses and CIDR blocks of the proxies whose `X-Forwarded-For` is believed; none by default.
+    package var trustedProxies: [String]
     /// Origins besides the server's own whose pages may open a WebSocket; `*` is all.
     package var allowedOrigins: [String]
 
@@ -34,6 +36,8 @@ package struct Configuration: Sendable, Equatable {
     package var explorer: Bool
     package var logLevel: LogLevel
     package var logFormat: LogFormat
+    /// Milliseconds from which an operation is logged as slow; 0 logs none.
+    package var slowOperationMilliseconds: Int
 
     /// A configuration from variables by name.
     ///
@@ -58,6 +62,9 @@ package struct Configuration: Sendable, Equatable {
         storage = try Storage(&input)
         sources = try Sources(&input)
         limits = try input.optional("BOOKPLATE_LIMITS", read: Limits.read) ?? Limits()
+        if isDevelopment, !limits.areRatesGiven { limits = limits.withoutRates }
+        trustedProxies =
+            try input.optional("BOOKPLATE_TRUSTED_PROXIES", read: Read.networks) ?? []
 
         introspection =
             try input.optional("BOOKPLATE_INTROSPECTION", read: Read.boolean) ?? isDevelopment
@@ -67,6 +74,10 @@ package struct Configuration: Sendable, Equatable {
         logFormat =
             try input.optional("BOOKPLATE_LOG_FORMAT", read: Read.oneOf(LogFormat.self))
             ?? (isDevelopment ? .text : .json)
+
+        slowOperationMilliseconds =
+            try input.optional("BOOKPLATE_SLOW_OPERATION_MS", read: Read.integer(0...600_000))
+            ?? 500
 
         try input.finish()
     }

@@ -10,33 +10,66 @@ extension Configuration {
         package var costMax = 10_000
         package var documentTokensMax = 5_000
         package var bodyBytesMax = 1 << 20
-        /// Of one user; 0 is no limit.
+        /// Of one user; 0 is no limit. A request that can return many objects counts as several.
         package var requestsPerMinuteMax = 600
+        /// Of one address; 0 is no limit.
+        package var addressRequestsPerMinuteMax = 6_000
+        /// Of one address; 0 is no limit.
+        package var signInsPerMinuteMax = 30
+        /// Of one address; 0 is no limit.
+        package var refreshesPerMinuteMax = 150
 
-        /// `name=number` between commas: depth, fields, aliases, cost, tokens, body, rate.
+        /// `name=number` between commas: depth, fields, aliases, cost, tokens, body, rate, address, signin, refresh.
         static func read(_ text: String) throws(Malformed) -> Limits {
             var limits = Limits()
+            var given: Set<String> = []
             for entry in try Read.list(text) {
                 let pair = entry.split(separator: "=", omittingEmptySubsequences: false)
-                let lowest = pair.first == "rate" ? 0 : 1
+                let name = String(pair[0])  // there is one, be it empty
+                guard let field = fields[name] else {
+                    throw Malformed(
+                        "has '\(name)', which is not one of "
+                            + "depth, fields, aliases, cost, tokens, body, rate, address, signin, refresh"
+                    )
+                }
+                let lowest = rates.contains(name) ? 0 : 1
                 guard pair.count == 2, let number = Int(pair[1]),
                     (lowest...1_000_000_000).contains(number)
                 else { throw Malformed("must be like depth=15,body=1048576") }
-                switch pair[0] {
-                case "depth": limits.selectionDepthMax = number
-                case "fields": limits.fieldsMax = number
-                case "aliases": limits.aliasesMax = number
-                case "cost": limits.costMax = number
-                case "tokens": limits.documentTokensMax = number
-                case "body": limits.bodyBytesMax = number
-                case "rate": limits.requestsPerMinuteMax = number
-                default:
-                    throw Malformed(
-                        "has '\(pair[0])', which is not one of "
-                            + "depth, fields, aliases, cost, tokens, body, rate")
-                }
+                limits[keyPath: field] = number
+                given.insert(name)
+            }
+            if given.isDisjoint(with: rates) { return limits }
+            // The others follow the rate of users, or are off with it.
+            if given.contains("rate"), !given.contains("address") {
+                limits.addressRequestsPerMinuteMax = limits.requestsPerMinuteMax * 10
+            }
+            if limits.requestsPerMinuteMax == 0 {
+                if !given.contains("signin") { limits.signInsPerMinuteMax = 0 }
+                if !given.contains("refresh") { limits.refreshesPerMinuteMax = 0 }
+            }
+            limits.areRatesGiven = true
+            return limits
+        }
+
+        /// Whether a rate was set. Where none is, development has none: its one user is its developer, or a test.
+        var areRatesGiven = false
+
+        /// Without limits on how often.
+        var withoutRates: Limits {
+            var limits = self
+            for name in Self.rates {
+                if let field = Self.fields[name] { limits[keyPath: field] = 0 }
             }
             return limits
         }
+
+        private static let rates: Set = ["rate", "address", "signin", "refresh"]
+        private static let fields: [String: WritableKeyPath<Limits, Int> & Sendable] = [
+            "depth": \.selectionDepthMax, "fields": \.fieldsMax, "aliases": \.aliasesMax,
+            "cost": \.costMax, "tokens": \.documentTokensMax, "body": \.bodyBytesMax,
+            "rate": \.requestsPerMinuteMax, "address": \.addressRequestsPerMinuteMax,
+            "signin": \.signInsPerMinuteMax, "refresh": \.refreshesPerMinuteMax,
+        ]
     }
 }

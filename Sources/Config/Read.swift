@@ -1,3 +1,5 @@
+import Glibc
+
 /// How values are read from text.
 enum Read {
     static func text(_ text: String) throws(Malformed) -> String { text }
@@ -94,6 +96,24 @@ enum Read {
             throw Malformed("must be a list with commas between its entries")
         }
         return words
+    }
+
+    /// Addresses and CIDR blocks between commas.
+    static func networks(_ text: String) throws(Malformed) -> [String] {
+        let networks = try list(text)
+        for network in networks {
+            let parts = network.split(separator: "/", omittingEmptySubsequences: false)
+            var bytes = in6_addr()
+            let bitsMax =
+                inet_pton(AF_INET, String(parts[0]), &bytes) == 1
+                ? 32 : inet_pton(AF_INET6, String(parts[0]), &bytes) == 1 ? 128 : -1
+            let bits = parts.count == 1 ? bitsMax : parts.count == 2 ? Int(parts[1]) ?? -1 : -1
+            guard bitsMax > 0, (0...bitsMax).contains(bits) else {
+                throw Malformed(
+                    "has '\(network)', which is no address such as 10.0.0.1 or 10.0.0.0/8")
+            }
+        }
+        return networks
     }
 
     static func trimmed(_ text: Substring) -> String {

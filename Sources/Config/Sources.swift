@@ -15,7 +15,7 @@ extension Configuration {
         /// Hosts and CIDRs that may be fetched from though they are private.
         package var fetchAllow: [String]
         /// A broker for cover events.
-        package var mqttURL: String?
+        package var broker: Broker?
 
         init(_ input: inout Variables) throws(ConfigError) {
             let url = Read.url("https", "http")
@@ -36,8 +36,7 @@ extension Configuration {
                 "BOOKPLATE_OPENAI_URL", default: "https://api.openai.com/v1", read: url)
             openAIKey = try input.optional("BOOKPLATE_OPENAI_KEY", read: Read.text)
             fetchAllow = try input.optional("BOOKPLATE_FETCH_ALLOW", read: Read.list) ?? []
-            mqttURL = try input.optional(
-                "BOOKPLATE_MQTT_URL", read: Read.url("mqtt", "mqtts"))
+            broker = try input.optional("BOOKPLATE_MQTT_URL", read: Broker.read)
         }
     }
 }

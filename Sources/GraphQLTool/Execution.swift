@@ -13,7 +13,7 @@ func executeOverJSON(
     let cache = DocumentCache(
         schema: schema, resolvers: JSONResolvers(schema: schema), limits: limits)
     let document = try cache.document(Array(source.utf8))
-    let (plan, values) = try document.plan(operationName: operationName, variables: variables)
+    let (plan, values, _) = try document.plan(operationName: operationName, variables: variables)
     let result = await execute(
         plan, variables: values, root: JSONBatch([root]), context: NoContext())
     let body: Value

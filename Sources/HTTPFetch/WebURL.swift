@@ -1,17 +1,17 @@
 import CCurl
 
 /// A checked absolute `http` or `https` URL, parsed by libcurl so that what is checked is what is connected to.
-struct WebURL: Equatable {
+package struct WebURL: Equatable {
     /// Longer ones are refused.
     static let bytesMax = 8192
 
     let text: String
     let scheme: String
-    let host: String
+    package let host: String
     let port: String
 
     /// - Parameter base: what a relative `text` (of a redirect) starts from.
-    init(_ text: String, relativeTo base: WebURL? = nil) throws(FetchError) {
+    package init(_ text: String, relativeTo base: WebURL? = nil) throws(FetchError) {
         guard text.utf8.count <= Self.bytesMax, !text.utf8.contains(0), let handle = curl_url()
         else { throw .invalidURL }
         defer { curl_url_cleanup(handle) }

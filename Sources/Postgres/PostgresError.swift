@@ -73,12 +73,9 @@ package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible 
     /// Where in the segment the statement stands; nil when it was not one of them, as at COMMIT.
     package var statementIndex: Int?
 
+    /// For a log: without the detail, which quotes the row.
     package var description: String {
-        var text = "\(message) (\(sqlState))"
-        for (name, value) in [("detail", detail), ("hint", hint)] {
-            if let value { text += "; \(name): \(value)" }
-        }
-        return text
+        "\(message) (\(sqlState))" + (hint.map { "; hint: \($0)" } ?? "")
     }
 }
 

@@ -44,6 +44,8 @@ package struct GraphQLRequest: Sendable {
     package var mediaType: ResponseMediaType
     /// For the log and for masked errors.
     package var requestID: String
+    /// Where it comes from; nil where that is not known.
+    package var client: ClientAddress?
 
     package init(
         query: String? = nil, documentID: String? = nil, operationName: String? = nil,

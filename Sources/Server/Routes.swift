@@ -1,5 +1,6 @@
 import GraphQL
 import NIOCore
+import Telemetry
 
 /// Whether the server can serve, and if not, why.
 package enum Readiness: Sendable, Equatable {
@@ -12,22 +13,23 @@ package enum Readiness: Sendable, Equatable {
 ///
 /// - Parameters:
 ///   - schemaText: The SDL; nil where clients may not read it.
-///   - hasExplorer: Whether browsers get the explorer page.
+///   - explorer: The page that browsers get; nil where they get none.
 ///   - socketOrigins: Whose pages may open a WebSocket.
+///   - metrics: What `/metrics` tells.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
-    loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int, hasExplorer: Bool,
+    loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int, explorer: Explorer?,
     schemaText: String?, socketOrigins: AllowedOrigins = AllowedOrigins([]),
-    readiness: @escaping () async -> Readiness
+    metrics: Metrics = Metrics(), readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
-        service: service, loop: loop, page: hasExplorer ? Explorer.page : nil,
-        bodyBytesMax: bodyBytesMax, socketOrigins: socketOrigins
+        service: service, loop: loop, page: explorer?.page, bodyBytesMax: bodyBytesMax,
+        socketOrigins: socketOrigins
     ).routes
-    if hasExplorer { routes += Explorer.routes }
+    routes += explorer?.routes(bodyBytesMax: bodyBytesMax) ?? []
     if let schemaText {
         let asset = Asset(Array(schemaText.utf8), contentType: "text/plain; charset=utf-8")
         routes.append(Route(.GET, "/schema.graphql") { asset.response(to: $0) })
     }
-    return routes + healthRoutes(readiness)
+    return routes + healthRoutes(readiness) + [metricsRoute(metrics)]
 }

@@ -41,13 +41,37 @@ import Testing
         ("BOOKPLATE_INTROSPECTION", "maybe"), ("BOOKPLATE_EXPLORER", "2"),
         ("BOOKPLATE_ENV", "test"), ("BOOKPLATE_LOG_LEVEL", "loud"),
         ("BOOKPLATE_LOG_FORMAT", "xml"), ("BOOKPLATE_FETCH_ALLOW", "a,,b"),
-        ("BOOKPLATE_MQTT_URL", "http://broker"), ("BOOKPLATE_APPLE_JWKS_URL", "file:///etc"),
+        ("BOOKPLATE_MQTT_URL", "http://broker"), ("BOOKPLATE_MQTT_URL", "mqtt://"),
+        ("BOOKPLATE_MQTT_URL", "mqtt://a:b%zz@host"), ("BOOKPLATE_MQTT_URL", "mqtt://host:0"),
+        ("BOOKPLATE_MQTT_URL", "mqtt://host?ca=/file"), ("BOOKPLATE_MQTT_URL", "mqtts://host?x=y"),
+        ("BOOKPLATE_APPLE_JWKS_URL", "file:///etc"),
         ("BOOKPLATE_OPENAI_URL", "nowhere"),
     ])
     func namesTheVariableThatIsWrong(name: String, value: String) throws {
         let error = #expect(throws: ConfigError.self) { try Configuration([name: value]) }
         #expect(error?.name == name)
         #expect(error?.description.contains("\n") == false)
+    }
+
+    @Test func readsABrokersAddress() throws {
+        let plain = try Configuration(["BOOKPLATE_MQTT_URL": "mqtt://broker"]).sources.broker
+        #expect(plain == .init(host: "broker", port: 1883, isEncrypted: false))
+        let whole = try Configuration([
+            "BOOKPLATE_MQTT_URL": "mqtts://book%40plate:p%3Aa:s%2Fs@[::1]:99/?ca=/etc/ca%20s.pem"
+        ]).sources.broker
+        #expect(
+            whole
+                == .init(
+                    host: "::1", port: 99, isEncrypted: true, user: "book@plate",
+                    password: "p:a:s/s",
+                    certificatesFile: "/etc/ca s.pem"))
+    }
+
+    @Test func showsNoPasswordOfABrokerInAnError() {
+        let error = #expect(throws: ConfigError.self) {
+            try Configuration(["BOOKPLATE_MQTT_URL": "mqtt://user:secret@host:many"])
+        }
+        #expect(error?.description.contains("secret") == false)
     }
 
     @Test func showsNoSecretInAnError() {
@@ -85,6 +109,44 @@ import Testing
             return
         }
         #expect(s3.bucket == "covers" && s3.endpoint == "http://s3.local:9000")
+    }
+
+    /// Users, addresses, sign-ins, refreshes.
+    @Test(
+        arguments: [
+            // A developer's own machine limits nobody, unless it is asked to.
+            ("development", nil, [0, 0, 0, 0]),
+            ("development", "depth=5", [0, 0, 0, 0]),
+            ("development", "rate=5", [5, 50, 30, 150]),
+            ("production", nil, [600, 6000, 30, 150]),
+            ("production", "rate=0", [0, 0, 0, 0]),
+            ("production", "rate=0,signin=5", [0, 0, 5, 0]),
+            ("production", "rate=100,address=7,signin=0,refresh=1", [100, 7, 0, 1]),
+            ("production", "address=0", [600, 0, 30, 150]),
+        ] as [(String, String?, [Int])])
+    func readsRates(environment: String, limits: String?, rates: [Int]) throws {
+        var variables = ["BOOKPLATE_ENV": environment]
+        variables["BOOKPLATE_LIMITS"] = limits
+        let found = try Configuration(variables).limits
+        #expect(
+            [
+                found.requestsPerMinuteMax, found.addressRequestsPerMinuteMax,
+                found.signInsPerMinuteMax, found.refreshesPerMinuteMax,
+            ] == rates)
+    }
+
+    @Test(arguments: [
+        ("10.0.0.1", true), ("10.0.0.0/8, ::1, fd00::/8", true), ("0.0.0.0/0", true),
+        ("10.0.0.0/33", false), ("proxy.local", false), ("10.0.0.0/", false), ("/8", false),
+        ("10.0.0.1/8/8", false), ("fd00::/129", false), ("10.0.0.0/-1", false),
+    ])
+    func readsTrustedProxies(text: String, isGood: Bool) throws {
+        let variables = ["BOOKPLATE_TRUSTED_PROXIES": text]
+        if isGood {
+            #expect(try !Configuration(variables).trustedProxies.isEmpty)
+        } else {
+            #expect(throws: ConfigError.self) { try Configuration(variables) }
+        }
     }
 
     @Test func wantsAllOfAnAppleKeyOrNone() {

@@ -5,7 +5,9 @@ import Glibc
 /// Its calls block for up to the time limit, so they belong on a thread that nobody waits for.
 package final class SocketClient: Sendable {
     package struct Failure: Error, CustomStringConvertible {
-        package var description: String
+        package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     package enum Frame: Equatable, Sendable {

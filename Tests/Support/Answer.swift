@@ -1,3 +1,4 @@
+import Bookplate
 import GraphQL
 
 /// A response, and what it cost.
@@ -8,6 +9,9 @@ package struct Answer: Sendable {
     package let isForbiddenMutation: Bool
     package let statements: Int
     package let roundTrips: Int
+    /// Where the caller stands; nil where nothing is limited.
+    package let rate: RateLimits.State?
+    package let retryAfterSeconds: Int?
 
     /// The value below `data`; nil where the path leads nowhere.
     package subscript(_ path: PathElement...) -> Value? { value(at: path) }

@@ -29,6 +29,11 @@ package struct Reader: Sendable {
         try await app.ask(query, variables, token: token)
     }
 
+    package func subscribe(_ query: String, _ variables: Value = .null) async throws -> LiveAnswers
+    {
+        try await app.subscribe(query, variables, token: token)
+    }
+
     // MARK: - What tests need to begin with
 
     /// What a test needs did not work; the test ends.

@@ -14,7 +14,8 @@ package final class TestApp: Sendable {
     package let database: TestDatabase
     package let pool: ConnectionPool
     package let hub: Hub
-    package let keys = SessionKeys.generate()
+    package let keys: SessionKeys
+    package let services: Services
     private let runner: LoopBound
 
     /// An app that shares the server: its slug, its audience.
@@ -28,12 +29,20 @@ package final class TestApp: Sendable {
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
     /// Making its key takes long, so one serves all.
     package static let issuer = DevelopmentIssuer()
+    /// Another OpenID provider: its keys are at whatever URL a tenant names.
+    package static let provider = DevelopmentIssuer(issuer: "https://provider.example")
+    private static let providerKeySet: KeySet = {
+        guard let keys = try? provider.keySet else { preconditionFailure("no key set") }
+        return keys
+    }()
 
     /// - Parameters:
     ///   - catalog: lines of a catalogue file.
     ///   - sources: who knows other books.
     package static func start(
         catalog: [String] = TestCatalog.lines(), sources: SourceChain = SourceChain([]),
+        rates: RateLimits = RateLimits(), apple: AppleClient? = nil,
+        keyring: SessionKeyring = SessionKeyring(.generate()),
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> TestApp {
         let database = try await TestCluster.shared.clone()
@@ -50,23 +59,27 @@ package final class TestApp: Sendable {
         configuration.connectionCount = 2
         configure(&configuration)
         let executor = EventLoopTaskExecutor(loops.next())
-        return try await TestApp(
-            database, try await ConnectionPool.start(configuration, on: executor), sources)
+        let pool = try await ConnectionPool.start(configuration, on: executor)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let hub = try await Hub.start(
+            PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
+            logger: logger)
+        let services = Services(
+            keyring: keyring, issuers: [issuer.issuer],
+            keySets: [issuer.issuer: KeySetCache(fixed: try issuer.keySet)],
+            makeKeySet: { _ in KeySetCache(fixed: providerKeySet) }, rates: rates, apple: apple,
+            bookSources: sources, hub: hub, logger: logger)
+        return try TestApp(database, pool, services, hub)
     }
 
     private init(
-        _ database: TestDatabase, _ pool: ConnectionPool, _ sources: SourceChain
-    ) async throws {
+        _ database: TestDatabase, _ pool: ConnectionPool, _ services: Services, _ hub: Hub
+    ) throws {
         self.database = database
         self.pool = pool
-        hub = try await Hub.start(
-            PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let services = Services(
-            sessionKeys: keys, issuers: [Self.issuer.issuer],
-            keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
-            bookSources: sources, hub: hub,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        self.services = services
+        self.hub = hub
+        keys = services.sessionKeys
         runner = LoopBound(
             RequestRunner(
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))
@@ -81,15 +94,37 @@ package final class TestApp: Sendable {
         func run(_ request: RequestRunner.Request) async -> RequestRunner.Answer {
             await runner.run(request)
         }
+
+        /// Reads all answers, the errors that end them too.
+        func open(
+            _ request: RequestRunner.Request, opened: () -> Void, _ answered: ([UInt8]) -> Void
+        ) async {
+            let operation = await runner.open(request)
+            opened()
+            switch operation {
+            case .answer(let answer): answered(answer.body)
+            case .responses(let responses):
+                do throws(RequestErrors) {
+                    while let response = try await responses.next() { answered(response.body) }
+                } catch {
+                    var writer = ResponseWriter()
+                    writer.append("{\"errors\":")
+                    writer.write(error.errors)
+                    writer.append("}")
+                    answered(writer.bytes)
+                }
+            }
+        }
     }
 
     /// Runs a request with a token, or without.
     package func ask(
-        _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false
+        _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
+        address: RateKey? = nil
     ) async throws -> Answer {
         let request = RequestRunner.Request(
             query: query, variables: variables, bearerToken: token, isReadOnly: isReadOnly,
-            requestID: "test-request")
+            requestID: "test-request", address: address)
         let answer = await Task(executorPreference: pool.executor) { [runner] in
             await runner.run(request)
         }.value
@@ -97,7 +132,27 @@ package final class TestApp: Sendable {
             json: try parseJSON(answer.body), isRequestError: answer.isRequestError,
             isForbiddenMutation: answer.isForbiddenMutation,
             statements: answer.statistics?.statementCount ?? 0,
-            roundTrips: answer.statistics?.roundTripCount ?? 0)
+            roundTrips: answer.statistics?.roundTripCount ?? 0, rate: answer.rate,
+            retryAfterSeconds: answer.retryAfterSeconds)
+    }
+
+    /// Opens a subscription with a token, or without.
+    package func subscribe(
+        _ query: String, _ variables: Value = .null, token: String?
+    ) async throws -> LiveAnswers {
+        let request = RequestRunner.Request(
+            query: query, variables: variables, bearerToken: token, requestID: "test-request")
+        let opened = AsyncStream.makeStream(of: Void.self)
+        let answers = LiveAnswers { [pool, runner] continuation in
+            Task(executorPreference: pool.executor) {
+                await runner.open(request, opened: { opened.continuation.finish() }) {
+                    if let answer = try? parseJSON($0) { continuation.yield(answer) }
+                }
+                continuation.finish()
+            }
+        }
+        for await _ in opened.stream {}
+        return answers
     }
 
     // MARK: - Readers
@@ -120,23 +175,39 @@ package final class TestApp: Sendable {
         """
 
     package func signIn(
-        subject: String, tenant: Tenant = .alpha, email: String? = nil, displayName: String? = nil
+        subject: String, tenant: Tenant = .alpha, email: String? = nil, displayName: String? = nil,
+        authorizationCode: String? = nil
     ) async throws -> Answer {
-        let token = identityToken(subject: subject, tenant: tenant, email: email)
+        try await signIn(
+            token: identityToken(subject: subject, tenant: tenant, email: email),
+            displayName: displayName, authorizationCode: authorizationCode)
+    }
+
+    package func signIn(
+        token: String, nonce: String? = nil, displayName: String? = nil,
+        authorizationCode: String? = nil, address: RateKey? = nil
+    ) async throws -> Answer {
+        func text(_ value: String?) -> Value { value.map { .string($0) } ?? .null }
         return try await ask(
             Self.signIn,
             [
                 "input": [
-                    "identityToken": .string(token),
-                    "displayName": displayName.map { .string($0) } ?? .null,
+                    "identityToken": .string(token), "nonce": text(nonce),
+                    "displayName": text(displayName),
+                    "authorizationCode": text(authorizationCode),
                 ]
-            ])
+            ], address: address)
     }
 
     /// Somebody who signs in for the first time.
-    package func newReader(_ tenant: Tenant = .alpha) async throws -> Reader {
+    package func newReader(
+        _ tenant: Tenant = .alpha, authorizationCode: String? = nil
+    ) async throws -> Reader {
         let subject = "reader.\(UUID.version7())"
-        return try Reader(self, subject, try await signIn(subject: subject, tenant: tenant))
+        return try Reader(
+            self, subject,
+            try await signIn(
+                subject: subject, tenant: tenant, authorizationCode: authorizationCode))
     }
 }
 

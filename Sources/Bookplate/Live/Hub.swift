@@ -30,6 +30,8 @@ package final class Hub: Sendable {
         var lastID = 0
         var sessions: [UUID: SessionWatchers] = [:]
         var libraries: [UUID: LibraryWatchers] = [:]
+        /// Of those who watch the outbox of all.
+        var outbox: [Int: Signal] = [:]
         var isListening = false
         var listener: Listener?
         var polling: Task<Void, Never>?
@@ -58,7 +60,8 @@ package final class Hub: Sendable {
             onEvent(event)
         }
         let listener = try await Listener.start(
-            configuration, channels: [sessionChannel, libraryChannel], on: database.executor
+            configuration, channels: [sessionChannel, changeChannel, eventChannel],
+            on: database.executor
         ) { [weak hub] event in
             hub?.heard(event)
         }
@@ -141,6 +144,19 @@ package final class Hub: Sendable {
         }
     }
 
+    /// Watches the outbox of all users.
+    func watchOutbox() -> Watch {
+        let signal = Signal()
+        let id = state.withLock { state in
+            state.lastID += 1
+            state.outbox[state.lastID] = signal
+            return state.lastID
+        }
+        return Watch(signal) { [weak self] in
+            self?.state.withLock { $0.outbox[id] = nil }
+        }
+    }
+
     // MARK: Hearing
 
     private func isListening(_ isListening: Bool) {
@@ -154,8 +170,10 @@ package final class Hub: Sendable {
         case .resync: isListening(true)
         case .notification(channel: Self.sessionChannel, let payload):
             if let session = UUID(payload) { sessionEnded(session) }
-        case .notification(_, let payload):
+        case .notification(let channel, let payload):
             if let userID = UUID(payload) { libraryChanged(userID) }
+            guard channel == Self.eventChannel else { return }
+            for signal in state.withLock({ Array($0.outbox.values) }) { signal.set() }
         }
     }
 
@@ -175,12 +193,7 @@ package final class Hub: Sendable {
         let interval = state.withLock {
             $0.isListening ? Self.pollIntervals.listening : Self.pollIntervals.deaf
         }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { try? await Task.sleep(for: interval) }
-            group.addTask { await self.pollNow.wait() }
-            await group.next()
-            group.cancelAll()
-        }
+        await pollNow.wait(atMost: interval)
     }
 
     private func poll() async {
@@ -201,10 +214,15 @@ package final class Hub: Sendable {
                 parameters.append(uuids: Array(chunk))
                 let rows = try await database.run(
                     .one(Self.positions, parameters, isReadOnly: true))[0]
+                var woken = 0
                 for row in 0..<rows.count {
-                    if let userID = rows.uuid(row, 0), let position = rows.int64(row, 1) {
-                        found(position, of: userID)
-                    }
+                    guard let userID = rows.uuid(row, 0), let position = rows.int64(row, 1),
+                        isNews(position, of: userID)
+                    else { continue }
+                    libraryChanged(userID)
+                    woken += 1
+                    // Each will ask the database, and not all at once.
+                    if woken % 100 == 0 { try? await Task.sleep(for: .milliseconds(20)) }
                 }
             }
         } catch {
@@ -213,22 +231,23 @@ package final class Hub: Sendable {
         }
     }
 
-    private func found(_ position: Int64, of userID: UUID) {
-        let isNew = state.withLock { state in
+    private func isNews(_ position: Int64, of userID: UUID) -> Bool {
+        state.withLock { state in
             guard let watchers = state.libraries[userID], watchers.position != position else {
                 return false
             }
             state.libraries[userID]?.position = position
             return true
         }
-        if isNew { libraryChanged(userID) }
     }
 
     private static let sessionChannel = "session_ended"
-    private static let libraryChannel = "library_changed"
+    /// The log, and the outbox.
+    private static let changeChannel = "changes"
+    private static let eventChannel = "events"
 
     private static let endedSessions = Statement("SELECT ended_sessions($1, $2)")
-    private static let positions = Statement("SELECT user_id, position FROM library_positions($1)")
+    private static let positions = Statement("SELECT user_id, place FROM library_positions($1)")
 }
 
 extension Array {

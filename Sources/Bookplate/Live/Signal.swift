@@ -17,6 +17,16 @@ final class Signal: Sendable {
         }?.resume()
     }
 
+    /// Waits until it is set, but not for longer.
+    func wait(atMost time: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await Task.sleep(for: time) }
+            group.addTask { await self.wait() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     /// Waits until it is set, and takes it back. One task waits at a time.
     ///
     /// - Returns: also when the task is cancelled.
@@ -30,7 +40,8 @@ final class Signal: Sendable {
                 }
                 if isReady { continuation.resume() }
             }
-            state.withLock { $0.isSet = false }
+            // What is set while the task is cancelled, another one may wait for.
+            if !Task.isCancelled { state.withLock { $0.isSet = false } }
         } onCancel: {
             state.withLock { $0.waiting.take() }?.resume()
         }

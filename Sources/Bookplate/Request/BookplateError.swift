@@ -3,12 +3,13 @@ import GraphQL
 /// What a client may be told went wrong. Codes are stable and never used again for something else.
 enum BookplateError: Error, Equatable {
     case unauthenticated
-    case forbidden(String)
     case notFound(String)
     case badUserInput(field: String, String)
     /// Somebody was first; `id` names what is there already.
     case conflict(String, id: String? = nil)
     case rateLimited(retryAfterSeconds: Int)
+    /// The log begins behind the client's cursor; `cursor` is where to go on after fetching everything.
+    case resetRequired(cursor: String)
     case upstreamUnavailable(String)
     /// Our fault, or the database's: details are in the log under the request's id.
     case internalError
@@ -16,11 +17,11 @@ enum BookplateError: Error, Equatable {
     var code: String {
         switch self {
         case .unauthenticated: "UNAUTHENTICATED"
-        case .forbidden: "FORBIDDEN"
         case .notFound: "NOT_FOUND"
         case .badUserInput: "BAD_USER_INPUT"
         case .conflict: "CONFLICT"
         case .rateLimited: "RATE_LIMITED"
+        case .resetRequired: "RESET_REQUIRED"
         case .upstreamUnavailable: "UPSTREAM_UNAVAILABLE"
         case .internalError: "INTERNAL_SERVER_ERROR"
         }
@@ -30,9 +31,11 @@ enum BookplateError: Error, Equatable {
     var message: String {
         switch self {
         case .unauthenticated: "Sign in and try again."
-        case .forbidden(let message), .notFound(let message), .badUserInput(_, let message),
-            .conflict(let message, _), .upstreamUnavailable(let message):
+        case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _),
+            .upstreamUnavailable(let message):
             message
+        case .resetRequired:
+            "The cursor is older than the log. Fetch the library anew, and go on from extensions.cursor."
         case .rateLimited(let seconds): "Too many requests. Try again in \(seconds) s."
         case .internalError:
             "Something went wrong on our side. Try again, and tell us the request id if it stays."
@@ -51,11 +54,13 @@ enum BookplateError: Error, Equatable {
             extensions.append(.init("field", .string(field)))
         case .conflict(_, let id?):
             extensions.append(.init("id", .string(id)))
+        case .resetRequired(let cursor):
+            extensions.append(.init("cursor", .string(cursor)))
         case .rateLimited(let seconds):
             extensions.append(.init("retryAfter", .int(seconds)))
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
-        case .unauthenticated, .forbidden, .notFound, .conflict, .upstreamUnavailable:
+        case .unauthenticated, .notFound, .conflict, .upstreamUnavailable:
             break
         }
         return FieldError(message, extensions: extensions)

@@ -4,11 +4,13 @@ extension BookplateError {
     /// What a client is told of a database error; nil where it is ours to mend.
     ///
     /// Our SQL functions raise `BP4xx` with a sentence as message and, where it helps, the input
-    /// field as column and an id as detail. Constraints say what they guard by their names.
+    /// field as column and an id as detail. `BP411` is a refusal that the operator hears of. Constraints say what they guard by their names.
     init?(_ error: PostgresError) {
         guard case .server(let server) = error else { return nil }
         switch server.sqlState.rawValue {
-        case "BP401": self = .unauthenticated
+        case "BP401", "BP411": self = .unauthenticated
+        case "BP429":
+            self = .rateLimited(retryAfterSeconds: server.detail.flatMap { Int($0) } ?? 60)
         case "BP404": self = .notFound(server.message)
         case "BP400": self = .badUserInput(field: server.column ?? "input", server.message)
         case "BP409": self = .conflict(server.message, id: server.detail)

@@ -22,10 +22,14 @@ package struct Viewer: Sendable, Equatable {
 package final class RequestContext: ExecutionContext {
     let services: Services
     let requestID: String
+    /// The client's; nil where there is none, as for a job.
+    let address: RateKey?
     /// Changes once: when the request signs in.
     var viewer: Viewer?
     /// Statements and round trips of this request.
     package let statistics = Statistics()
+    /// What the request does, where a developer asked; nil otherwise.
+    let explanation: Explanation?
 
     private let database: ConnectionPool
     /// Whose session a segment of this request has found alive, or is asking for.
@@ -34,14 +38,23 @@ package final class RequestContext: ExecutionContext {
     private var segment: Segment
 
     package init(
-        viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String
+        viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
+        address: RateKey? = nil, isExplained: Bool = false
     ) {
         self.viewer = viewer
         self.database = database
         self.services = services
         self.requestID = requestID
+        self.address = address
+        explanation = isExplained ? Explanation() : nil
         level = Level()
         segment = Segment(isReadOnly: true)
+    }
+
+    /// A request of the same caller that begins anew: the database is asked again whether the session lives.
+    func another() -> RequestContext {
+        RequestContext(
+            viewer: viewer, database: database, services: services, requestID: requestID)
     }
 
     /// The caller.
@@ -169,6 +182,8 @@ package final class RequestContext: ExecutionContext {
     }
 
     private func run(_ segment: Segment) async throws(BookplateError) -> [Rows] {
+        let start = explanation == nil ? nil : ContinuousClock.now
+        defer { if let start { explanation?.add(segment, .now - start) } }
         do throws(PostgresError) {
             return try await database.run(segment)
         } catch {

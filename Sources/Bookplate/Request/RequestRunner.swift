@@ -15,10 +15,15 @@ package final class RequestRunner {
         /// Mutations are refused.
         package var isReadOnly: Bool
         package var requestID: String
+        /// The client's; nil where nothing is to be limited by it.
+        package var address: RateKey?
+        /// Whether the answer tells what was done for it; development only.
+        package var isExplained: Bool
 
         package init(
             query: String, operationName: String? = nil, variables: Value = .null,
-            bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = ""
+            bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
+            address: RateKey? = nil, isExplained: Bool = false
         ) {
             self.query = query
             self.operationName = operationName
@@ -26,6 +31,8 @@ package final class RequestRunner {
             self.bearerToken = bearerToken
             self.isReadOnly = isReadOnly
             self.requestID = requestID
+            self.address = address
+            self.isExplained = isExplained
         }
     }
 
@@ -39,6 +46,10 @@ package final class RequestRunner {
         /// Codes of its errors, for the log.
         package var errorCodes: [String] = []
         package var statistics: Statistics?
+        /// Where the caller stands; nil where nothing is limited.
+        package var rate: RateLimits.State?
+        /// Seconds after which what was refused may be asked again.
+        package var retryAfterSeconds: Int?
     }
 
     private let documents: DocumentCache
@@ -46,6 +57,9 @@ package final class RequestRunner {
     private let services: Services
     private let limits: RequestLimits
     private var tokens = VerifiedTokens()
+    /// Of the keys that verified them.
+    private var keysVersion = 0
+    private var telemetry: OperationTelemetry
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
@@ -56,6 +70,7 @@ package final class RequestRunner {
         self.database = database
         self.services = services
         self.limits = limits
+        telemetry = OperationTelemetry(services)
     }
 
     /// What an operation gives: one answer, or one for each event.
@@ -66,36 +81,42 @@ package final class RequestRunner {
 
     /// Runs one request that is answered once. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
+        let viewer = viewer(of: request)
+        var gate = RateGate(services, viewer, request.address)
+        var answer: Answer
         do throws(RequestErrors) {
-            let (plan, variables) = try plan(request)
-            guard plan.kind != .subscription else { return Self.refused([.needsStream]) }
-            return await run(request, plan, variables)
+            let planned = try plan(request, &gate)
+            guard planned.plan.kind != .subscription else { throw RequestErrors([.needsStream]) }
+            answer = await run(request, planned, viewer)
         } catch {
-            return Self.refused(error.errors)
+            answer = refused(error.errors)
         }
+        answer.rate = gate.state
+        return answer
     }
 
     /// Runs one request that may be a subscription. To be called on the loop of the connection pool.
     package func open(_ request: Request) async -> Operation {
+        let viewer = viewer(of: request)
+        var gate = RateGate(services, viewer, request.address)
+        var answer: Answer
         do throws(RequestErrors) {
-            let (plan, variables) = try plan(request)
-            guard plan.kind == .subscription else {
-                return .answer(await run(request, plan, variables))
-            }
-            let viewer = viewer(of: request)
-            // Each event is a request of its own: the database is asked anew whether the session lives.
-            let context = { [database, services] in
-                RequestContext(
+            let planned = try plan(request, &gate)
+            guard planned.plan.kind != .subscription else {
+                let context = RequestContext(
                     viewer: viewer, database: database, services: services,
                     requestID: request.requestID)
+                return .responses(
+                    try await subscribe(
+                        planned.plan, variables: planned.variables, context: context,
+                        errorsMax: limits.errorsMax, eventContext: { context.another() }))
             }
-            return .responses(
-                try await subscribe(
-                    plan, variables: variables, context: context(), errorsMax: limits.errorsMax,
-                    eventContext: context))
+            answer = await run(request, planned, viewer)
         } catch {
-            return .answer(Self.refused(error.errors))
+            answer = refused(error.errors)
         }
+        answer.rate = gate.state
+        return .answer(answer)
     }
 
     /// A caller who was let in, and whose session is watched while this is kept.
@@ -133,18 +154,38 @@ package final class RequestRunner {
         return Admission(expiresAt: claims.expiresAt, sessionID: viewer.sessionID, watch: watch)
     }
 
+    /// A request whose operation is ready to be executed, and how it came to that.
+    private struct Planned {
+        let document: CachedDocument
+        let plan: OperationPlan
+        let variables: VariableValues
+        /// Whether the document's text was seen before.
+        let isKnown: Bool
+        let start: ContinuousClock.Instant
+    }
+
     private func plan(
-        _ request: Request
-    ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues) {
-        try documents.document(Array(request.query.utf8)).plan(
+        _ request: Request, _ gate: inout RateGate
+    ) throws(RequestErrors) -> Planned {
+        // One unit before anything is read; the rest when it is known what is asked for.
+        try gate.admit(1)
+        let start = ContinuousClock.now
+        let missesBefore = documents.missCount
+        let document = try documents.document(Array(request.query.utf8))
+        let (plan, variables, cost) = try document.plan(
             operationName: request.operationName, variables: request.variables)
+        let isKnown = documents.missCount == missesBefore
+        telemetry.lookedUp(isKnown: isKnown)
+        try gate.admit(cost / RateLimits.objectsPerUnit)
+        return Planned(
+            document: document, plan: plan, variables: variables, isKnown: isKnown, start: start)
     }
 
     private func run(
-        _ request: Request, _ plan: OperationPlan, _ variables: VariableValues
+        _ request: Request, _ planned: Planned, _ viewer: Viewer?
     ) async -> Answer {
-        if request.isReadOnly, plan.kind == .mutation {
-            var answer = Self.refused([
+        if request.isReadOnly, planned.plan.kind == .mutation {
+            var answer = refused([
                 GraphQLError(
                     "GET runs queries only. Send a mutation by POST.",
                     extensions: [.init("code", .string("BAD_USER_INPUT"))])
@@ -153,13 +194,27 @@ package final class RequestRunner {
             return answer
         }
         let context = RequestContext(
-            viewer: viewer(of: request), database: database, services: services,
-            requestID: request.requestID)
+            viewer: viewer, database: database, services: services, requestID: request.requestID,
+            address: request.address, isExplained: request.isExplained)
+        let executionStart = ContinuousClock.now
         let result = await execute(
-            plan, variables: variables, context: context, errorsMax: limits.errorsMax)
-        return Answer(
-            body: result.body, errorCodes: result.errors.compactMap(\.code),
+            planned.plan, variables: planned.variables, context: context,
+            errorsMax: limits.errorsMax)
+        let finished = OperationTelemetry.Finished(
+            request: request, kind: planned.plan.kind, operationName: planned.plan.name,
+            planning: executionStart - planned.start, execution: .now - executionStart,
+            errorCodes: result.errors.compactMap(\.code),
+            statementCount: context.statistics.statementCount,
+            roundTripCount: context.statistics.roundTripCount)
+        telemetry.finished(finished)
+        let body = context.explanation?.added(
+            to: result.body, isKnown: planned.isKnown, document: planned.document,
+            planning: finished.planning, execution: finished.execution)
+        var answer = Answer(
+            body: body ?? result.body, errorCodes: finished.errorCodes,
             statistics: context.statistics)
+        answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: result.errors)
+        return answer
     }
 
     private func viewer(of request: Request) -> Viewer? {
@@ -168,28 +223,46 @@ package final class RequestRunner {
 
     /// nil for a token that is not good, which is then the same as none; why is for the log.
     private func claims(of token: String, _ requestID: String) -> AccessClaims? {
+        if keysVersion != services.keyring.version {
+            keysVersion = services.keyring.version
+            // What a withdrawn key has signed is good no longer.
+            tokens = VerifiedTokens()
+        }
         let now = unixSecondsNow()
         let bytes = Array(token.utf8)
         if let claims = tokens.claims(of: bytes, now: now) { return claims }
         do throws(TokenError) {
-            let claims = try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+            let claims = try verified(token, now: now)
             tokens.insert(claims, for: bytes)
             return claims
         } catch {
             services.logger.info(
                 "refused an access token",
-                metadata: ["request_id": "\(requestID)", "reason": "\(error)"])
+                metadata: ["request_id": "\(requestID)", "reason": "\(error.reason)"])
             return nil
         }
     }
 
-    private static func refused(_ errors: [GraphQLError]) -> Answer {
+    private func verified(_ token: String, now: UnixSeconds) throws(TokenError) -> AccessClaims {
+        do throws(TokenError) {
+            return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+        } catch .unknownKey(let id) {
+            // Another server may have read a new key before this one.
+            guard services.keyring.refreshForUnknownKey() else { throw .unknownKey(id: id) }
+            return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+        }
+    }
+
+    private func refused(_ errors: [GraphQLError]) -> Answer {
+        let codes = errors.compactMap(\.code)
+        telemetry.refused(codes)
         var writer = ResponseWriter()
         writer.append("{\"errors\":")
         writer.write(errors)
         writer.append(UInt8(ascii: "}"))
-        return Answer(
-            body: writer.bytes, isRequestError: true, errorCodes: errors.compactMap(\.code))
+        var answer = Answer(body: writer.bytes, isRequestError: true, errorCodes: codes)
+        answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: errors)
+        return answer
     }
 }
 

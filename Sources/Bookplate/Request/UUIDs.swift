@@ -24,4 +24,20 @@ extension Postgres.UUID {
         }
         self.init(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
     }
+
+    /// An id made of 16 or more bytes that nobody can foresee.
+    ///
+    /// Spec: https://www.rfc-editor.org/rfc/rfc9562#section-5.8 (version 8)
+    init(random bytes: [UInt8]) {
+        precondition(bytes.count >= 16, "an id has 16 bytes")
+        let (high, low) = bytes.withUnsafeBytes {
+            (
+                UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
+                UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
+        self.init(
+            high: high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000,
+            low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+    }
 }

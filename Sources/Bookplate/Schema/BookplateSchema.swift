@@ -71,7 +71,10 @@ private struct ResolverTable: ResolverSource {
         ]
         table["PurchaseLink"] = ["store": .property, "url": .property]
         table["Session"] = Sessions.fields
-        table["DeletedAccount"] = ["id": .property, "books": .property, "reviews": .property]
+        table["DeletedAccount"] = [
+            "id": .property, "books": .property, "reviews": .property,
+            "appleTokenRevoked": .property,
+        ]
         table["CreateBookResult"] = [
             "book": .load(RowsOfPlainObject(.one, Book.type)),
             "error": .load(PlainObjectsField(.one)),
@@ -93,6 +96,9 @@ private struct ResolverTable: ResolverSource {
             "genres": .load(GenreNames()),
             "changes": .load(Changes()),
             "lookupISBN": .load(ISBNLookup()),
+        ]
+        table["Subscription"] = [
+            "changes": .load(ChangesSubscription())
         ]
         table["Mutation"] = [
             "signInWithApple": .load(Sessions.signInWithApple),

@@ -2,31 +2,58 @@ import BookSources
 import Identity
 import Logging
 import Postgres
+import Telemetry
 
 /// What requests share: keys, the tenants, what the catalogue's genres are. One for the process.
 package final class Services: Sendable {
-    package let sessionKeys: SessionKeys
-    let tenants = Tenants()
+    package let keyring: SessionKeyring
+    package let tenants = Tenants()
     let genres = Genres()
     let identities: Identities
+    let rates: RateLimits
+    /// Nil where the installation has no key for Apple's token endpoints.
+    let apple: AppleClient?
     let hub: Hub
     package let bookSources: SourceChain
     let logger: Logger
+    /// What the process counts.
+    package let metrics: Metrics
+    /// Operations that took longer are logged; nil where none are.
+    let slowOperation: Duration?
+
+    package var sessionKeys: SessionKeys { keyring.keys }
 
     /// - Parameters:
     ///   - issuers: the issuers of tenants that name none of their own.
     ///   - keySets: where the keys of identity tokens come from, by issuer.
+    ///   - makeKeySet: the keys of a tenant's own provider, by their URL; nil where there are none.
     ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
     ///   - hub: wakes subscriptions.
     package init(
-        sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        bookSources: SourceChain = SourceChain([]), hub: Hub, logger: Logger
+        keyring: SessionKeyring, issuers: [String], keySets: [String: KeySetCache],
+        makeKeySet: (@Sendable (String) -> KeySetCache)? = nil, rates: RateLimits = RateLimits(),
+        apple: AppleClient? = nil, bookSources: SourceChain = SourceChain([]), hub: Hub,
+        logger: Logger,
+        metrics: Metrics = Metrics(), slowOperation: Duration? = nil
     ) {
+        self.keyring = keyring
+        self.rates = rates
+        self.apple = apple
         self.bookSources = bookSources
-        self.sessionKeys = sessionKeys
         self.hub = hub
         self.logger = logger
-        identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
+        self.metrics = metrics
+        self.slowOperation = slowOperation
+        identities = Identities(
+            issuers: issuers, keySets: keySets, makeKeySet: makeKeySet, logger: logger)
+    }
+
+    /// Takes a request from an address that is no GraphQL request.
+    ///
+    /// - Returns: how long it has to wait; nil where it may go on.
+    package func secondsToWait(from address: RateKey) -> Int? {
+        let state = rates.take(1, viewer: nil, address: address, tenantMax: nil)
+        return state.flatMap { $0.isAllowed ? nil : $0.waitSeconds }
     }
 
     /// A new access token, and when it runs out in seconds of Unix time.
@@ -41,7 +68,14 @@ package final class Services: Sendable {
 
     /// What a client is told of a database error; what it is not told goes to the log.
     func describe(_ error: PostgresError, _ requestID: String) -> BookplateError {
-        if let known = BookplateError(error) { return known }
+        if let known = BookplateError(error) {
+            if case .server(let server) = error, server.sqlState.rawValue == "BP411" {
+                logger.notice(
+                    "refused a sign-in",
+                    metadata: ["request_id": "\(requestID)", "reason": "\(server.message)"])
+            }
+            return known
+        }
         // The client went away, and nobody reads the answer.
         if error == .cancelled { return .internalError }
         logger.error(

@@ -17,32 +17,50 @@ enum Sessions {
 
     static let signInWithApple = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
+        try request.services.rates.takeSignIn(from: request.address)
         let input = InputObject(arguments["input"])
         let displayName = try TextInput.optional(
             input.text("displayName"), field: "displayName",
             charactersMax: displayNameCharactersMax)
-        let tenants = try await request.services.tenants.all(for: request)
-        let (tenant, claims) = try await request.services.identities.verify(
-            input.text("identityToken") ?? "", nonce: input.text("nonce"), among: tenants,
+        let code = input.text("authorizationCode") ?? ""
+        guard code.utf8.count <= AppleGrant.codeBytesMax else {
+            throw .badUserInput(
+                field: "authorizationCode", "This is no authorization code of Apple's.")
+        }
+        let identity = try await request.services.identities.verify(
+            input.text("identityToken") ?? "", nonce: input.text("nonce"),
+            among: try await request.services.tenants.all(for: request),
             requestID: request.requestID)
-        return [
-            try await signIn(
-                tenantID: tenant.id, subject: claims.subject, email: claims.email,
-                displayName: displayName, request)
-        ]
+        let signIn = try await signIn(identity, code: code, displayName: displayName, request)
+        if signIn.isFirst, !code.isEmpty, identity.isApples {
+            await AppleGrant.keep(code: code, identity, for: signIn.viewer, request)
+        }
+        return [signIn.session]
+    }
+
+    private struct SignIn {
+        let viewer: Viewer
+        /// Whether this is no repetition.
+        let isFirst: Bool
+        let session: PlainObject
     }
 
     /// Finds or makes the user of an identity, and opens a session, in one round trip.
-    static func signIn(
-        tenantID: UUID, subject: String, email: String?, displayName: String?,
-        _ request: RequestContext
-    ) async throws(BookplateError) -> PlainObject {
+    ///
+    /// The session follows from the token and what came with it: the same sign-in again, within the grace,
+    /// gives the same session; the token in any other sign-in is refused.
+    private static func signIn(
+        _ identity: VerifiedIdentity, code: String, displayName: String?, _ request: RequestContext
+    ) async throws(BookplateError) -> SignIn {
+        let keys = request.services.sessionKeys
+        let seed = keys.derive(identity.claims.tokenHash + Array(code.utf8), for: "sign-in")
+        let secret = keys.derive(seed, for: "first refresh token")
+        let sessionID = UUID(random: keys.derive(seed, for: "session id"))
         let newUserID = UUID.version7()
-        let sessionID = UUID.version7()
-        let secret = RefreshTicket.newSecret()
+        let email = identity.claims.email
         let rows = try await request.anonymous { segment in
-            var parameters = Parameters.of(newUserID, tenantID)
-            parameters.append(text: subject)
+            var parameters = Parameters.of(newUserID, identity.tenant.id)
+            parameters.append(text: identity.subject)
             segment.append(presentIdentity, parameters)
             parameters.append(text: email)
             parameters.append(text: displayName)
@@ -54,16 +72,28 @@ enum Sessions {
             segment.append(updateProfile, profile)
             var session = Parameters.of(sessionID)
             session.append(bytea: RefreshTicket.hash(secret))
+            session.append(bytea: identity.claims.tokenHash)
+            session.append(int64: identity.claims.expiresAt)
+            session.append(int32: request.services.rates.signInsPerHourMax)
             segment.append(openSession, session)
+            segment.append(isUserNew, .of(sessionID))
         }
-        guard let userID = rows[2].uuid(0, 0) else { throw .internalError }
+        guard let userID = rows[2].uuid(0, 0), let isFirst = rows[4].bool(0, 0) else {
+            throw .internalError
+        }
         let ticket = RefreshTicket(
-            tenantID: tenantID, userID: userID, sessionID: sessionID, secret: secret)
-        return session(ticket, isNewUser: userID == newUserID, request)
+            tenantID: identity.tenant.id, userID: userID, sessionID: sessionID, secret: secret)
+        return SignIn(
+            viewer: Viewer(
+                userID: userID, tenantID: identity.tenant.id, sessionID: sessionID),
+            isFirst: isFirst,
+            session: session(ticket, isNewUser: rows[5].bool(0, 0) == true, request))
     }
 
     static let refresh = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
+        // By the address alone: whose ticket it is stands in it unproven.
+        try request.services.rates.takeRefresh(from: request.address)
         guard let ticket = arguments["refreshToken"]?.string.flatMap({ RefreshTicket($0) }) else {
             throw .unauthenticated
         }
@@ -89,6 +119,11 @@ enum Sessions {
         }
         // It was good once and has been used: somebody else has it, or its successor. Nobody can tell
         // who is who, so the session ends for both.
+        request.services.logger.notice(
+            "a used refresh token came again: its session is ended",
+            metadata: [
+                "request_id": "\(request.requestID)", "session_id": "\(ticket.sessionID)",
+            ])
         _ = try await request.anonymous { segment in
             segment.append(presentTicket, .of(ticket.userID, ticket.tenantID))
             segment.append(revokeSession, .of(ticket.userID, ticket.sessionID))
@@ -152,8 +187,14 @@ enum Sessions {
 
     private static let openSession = Statement(
         """
-        INSERT INTO sessions (user_id, id, refresh_hash, expires_at) \
-        VALUES (app_user_id(), $1, $2, now() + interval '\(refreshTokenDays) days')
+        SELECT open_session($1, $2, $3, to_timestamp($4), \(refreshTokenDays), \(graceSeconds), $5)
+        """)
+
+    /// Whether the user was made together with the session.
+    private static let isUserNew = Statement(
+        """
+        SELECT u.created_at = s.created_at FROM users u JOIN sessions s ON s.user_id = u.id \
+        WHERE u.id = app_user_id() AND s.id = $1
         """)
 
     private static let presentTicket = Statement(

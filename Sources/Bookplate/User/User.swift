@@ -9,7 +9,7 @@ enum User {
         fields: [
             "id": .column(id),
             "displayName": .column(Column("u.display_name", .text)),
-            "email": .column(Column("u.email", .text)),
+            "email": .column(Column("CASE WHEN NOT u.email_disabled THEN u.email END", .text)),
             "preferredGenres": .column(Column("u.preferred_genres", .texts)),
             "createdAt": .column(Column("u.created_at", .timestamp)),
             "shelves": .relation(Shelf.ofUser),

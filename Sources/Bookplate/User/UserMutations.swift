@@ -1,5 +1,4 @@
 import GraphQL
-import Identity
 import Postgres
 
 extension User {
@@ -41,17 +40,22 @@ extension User {
             throw .badUserInput(
                 field: "confirm", "To delete the account, send your own user id as confirm.")
         }
-        let rows = try await request.write { segment, viewer in
-            var parameters = Parameters.of(viewer.userID)
-            parameters.append(bytea: sha256(viewer.userID.bytes))
-            segment.append(leaveTombstone, parameters)
-            segment.append(deleteUser, .of(viewer.userID))
+        let rows = try await request.write { segment, _ in AccountDeletion.append(to: &segment) }
+        guard let deletion = AccountDeletion(rows[...]) else { throw .unauthenticated }
+        let outcome = await deletion.finish(request.services)
+        if !outcome.doneJobs.isEmpty {
+            // Where it fails, they are done once more, which changes nothing.
+            _ = try? await request.anonymous {
+                AccountDeletion.appendWithdrawal(of: outcome.doneJobs, to: &$0)
+            }
         }
+        request.services.logger.notice(
+            "an account was deleted", metadata: ["request_id": "\(request.requestID)"])
         return [
             PlainObject(leaves: [
                 "id": .string(viewer.userID.description),
-                "books": .int(Int(rows[0].int32(0, 0) ?? 0)),
-                "reviews": .int(Int(rows[0].int32(0, 1) ?? 0)),
+                "books": .int(deletion.books), "reviews": .int(deletion.reviews),
+                "appleTokenRevoked": .boolean(outcome.isAppleTokenRevoked),
             ])
         ]
     }
@@ -70,17 +74,4 @@ extension User {
         preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END, updated_at = now() \
         WHERE id = $1
         """)
-
-    private static let leaveTombstone = Statement(
-        """
-        WITH counted AS (SELECT \
-        (SELECT count(*) FROM books WHERE user_id = $1)::int AS books, \
-        (SELECT count(*) FROM reviews WHERE user_id = $1)::int AS reviews), \
-        left_behind AS (INSERT INTO account_tombstones (user_hash, books, reviews) \
-        SELECT $2, books, reviews FROM counted) \
-        SELECT books, reviews FROM counted
-        """)
-
-    /// Foreign keys take everything that is the user's, sessions too, in the same transaction.
-    private static let deleteUser = Statement("DELETE FROM users WHERE id = $1")
 }

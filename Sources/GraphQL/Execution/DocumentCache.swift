@@ -9,6 +9,8 @@ public final class DocumentCache {
     private var entries: [Text: Entry] = [:]
     private var sourceBytes = 0
     private var clock: UInt64 = 0
+    /// How many texts were not known.
+    public private(set) var missCount = 0
 
     /// The hash of an array goes byte by byte; this one takes eight at a time.
     private struct Text: Hashable {
@@ -42,6 +44,7 @@ public final class DocumentCache {
             entry.lastUsed = clock
             return try entry.document.get()
         }
+        missCount += 1
         let document = Result { () throws(RequestErrors) in
             try CachedDocument(text, schema: schema, resolvers: resolvers, limits: limits)
         }
@@ -66,11 +69,16 @@ public final class DocumentCache {
 /// A valid document and its plans.
 public final class CachedDocument {
     public let document: Document
+    /// How long it took to parse and to validate it, once.
+    public let parsing: Duration
+    public let validation: Duration
     private let schema: Schema
     private let resolvers: any ResolverSource
     private let limits: RequestLimits
     private let conditionVariables: [String]
     private var plans: [PlanKey: OperationPlan] = [:]
+    /// Of operations whose cost no variable decides, by name.
+    private var costs: [String?: Int] = [:]
 
     private struct PlanKey: Hashable {
         let operationName: String?
@@ -80,16 +88,20 @@ public final class CachedDocument {
     init(
         _ text: [UInt8], schema: Schema, resolvers: any ResolverSource, limits: RequestLimits
     ) throws(RequestErrors) {
+        let start = ContinuousClock.now
         let document: Document
         do throws(GraphQLError) {
             document = try parse(Source(text), limits: limits.parsing)
         } catch {
             throw RequestErrors([error])
         }
+        let parsed = ContinuousClock.now
         let errors = validate(
             document, against: schema, limits: limits.operation, options: limits.validation)
         guard errors.isEmpty else { throw RequestErrors(errors) }
         self.document = document
+        parsing = parsed - start
+        validation = .now - parsed
         self.schema = schema
         self.resolvers = resolvers
         self.limits = limits
@@ -98,10 +110,12 @@ public final class CachedDocument {
 
     /// Chooses the operation, coerces the variables and finds the plan that holds for them.
     ///
+    /// - Returns: with the cost, in objects that the operation can return.
+    ///
     /// Spec: https://spec.graphql.org/September2025/#ExecuteRequest()
     public func plan(
         operationName: String?, variables given: Value
-    ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues) {
+    ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues, cost: Int) {
         let operation: OperationDefinition
         do throws(GraphQLError) {
             operation = try document.operation(named: operationName)
@@ -111,20 +125,13 @@ public final class CachedDocument {
         let variables = try coerceVariableValues(
             operation.variables, given: given, schema: schema, source: document.source,
             errorsMax: limits.errorsMax)
-        // What validation could not know: the sizes of pages that variables decide.
-        if operation.hasIntegerVariable,
-            let error = checkCost(
-                of: operation, in: document, against: schema, variables: variables,
-                limits: limits.operation)
-        {
-            throw RequestErrors([error])
-        }
+        let cost = try cost(of: operation, variables)
         var conditions: [String: Bool] = [:]
         for name in conditionVariables { conditions[name] = variables[name]?.boolean }
         let key = PlanKey(
             operationName: operation.name?.value,
             conditions: conditionVariables.map { conditions[$0] ?? false })
-        if let plan = plans[key] { return (plan, variables) }
+        if let plan = plans[key] { return (plan, variables, cost) }
         do throws(GraphQLError) {
             let plan = try planOperation(
                 operation, of: document, schema: schema, resolvers: resolvers,
@@ -132,7 +139,24 @@ public final class CachedDocument {
             // A client that tries all combinations gets its answers, but no room.
             if plans.count >= limits.plansPerDocumentMax { plans.removeAll() }
             plans[key] = plan
-            return (plan, variables)
+            return (plan, variables, cost)
+        } catch {
+            throw RequestErrors([error])
+        }
+    }
+
+    /// Objects that the operation can return; page sizes that variables decide are known only now.
+    private func cost(
+        of operation: OperationDefinition, _ variables: VariableValues
+    ) throws(RequestErrors) -> Int {
+        let name = operation.name?.value
+        if let known = costs[name] { return known }
+        do throws(GraphQLError) {
+            let cost = try checkCost(
+                of: operation, in: document, against: schema, variables: variables,
+                limits: limits.operation)
+            if !operation.hasIntegerVariable { costs[name] = cost }
+            return cost
         } catch {
             throw RequestErrors([error])
         }

@@ -58,21 +58,23 @@ public func checkLimits(
     return errors.errors
 }
 
-/// Checks what an operation of a valid document costs with the values of its variables.
+/// What an operation of a valid document costs with the values of its variables: the objects that it can return.
 ///
-/// - Returns: the error where it exceeds `costMax`.
+/// - Throws: where it exceeds `costMax`.
 public func checkCost(
     of operation: OperationDefinition, in document: Document, against schema: Schema,
     variables: VariableValues, limits: OperationLimits = OperationLimits()
-) -> GraphQLError? {
+) throws(GraphQLError) -> Int {
     let fragments = FragmentTable(document)
     guard
         var measurements = Measurements(
             fragments, schema: schema, limits: limits, variables: variables)
-    else { return nil }
+    else { return 0 }
     var errors = LimitErrors(source: document.source)
-    errors.checkCost(measurements.measure(operation), of: operation, limits)
-    return errors.errors.first
+    let measure = measurements.measure(operation)
+    errors.checkCost(measure, of: operation, limits)
+    if let error = errors.errors.first { throw error }
+    return measure.cost
 }
 
 private struct LimitErrors {

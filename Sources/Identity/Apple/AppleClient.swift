@@ -44,6 +44,12 @@ package struct AppleTokens: Sendable, Equatable {
     package var refreshToken: String
     package var accessToken: String
     package var identityToken: String?
+
+    /// Whose grant it is, as the identity token beside it says, which comes from Apple itself; nil without one.
+    package var subject: String? {
+        identityToken.flatMap { try? CompactToken($0, algorithms: [.rs256, .es256]) }?
+            .claimedSubject
+    }
 }
 
 /// Apple's token endpoints: exchange of authorization codes, revocation.
@@ -51,6 +57,8 @@ package struct AppleTokens: Sendable, Equatable {
 /// Spec: https://developer.apple.com/documentation/signinwithapplerestapi
 package struct AppleClient: Sendable {
     private static let answerBytesMax = 64 << 10
+    /// A person may be waiting.
+    private static let deadline = Duration.seconds(5)
     /// Five minutes: the secret is made anew for each call, so that none can run out unnoticed.
     private static let secretLifetimeSeconds: Int64 = 300
 
@@ -123,7 +131,7 @@ package struct AppleClient: Sendable {
             response = try await fetcher.fetch(
                 FetchRequest(
                     url: url, method: .form(form), headers: [("Accept", "application/json")],
-                    bodyBytesMax: Self.answerBytesMax, redirectsMax: 0))
+                    deadline: Self.deadline, bodyBytesMax: Self.answerBytesMax, redirectsMax: 0))
         } catch { throw .unreachable(error) }
         switch response.status {
         case 200: return response.body

@@ -49,7 +49,7 @@ extension IdentityTokenVerifier {
         let claims = try compact.claims(verifiedBy: key)
         let issuer = try claims.issuer(among: issuers)
         let audience = try claims.audience(among: audiences)
-        let times = try claims.times(now: now)
+        let times = try claims.times(now: now, ageSecondsMax: ageSecondsMax)
         // Apple writes the events as JSON text inside the JSON; an object would do as well.
         guard let events = claims["events"] else { throw .wrongKind }
         let parsed = events.bytes.map(JSON.parse) ?? events

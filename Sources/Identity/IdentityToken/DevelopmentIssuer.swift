@@ -48,6 +48,8 @@ package struct DevelopmentIssuer: Sendable {
             ("iss", .text(issuer)), ("aud", .text(audience)), ("sub", .text(subject)),
             ("iat", .integer(now)), ("exp", .integer(now + 600)), ("auth_time", .integer(now)),
             ("nonce_supported", .bool(true)), ("real_user_status", .integer(2)),
+            // Each is another token, as each of Apple's is: it is good once.
+            ("jti", .text(Base64URL.encode(randomBytes(9)))),
         ]
         if let email {
             claims.append(("email", .text(email)))

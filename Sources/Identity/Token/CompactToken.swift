@@ -78,4 +78,7 @@ struct CompactToken {
             }
         return (claims["iss"]?.bytes, audiences)
     }
+
+    /// The subject as the token tells it, *unverified*.
+    var claimedSubject: String? { claims["sub"]?.text }
 }

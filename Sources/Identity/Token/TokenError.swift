@@ -68,6 +68,19 @@ package enum TokenError: Error, Equatable, Sendable {
     }
 }
 
+extension TokenError {
+    /// Why no configured verifier is asked about a token: its shape, or whom it claims to be for; for the log.
+    package static func reasonOfStranger(_ token: String) -> String {
+        do throws(TokenError) {
+            let claimed = try CompactToken(token, algorithms: [.rs256, .es256]).claimed
+            return "no tenant has the issuer '\(loggable(claimed.issuer ?? []))' and the audience "
+                + "'\(loggable(claimed.audiences.first ?? []))'"
+        } catch {
+            return error.reason
+        }
+    }
+}
+
 /// A stranger's text for the log: at most 64 characters, printable ASCII, the rest as `?`.
 func loggable(_ bytes: some Collection<UInt8>) -> String {
     let shown = bytes.prefix(64).map { byte in

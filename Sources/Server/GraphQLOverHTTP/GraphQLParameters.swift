@@ -43,6 +43,7 @@ extension GraphQLRequest {
     private init(_ request: HTTPRequest, mediaType: ResponseMediaType) {
         self.init(
             bearerToken: request.headers.bearerToken, mediaType: mediaType, requestID: request.id)
+        client = request.client
     }
 
     private mutating func finish() throws(HTTPProblem) {

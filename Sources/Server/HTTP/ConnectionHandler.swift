@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
+import Telemetry
 
 /// One connection: puts requests together, has them answered one after another, and keeps their times.
 ///
@@ -30,6 +31,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     let loopContext: LoopContext
     private(set) var context: ChannelHandlerContext?
     private var phase = Phase.idle
+    private var peer: ClientAddress?
     private var isReadPending = false
     /// What waited to be read by the client when a deadline last passed.
     private var unreadBytes = Int.max
@@ -47,6 +49,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        peer = ClientAddress(context.remoteAddress)
         loopContext.add(self)
     }
 
@@ -147,16 +150,21 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
 
     /// Runs the route in one task on this loop.
     private func start(_ request: HTTPRequest, _ route: Route, _ exchange: Exchange) {
+        var request = request
+        request.client = loopContext.proxies.client(
+            of: peer, forwardedFor: request.headers.forwardedFor)
         let call = NIOLoopBound((route, self), eventLoop: loopContext.loop)
         phaseDeadline = exchange.start + loopContext.limits.answerTimeout
-        let task = Task(executorPreference: loopContext.executor) {
+        let task = Task(executorPreference: loopContext.executor) { [request] in
             let (route, connection) = call.value
-            let response = await route.respond(request)
-            guard let produce = response.stream, let body = connection.beginStream(response) else {
-                return connection.answered(response)
+            let trace = request.headers.traceParent.flatMap(TraceParent.init)
+            await TraceParent.$current.withValue(trace) {
+                let response = await route.respond(request)
+                guard let produce = response.stream, let body = connection.beginStream(response)
+                else { return connection.answered(response) }
+                await produce(body)
+                connection.endStream(body)
             }
-            await produce(body)
-            connection.endStream(body)
         }
         phase = .answering(task, exchange)
     }
@@ -169,6 +177,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     /// Writes an answer whose request has been read to its end.
     private func finish(_ response: HTTPResponse, _ exchange: Exchange) {
         exchange.log(response, to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         end(exchange)
     }
@@ -204,6 +213,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
         exchange.isKeepAlive = false
         let response = problem.response()
         exchange.log(response, to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         phase = .closing
         phaseDeadline = .now() + loopContext.limits.lastWordTimeout
@@ -261,6 +271,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
                     self.wrapOutboundOut(.body(.byteBuffer(part))), promise: nil)
             }, cancel: { task.cancel() })
         exchange.log(response, to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: response.status)
         loopContext.gauges.streamOpened()
         phase = .streaming(body, exchange)
         body.set(isWritable: context.channel.isWritable)

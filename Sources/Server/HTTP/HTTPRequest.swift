@@ -12,6 +12,8 @@ package struct HTTPRequest: Sendable {
     package var body: ByteBuffer
     /// The client's `x-request-id` where it is well-formed, or one of ours.
     package var id: String
+    /// Where it comes from, as far as that can be believed; nil for what is no TCP connection.
+    package var client: ClientAddress?
 }
 
 /// The headers that this server reads, found in one pass.
@@ -24,9 +26,12 @@ package struct RequestHeaders: Sendable, Equatable {
     package var expect: String?
     /// The name that the client knows this server by, with the port where it is not the usual one.
     package var host: String?
+    /// Several of them are joined.
+    package var forwardedFor: String?
     package var ifNoneMatch: String?
     package var origin: String?
     package var requestID: String?
+    package var traceParent: String?
     package var hostCount = 0
     package var hasUpgrade = false
     /// A header that must stand alone was there twice.
@@ -46,10 +51,15 @@ package struct RequestHeaders: Sendable, Equatable {
             case 6 where name.isHeader("expect"): keep(value, as: \.expect)
             case 6 where name.isHeader("origin"): keep(value, as: \.origin)
             case 7 where name.isHeader("upgrade"): hasUpgrade = true
+            case 11 where name.isHeader("traceparent"):
+                // Two of them are as none: a trace is no reason to refuse a request.
+                traceParent = traceParent == nil ? value : ""
             case 12 where name.isHeader("content-type"): keep(value, as: \.contentType)
             case 12 where name.isHeader("x-request-id"): keep(value, as: \.requestID)
             case 13 where name.isHeader("authorization"): keep(value, as: \.authorization)
             case 13 where name.isHeader("if-none-match"): ifNoneMatch = value
+            case 15 where name.isHeader("x-forwarded-for"):
+                forwardedFor = forwardedFor.map { "\($0), \(value)" } ?? value
             case 14 where name.isHeader("content-length"): contentLength = value
             default: break
             }

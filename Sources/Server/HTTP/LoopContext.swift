@@ -1,15 +1,18 @@
 import Logging
 import NIOCore
 import EventLoops
+import Telemetry
 
 /// What the connections of one event loop share; used on that loop only.
 final class LoopContext {
     let executor: EventLoopTaskExecutor
     let routes: RouteTable
     let limits: HTTPLimits
+    let proxies: TrustedProxies
     let logger: Logger
     var date = HTTPDate()
     var requestIDs = RequestID()
+    var metrics: HTTPMetrics
     let gauges: LiveGauges
     /// Whether the server stops: what would last is ended.
     private(set) var isDraining = false
@@ -18,13 +21,15 @@ final class LoopContext {
     var loop: any EventLoop { executor.eventLoop }
 
     init(
-        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits, logger: Logger,
-        gauges: LiveGauges
+        _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits,
+        proxies: TrustedProxies, logger: Logger, metrics: Metrics, gauges: LiveGauges
     ) {
         self.executor = executor
         self.routes = routes
         self.limits = limits
+        self.proxies = proxies
         self.logger = logger
+        self.metrics = HTTPMetrics(metrics)
         self.gauges = gauges
     }
 

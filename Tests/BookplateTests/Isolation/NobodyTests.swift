@@ -154,7 +154,7 @@ import Testing
         let claims = try AccessToken.verify(reader.token, keys: app.keys, now: unixSecondsNow())
         let error = await Task(executorPreference: app.pool.executor) {
             let services = Services(
-                sessionKeys: app.keys, issuers: [], keySets: [:], hub: app.hub,
+                keyring: SessionKeyring(app.keys), issuers: [], keySets: [:], hub: app.hub,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let request = RequestContext(
                 viewer: Viewer(claims), database: app.pool, services: services, requestID: "test")

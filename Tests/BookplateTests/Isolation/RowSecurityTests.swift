@@ -17,15 +17,18 @@ import Testing
         let (reader, other) = (try await app.newReader(), try await app.newReader(.beta))
         try await IsolationFixture.fill(reader)
         try await IsolationFixture.fill(other)
-        for user in [reader.id.string ?? "", other.id.string ?? ""] {
-            try await app.database.execute(
-                """
-                SELECT advance_feed('\(user)');
-                INSERT INTO feed_returns SELECT user_id, edition_id FROM books WHERE user_id = '\(user)'
-                """)
+        let (mine, theirs) = (reader.id.string ?? "", other.id.string ?? "")
+        try await app.database.connected(as: nil) { connection in
+            for user in [mine, theirs] {
+                try connection.fillEmptyTables(of: user)
+                try connection.execute(
+                    """
+                    SELECT advance_feed('\(user)');
+                    INSERT INTO feed_returns SELECT user_id, edition_id FROM books WHERE user_id = '\(user)'
+                    """)
+            }
         }
-        return Fixture(
-            database: app.database, mine: reader.id.string ?? "", theirs: other.id.string ?? "")
+        return Fixture(database: app.database, mine: mine, theirs: theirs)
     }
 
     @Test func tablesOfUsersAreKnown() async throws {
@@ -34,9 +37,8 @@ import Testing
         }
         #expect(
             names == [
-                "books", "change_heads", "changes", "events", "feed_frontiers", "feed_returns",
-                "reviews", "sessions", "shelf_books",
-                "shelves", "swipes", "users",
+                "apple_grants", "books", "change_heads", "changes", "events", "feed_frontiers",
+                "feed_returns", "reviews", "sessions", "shelf_books", "shelves", "swipes", "users",
             ])
     }
 

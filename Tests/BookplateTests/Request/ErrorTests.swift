@@ -10,7 +10,6 @@ import Testing
     @Test(
         arguments: [
             (.unauthenticated, ["code": "UNAUTHENTICATED"]),
-            (.forbidden("M"), ["code": "FORBIDDEN"]),
             (.notFound("M"), ["code": "NOT_FOUND"]),
             (.badUserInput(field: "f", "M"), ["code": "BAD_USER_INPUT", "field": "f"]),
             (.conflict("M"), ["code": "CONFLICT"]),

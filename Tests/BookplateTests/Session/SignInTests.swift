@@ -65,6 +65,100 @@ import Testing
         #expect(answers.count { $0["signInWithApple", "isNewUser"] == true } == 1)
     }
 
+    // MARK: - A token is good once
+
+    @Test func lostAnswerOfASignInCanBeAskedForAgain() async throws {
+        let app = try await Self.app()
+        let token = app.identityToken(subject: subject())
+        let first = try await app.signIn(token: token, displayName: "Ada", authorizationCode: "c")
+        let second = try await app.signIn(token: token, displayName: "Ada", authorizationCode: "c")
+        #expect(second.errors.isEmpty)
+        // The same session, and the same answer.
+        for field in ["refreshToken", "isNewUser"] as [PathElement] {
+            #expect(first["signInWithApple", field] == second["signInWithApple", field])
+        }
+        #expect(first["signInWithApple", "user"] == second["signInWithApple", "user"])
+        let id = second["signInWithApple", "user", "id"]?.string ?? ""
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM sessions WHERE user_id = '\(id)'") == 1)
+    }
+
+    @Test func signInsWithOneTokenAtOnceGiveOneSession() async throws {
+        let app = try await Self.app()
+        let token = app.identityToken(subject: subject())
+        let refreshTokens = try await withThrowingTaskGroup(of: String?.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    try await app.signIn(token: token)["signInWithApple", "refreshToken"]?.string
+                }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(refreshTokens.count == 1)
+        #expect(refreshTokens.first != .some(nil))
+    }
+
+    /// Who has the token alone has nothing: it came with something else.
+    @Test func tokenInAnotherSignInIsRefused() async throws {
+        let app = try await Self.app()
+        let token = app.identityToken(subject: subject())
+        #expect(try await app.signIn(token: token, authorizationCode: "mine").errors.isEmpty)
+        for code in [nil, "theirs"] {
+            let replay = try await app.signIn(token: token, authorizationCode: code)
+            #expect(replay.code == "UNAUTHENTICATED")
+            #expect(replay.message == "Sign in and try again.")
+            #expect(replay["signInWithApple"] == nil)
+        }
+    }
+
+    @Test(arguments: ["later", "after a refresh", "after signing out", "after the account is gone"])
+    func usedTokenOpensNothingAgain(when: String) async throws {
+        let app = try await Self.app()
+        let subject = subject()
+        let token = app.identityToken(subject: subject)
+        let reader = try Reader(app, subject, try await app.signIn(token: token))
+        let id = reader.id.string ?? ""
+        switch when {
+        case "later":
+            try await app.database.execute(
+                "UPDATE sessions SET created_at = now() - interval '61 s' WHERE user_id = '\(id)'")
+        case "after a refresh":
+            #expect(
+                try await app.ask(RefreshTests.refresh, ["token": .string(reader.refreshToken)])
+                    .errors.isEmpty)
+        case "after signing out":
+            #expect(try await reader.ask("mutation { signOut }").errors.isEmpty)
+        default:
+            #expect(try await reader.ask(UserTests.delete, ["id": reader.id]).errors.isEmpty)
+        }
+        #expect(try await app.signIn(token: token).code == "UNAUTHENTICATED")
+        // And it makes nobody.
+        let users = try await app.database.count(
+            "SELECT count(*) FROM users WHERE apple_sub = '\(subject)'")
+        #expect(users == (when == "after the account is gone" ? 0 : 1))
+        #expect(try await app.signIn(subject: subject).errors.isEmpty)
+    }
+
+    @Test func endedSessionsAndSpentTokensAreTakenAway() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let id = reader.id.string ?? ""
+        try await app.database.execute(
+            """
+            UPDATE sessions SET revoked_at = now() - interval '25 hours' WHERE user_id = '\(id)';
+            INSERT INTO identity_token_uses (token_hash, expires_at)
+              SELECT sha256(i::text::bytea), now() - interval '2 hours' FROM generate_series(1, 25) i
+            """)
+        #expect(try await app.signIn(subject: reader.subject).errors.isEmpty)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM sessions WHERE user_id = '\(id)'") == 1)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM identity_token_uses WHERE expires_at < now()") <= 5)
+    }
+
     @Test func nonceBindsTheTokenToItsRequest() async throws {
         let app = try await Self.app()
         let token = app.identityToken(subject: subject(), nonce: "once")

@@ -117,7 +117,7 @@ import Testing
         let tombstone = try await app.database.connected { connection in
             try connection.query(
                 """
-                SELECT to_jsonb(t) - 'id' - 'deleted_at' - 'user_hash' = '{"books": 3, "reviews": 1}',
+                SELECT to_jsonb(t) - 'id' - 'deleted_at' - 'user_hash' = '{"books": 3, "reviews": 1, "covers": 0}',
                   user_hash = sha256(uuid_send('\(id)')), to_jsonb(t)::text LIKE '%\(id)%'
                 FROM account_tombstones t WHERE user_hash = sha256(uuid_send('\(id)'))
                 """)

@@ -106,7 +106,7 @@ import Testing
         schema = try buildSchema(document)
         let cache = DocumentCache(
             schema: schema, resolvers: Resolvers(), limits: RequestLimits())
-        let (plan, values) = try cache.document(Array(text.utf8)).plan(
+        let (plan, values, _) = try cache.document(Array(text.utf8)).plan(
             operationName: nil, variables: variables)
         return try await subscribe(plan, variables: values, context: Context()) { Context() }
     }

@@ -123,10 +123,10 @@ struct OperationLimitsTests {
             let variables = try coerceVariableValues(
                 operation.variables, given: .object([.init("n", .int(size))]), schema: schema,
                 source: document.source, errorsMax: 1)
-            let error = checkCost(
+            let cost = try? checkCost(
                 of: operation, in: document, against: schema, variables: variables,
                 limits: limits { $0.costMax = 10 })
-            #expect((error == nil) == isWithin)
+            #expect(cost == (isWithin ? size : nil))
         }
     }
 

@@ -1,0 +1,61 @@
+import GraphQL
+
+/// A subscription of this product: the context is its own, and its errors are the catalogue's.
+protocol RequestSubscription: RequestLoad, PreparedSubscription {
+    /// Begins to watch for events.
+    func source(
+        _ arguments: ArgumentValues, in request: RequestContext
+    ) async throws(BookplateError) -> any EventSource
+}
+
+/// The events of one subscription, read from the tables when they are asked for.
+protocol EventSource: AnyObject {
+    /// Waits for the next event; nil at the end, or when the task is cancelled.
+    func next() async throws(BookplateError) -> (any ObjectBatch)?
+}
+
+/// One event, in place of the root.
+final class Event<Value>: ObjectBatch {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    let count = 1
+
+    /// The subscription's field is loaded; nothing is written of the event itself.
+    func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult { .null }
+}
+
+extension RequestSubscription {
+    func open(
+        arguments: ArgumentValues, in context: any ExecutionContext
+    ) async throws(FieldError) -> any SourceStream {
+        guard let request = context as? RequestContext else {
+            // The server executes its schema with no other context.
+            preconditionFailure("Bookplate's schema is executed in a RequestContext")
+        }
+        do throws(BookplateError) {
+            return RequestSource(try await source(arguments, in: request), request.requestID)
+        } catch {
+            throw error.fieldError(requestID: request.requestID)
+        }
+    }
+}
+
+private final class RequestSource: SourceStream {
+    private let source: any EventSource
+    private let requestID: String
+
+    init(_ source: any EventSource, _ requestID: String) {
+        self.source = source
+        self.requestID = requestID
+    }
+
+    func next() async throws(FieldError) -> (any ObjectBatch)? {
+        do throws(BookplateError) {
+            return try await source.next()
+        } catch {
+            throw error.fieldError(requestID: requestID)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Bookplate
+import Identity
+import NIOCore
+import Postgres
+import Server
+
+/// `POST /apple/notifications`: what Apple tells of its accounts, signed.
+func appleNotificationRoute(_ services: Services, database: ConnectionPool) -> Route {
+    Route(.POST, "/apple/notifications", bodyBytesMax: AppleNotification.bodyBytesMax) { request in
+        if let client = request.client,
+            let seconds = services.secondsToWait(from: RateKey(address: client.high, client.low))
+        {
+            return HTTPResponse(.tooManyRequests, headers: [("retry-after", "\(seconds)")])
+        }
+        let outcome = await AppleNotifications.receive(
+            Array(request.body.readableBytesView), database: database, services: services,
+            requestID: request.id)
+        return switch outcome {
+        case .accepted: HTTPResponse(.ok)
+        case .refused: .text(.badRequest, "Send a signed notification as {\"payload\"}.\n")
+        case .unavailable: HTTPResponse(.serviceUnavailable, headers: [("retry-after", "60")])
+        }
+    }
+}

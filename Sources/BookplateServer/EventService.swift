@@ -1,0 +1,46 @@
+import Bookplate
+import Config
+import EventLoops
+import Logging
+import MQTT
+import NIOPosix
+import Postgres
+import ServiceLifecycle
+
+/// Tells the broker of events, beside the requests, until the server stops.
+struct EventService: Service {
+    private let publisher: EventPublisher
+
+    /// For the broker's word when connecting; a batch of messages has the same time.
+    private static let brokerTimeout = Duration.seconds(5)
+
+    init(
+        _ broker: Configuration.Broker, publicURL: String, database: ConnectionPool,
+        services: Services
+    ) {
+        let address = BrokerAddress(
+            host: broker.host, port: broker.port, isEncrypted: broker.isEncrypted,
+            user: broker.user,
+            password: broker.password, certificatesFile: broker.certificatesFile)
+        // Each server is a client of its own: a broker ends the older of two with one name.
+        let clientID = "bookplate-\(UUID.version7())"
+        publisher = EventPublisher(
+            database: database, services: services,
+            coverURL: { "\(publicURL)/book-covers/\($0)/\($1).jpg?v=\($2)" }
+        ) {
+            let connection = try await BrokerConnection.connect(
+                to: address, clientID: clientID, timeout: Self.brokerTimeout)
+            return EventPublisher.Broker(
+                publish: { messages in
+                    try await connection.publish(
+                        messages.map { .init(topic: $0.topic, payload: $0.payload) },
+                        timeout: Self.brokerTimeout)
+                },
+                close: { await connection.close() })
+        }
+    }
+
+    func run() async {
+        await cancelWhenGracefulShutdown { await publisher.run() }
+    }
+}

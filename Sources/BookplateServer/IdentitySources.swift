@@ -1,0 +1,74 @@
+import Config
+import Glibc
+import HTTPFetch
+import Identity
+import Logging
+
+/// Where identities come from: Apple, the tenants' own providers, and in development this process itself.
+struct IdentitySources {
+    let issuers: [String]
+    /// By issuer.
+    let keySets: [String: KeySetCache]
+    /// For the issuers of tenants' own providers, by the URL of their keys.
+    let makeKeySet: @Sendable (String) -> KeySetCache
+    /// Nil where no key for Apple's token endpoints is configured.
+    let apple: AppleClient?
+
+    init(
+        _ configuration: Configuration, _ development: DevelopmentSignIn?, _ logger: Logger
+    ) throws {
+        let identity = configuration.identity
+        let fetcher = try Self.fetcher(
+            configuration,
+            to: [identity.appleJWKSURL, identity.appleTokenURL, identity.appleRevokeURL])
+        let isDevelopment = configuration.environment == .development
+        let makeKeySet: @Sendable (String) -> KeySetCache = { url in
+            KeySetCache(
+                url: url, fetcher: fetcher, allowsPlainHTTP: isDevelopment,
+                onFailure: { error in
+                    logger.error(
+                        "an issuer's keys cannot be fetched",
+                        metadata: ["url": "\(url)", "error": "\(error)"])
+                })
+        }
+        let apple = makeKeySet(identity.appleJWKSURL)
+        var keySets: [String: KeySetCache] = [:]
+        for issuer in identity.appleIssuers { keySets[issuer] = apple }
+        if let development { keySets[development.issuer] = try development.keySet }
+        issuers = identity.appleIssuers + (development.map { [$0.issuer] } ?? [])
+        self.keySets = keySets
+        self.makeKeySet = makeKeySet
+        self.apple = try identity.appleKey.map { key in
+            AppleClient(
+                fetcher: fetcher,
+                key: AppleTeamKey(
+                    teamID: key.teamID, keyID: key.keyID, privateKeyPEM: try Self.read(key.file)),
+                tokenURL: identity.appleTokenURL, revokeURL: identity.appleRevokeURL)
+        }
+    }
+
+    /// The operator's own settings may name a private host; nothing that a stranger says is fetched with it.
+    private static func fetcher(
+        _ configuration: Configuration, to urls: [String]
+    ) throws -> Fetcher {
+        let hosts = urls.compactMap { try? WebURL($0).host }
+        let allowed = try FetchAllowList(
+            parsing: (configuration.sources.fetchAllow + hosts).joined(separator: ","))
+        return Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
+    }
+
+    /// The text of the .p8 file.
+    private static func read(_ path: String) throws -> [UInt8] {
+        func failure() -> StartError {
+            StartError(
+                message: "BOOKPLATE_APPLE_KEY_FILE \(path) cannot be read: "
+                    + String(cString: strerror(errno)), code: 78)
+        }
+        guard let file = fopen(path, "r") else { throw failure() }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = fread(&bytes, 1, bytes.count, file)
+        guard count > 0 else { throw failure() }
+        return Array(bytes[..<count])
+    }
+}

@@ -1,0 +1,203 @@
+import CMosquitto
+import NIOPosix
+import Synchronization
+
+/// One connection to a broker, on a thread of libmosquitto's. It does not come back when it is lost: make another.
+package final class BrokerConnection: @unchecked Sendable {
+    /// A message of quality 1: the broker has it at least once.
+    package struct Message: Sendable {
+        package var topic: String
+        package var payload: [UInt8]
+
+        package init(topic: String, payload: [UInt8]) {
+            self.topic = topic
+            self.payload = payload
+        }
+    }
+
+    private static let library: Int32 = mosquitto_lib_init()
+    /// Connecting looks names up and closing waits for a thread; both block.
+    private static let threads = {
+        let threads = NIOThreadPool(numberOfThreads: 2)
+        threads.start()
+        return threads
+    }()
+    private static let keepAliveSeconds: Int32 = 15
+
+    // libmosquitto locks what its threads share; the pointer is freed once, in close().
+    private let handle: OpaquePointer
+    private let state = Mutex(State())
+
+    private struct State {
+        /// Messages that the broker has not acknowledged yet, by their number.
+        var unacknowledged: Set<Int32> = []
+        /// Acknowledgements can be faster than `publish` returns their number.
+        var early: Set<Int32> = []
+        var isPublishing = false
+        var waiting: CheckedContinuation<Result<Void, BrokerError>, Never>?
+        var failure: BrokerError?
+        var isClosed = false
+    }
+
+    /// Connects, and waits for the broker's word.
+    package static func connect(
+        to address: BrokerAddress, clientID: String, timeout: Duration
+    ) async throws(BrokerError) -> BrokerConnection {
+        guard library == MOSQ_ERR_SUCCESS.rawInt32, let handle = mosquitto_new(clientID, true, nil)
+        else { throw .unreachable("libmosquitto cannot start") }
+        let connection = BrokerConnection(handle)
+        do throws(BrokerError) {
+            try connection.configure(address)
+            try await connection.wait(timeout) { () throws(BrokerError) in
+                try connection.start(address)
+            }
+        } catch {
+            await connection.close()
+            throw error
+        }
+        return connection
+    }
+
+    private init(_ handle: OpaquePointer) {
+        self.handle = handle
+        mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
+        mosquitto_connect_callback_set(handle) { _, object, code in
+            BrokerConnection.of(object)?.connected(code)
+        }
+        mosquitto_disconnect_callback_set(handle) { _, object, _ in
+            BrokerConnection.of(object)?.fail(.connectionLost)
+        }
+        mosquitto_publish_callback_set(handle) { _, object, number in
+            BrokerConnection.of(object)?.acknowledged(number)
+        }
+    }
+
+    private func configure(_ address: BrokerAddress) throws(BrokerError) {
+        if let user = address.user {
+            try check(mosquitto_username_pw_set(handle, user, address.password))
+        }
+        guard address.isEncrypted else { return }
+        let file = address.certificatesFile
+        try check(
+            mosquitto_tls_set(
+                handle, file, file == nil ? "/etc/ssl/certs" : nil, nil, nil, nil))
+    }
+
+    private func start(_ address: BrokerAddress) throws(BrokerError) {
+        try check(
+            mosquitto_connect_async(
+                handle, address.host, Int32(clamping: address.port), Self.keepAliveSeconds))
+        try check(mosquitto_loop_start(handle))
+    }
+
+    /// Sends the messages in their order.
+    ///
+    /// - Returns: when the broker has acknowledged all of them.
+    /// - Throws: when it has not; then any of them may have arrived.
+    package func publish(_ messages: [Message], timeout: Duration) async throws(BrokerError) {
+        if messages.isEmpty { return }
+        state.withLock { $0.isPublishing = true }
+        try await wait(timeout) { () throws(BrokerError) in
+            for message in messages {
+                var number: Int32 = 0
+                try self.check(
+                    mosquitto_publish(
+                        self.handle, &number, message.topic, Int32(clamping: message.payload.count),
+                        message.payload, 1, false))
+                self.state.withLock { state in
+                    if state.early.remove(number) == nil { state.unacknowledged.insert(number) }
+                }
+            }
+            self.settle { $0.isPublishing = false }
+        }
+    }
+
+    /// Ends the connection; what is not acknowledged is given up.
+    package func close() async {
+        let isFirst = state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        guard isFirst else { return }
+        try? await Self.threads.runIfActive {
+            mosquitto_disconnect(self.handle)
+            // Its thread ends before its memory does.
+            mosquitto_loop_stop(self.handle, false)
+            mosquitto_destroy(self.handle)
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Does what is done on a thread that may block, and waits for what it brings about.
+    private func wait(
+        _ timeout: Duration, _ work: @Sendable @escaping () throws(BrokerError) -> Void
+    ) async throws(BrokerError) {
+        let alarm = Task {
+            try await Task.sleep(for: timeout)
+            self.fail(.timeout)
+        }
+        defer { alarm.cancel() }
+        try await withCheckedContinuation { continuation in
+            let failure = state.withLock { state in
+                if state.failure == nil { state.waiting = continuation }
+                return state.failure
+            }
+            if let failure { return continuation.resume(returning: .failure(failure)) }
+            Self.threads.submit { _ in
+                do throws(BrokerError) { try work() } catch { self.fail(error) }
+            }
+        }.get()
+    }
+
+    private func connected(_ code: Int32) {
+        if code == 0 {
+            state.withLock { $0.waiting.take() }?.resume(returning: .success(()))
+        } else {
+            fail(.refused(String(cString: mosquitto_connack_string(code))))
+        }
+    }
+
+    private func acknowledged(_ number: Int32) {
+        settle { state in
+            if state.unacknowledged.remove(number) == nil { state.early.insert(number) }
+        }
+    }
+
+    /// Makes a change, and ends the waiting where nothing is left to wait for.
+    private func settle(_ change: (inout State) -> Void) {
+        state.withLock { state -> CheckedContinuation<Result<Void, BrokerError>, Never>? in
+            change(&state)
+            guard !state.isPublishing, state.unacknowledged.isEmpty else { return nil }
+            return state.waiting.take()
+        }?.resume(returning: .success(()))
+    }
+
+    private func fail(_ error: BrokerError) {
+        state.withLock { state in
+            state.failure = state.failure ?? error
+            return state.waiting.take()
+        }?.resume(returning: .failure(error))
+    }
+
+    private func check(_ code: Int32) throws(BrokerError) {
+        switch code {
+        case MOSQ_ERR_SUCCESS.rawInt32: return
+        case MOSQ_ERR_INVAL.rawInt32, MOSQ_ERR_MALFORMED_UTF8.rawInt32,
+            MOSQ_ERR_PAYLOAD_SIZE.rawInt32, MOSQ_ERR_OVERSIZE_PACKET.rawInt32:
+            throw .invalidMessage(String(cString: mosquitto_strerror(code)))
+        case MOSQ_ERR_NO_CONN.rawInt32, MOSQ_ERR_CONN_LOST.rawInt32: throw .connectionLost
+        default: throw .unreachable(String(cString: mosquitto_strerror(code)))
+        }
+    }
+
+    /// A callback's connection, which lives until the thread that calls back has ended.
+    private static func of(_ object: UnsafeMutableRawPointer?) -> BrokerConnection? {
+        object.map { Unmanaged<BrokerConnection>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+extension mosq_err_t {
+    /// As the functions answer it.
+    fileprivate var rawInt32: Int32 { Int32(rawValue) }
+}

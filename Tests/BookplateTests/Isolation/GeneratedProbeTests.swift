@@ -1,0 +1,131 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Every place where an id can stand, and every field that can be asked for, tried by a stranger: made from the schema
+/// and from the tables, so that nobody has to think of it.
+@Suite struct GeneratedProbeTests {
+    static let app = Shared { try await TestApp.start() }
+
+    static let schema: Schema = {
+        guard let schema = try? BookplateSchema(sdl: BookplateSchema.text).schema else {
+            preconditionFailure("the schema is broken")
+        }
+        return schema
+    }()
+    static let probes = GeneratedProbe.forIDs(in: schema)
+
+    private static let absent = "0198c0de-0000-7000-8000-00000000dead"
+
+    private struct Victim {
+        let fixture: IsolationFixture
+        /// An id of theirs from each table that has some, and their own.
+        let ids: [String]
+        /// All of theirs.
+        let allIDs: Set<String>
+    }
+
+    private static let victim = Shared {
+        let app = try await GeneratedProbeTests.app()
+        let fixture = try await IsolationFixture.fill(try await app.newReader())
+        let owner = fixture.reader.id.string ?? ""
+        let ids = try await app.database.connected { connection in
+            try connection.texts(
+                """
+                SELECT c.relname::text FROM pg_class c JOIN pg_attribute u ON u.attrelid = c.oid
+                JOIN pg_attribute i ON i.attrelid = c.oid WHERE c.relnamespace = 'public'::regnamespace
+                AND c.relkind IN ('r', 'p') AND u.attname = 'user_id' AND i.attname = 'id'
+                AND i.atttypid = 'uuid'::regtype AND NOT i.attisdropped ORDER BY 1
+                """
+            ).map { table in
+                try connection.texts(
+                    "SELECT id::text FROM \(table) WHERE user_id = '\(owner)' ORDER BY id")
+            }
+        }
+        return Victim(
+            fixture: fixture, ids: ids.compactMap(\.first) + [owner],
+            allIDs: Set(ids.flatMap { $0 } + [owner]))
+    }
+
+    @Test func probesReachDeepPlaces() {
+        let paths = Set(Self.probes.map(\.path))
+        #expect(
+            paths.isSuperset(of: [
+                "node.id", "nodes.ids", "moveBook.to", "createBook.input.shelfIds",
+                "createBooks.inputs.cardId", "recordSwipes.swipes.cardId",
+            ]))
+        #expect(Self.probes.count >= 25)
+    }
+
+    @Test(arguments: probes)
+    func foreignIDLooksLikeAnAbsentOne(probe: GeneratedProbe) async throws {
+        let victim = try await Self.victim()
+        let before = try await victim.fixture.everything()
+        let unseen = try await ask(probe, Self.absent)
+        for id in victim.ids {
+            let seen = try await ask(probe, id)
+            #expect(seen.json.replacing(id) == unseen.json.replacing(Self.absent), "\(probe.query)")
+            #expect(seen.statements == unseen.statements)
+            #expect(seen.roundTrips == unseen.roundTrips)
+            #expect(!"\(seen.json)".contains("Secret"))
+        }
+        #expect(try await victim.fixture.everything() == before)
+    }
+
+    /// Asks as somebody new.
+    private func ask(_ probe: GeneratedProbe, _ id: String) async throws -> Answer {
+        let reader = try await Self.app().newReader()
+        var variables = [Value.Member("id", .string(id))]
+        if probe.needsShelf {
+            variables.append(.init("myShelf", try await reader.makeShelf("My shelf")))
+        }
+        if probe.needsBook {
+            variables.append(.init("myBook", try await reader.makeBook("My book")))
+        }
+        let answer = try await reader.ask(probe.query, .object(variables))
+        #expect(!answer.isRequestError, "\(probe.query): \(answer.json)")
+        return answer
+    }
+
+    /// What a stranger can ask for without an id has nothing of the victim's in it, whatever is selected.
+    @Test(
+        arguments: (schema.queryType.fieldsType?.fields ?? []).filter {
+            !$0.arguments.contains { $0.type.isNonNull }
+        }.map(\.name))
+    func noFieldShowsSomebodyElses(name: String) async throws {
+        let victim = try await Self.victim()
+        let field = try #require(Self.schema.queryType.field(named: name))
+        let selection = Literals(schema: Self.schema).selection(of: field.type, depth: 3)
+        let reader = try await Self.app().newReader()
+        let answer = try await reader.ask("{ \(name)\(selection) }")
+        #expect(!answer.isRequestError, "\(answer.json)")
+        let text = "\(answer.json)"
+        #expect(!text.contains("Secret"))
+        for id in victim.allIDs { #expect(!text.contains(id)) }
+    }
+}
+
+extension Value {
+    /// With the id, and times of this moment and new ids beside it, called by their kind.
+    fileprivate func replacing(_ id: String) -> Value {
+        switch self {
+        case .string(let text):
+            if text == id { return "the id" }
+            if Instant(text) != nil { return "a time" }
+            if UUIDText.matches(text) { return "another id" }
+            return self
+        case .list(let items): return .list(items.map { $0.replacing(id) })
+        case .object(let members):
+            return .object(members.map { Member($0.name, $0.value.replacing(id)) })
+        case .null, .boolean, .int, .float: return self
+        }
+    }
+}
+
+private enum UUIDText {
+    static func matches(_ text: String) -> Bool {
+        text.utf8.count == 36 && text.split(separator: "-").map(\.count) == [8, 4, 4, 4, 12]
+    }
+}

@@ -1,0 +1,174 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// `Subscription.changes`, on the product without a transport.
+@Suite struct ChangesSubscriptionTests {
+    static let app = Shared { try await TestApp.start(catalog: []) }
+
+    private static let live = """
+        subscription($after: String) {
+          changes(after: $after) { cursor kind typename id node { id ... on Book { title } } }
+        }
+        """
+
+    private static func cursor(_ reader: Reader) async throws -> Value {
+        var cursor = Value.null
+        while true {
+            let page = try await reader.need(
+                "query($c: String) { changes(after: $c, first: 500) { cursor hasMore } }",
+                ["c": cursor], "changes")
+            cursor = page["cursor"] ?? .null
+            if page["hasMore"] == false { return cursor }
+        }
+    }
+
+    @Test func beginsNowWithoutACursor() async throws {
+        let reader = try await Self.app().newReader()
+        _ = try await reader.makeBook("Before")
+        let live = try await reader.subscribe(Self.live)
+        let id = try await reader.makeBook("After")
+        let change = await live.next()["data", "changes"]
+        #expect(change?["kind"] == "CREATED")
+        #expect(change?["typename"] == "Book")
+        #expect(change?["id"] == id)
+        #expect(change?["node"] == ["id": id, "title": "After"])
+    }
+
+    @Test func givesFirstWhatWasMissed() async throws {
+        let reader = try await Self.app().newReader()
+        let start = try await Self.cursor(reader)
+        let ids = try await reader.makeBooks(120)
+        let live = try await reader.subscribe(Self.live, ["after": start])
+        var received: [Value] = []
+        for _ in ids { received.append(await live.next()["data", "changes", "id"] ?? .null) }
+        #expect(Set(received.map { "\($0)" }) == Set(ids.map { "\($0)" }))
+        let shelf = try await reader.makeShelf("Live")
+        let last = await live.next()["data", "changes"]
+        #expect(last?["id"] == shelf)
+
+        // From any cursor that it gave, it goes on behind it.
+        _ = try await reader.makeShelf("Later")
+        let resumed = try await reader.subscribe(Self.live, ["after": last?["cursor"] ?? .null])
+        #expect(await resumed.next()["data", "changes", "typename"] == "Shelf")
+        #expect(await resumed.next(within: .milliseconds(100)) == .null)
+    }
+
+    @Test func deletedObjectsHaveNoNode() async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await reader.makeBook("Gone")
+        let live = try await reader.subscribe(Self.live)
+        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
+        let change = await live.next()["data", "changes"]
+        #expect(change?["kind"] == "DELETED")
+        #expect(change?["node"] == .null)
+        #expect(change?["id"] == id)
+    }
+
+    @Test func nobodyHearsOfAnotherLibrary() async throws {
+        let app = try await Self.app()
+        let (mine, theirs) = (try await app.newReader(), try await app.newReader(.beta))
+        let live = try await mine.subscribe(Self.live)
+        // Somebody else's cursor shows nothing of theirs.
+        _ = try await theirs.makeBook("Theirs")
+        let cursor = try await Self.cursor(theirs)
+        _ = try await theirs.makeBook("Theirs, too")
+        let curious = try await mine.subscribe(Self.live, ["after": cursor])
+        let id = try await mine.makeBook("Mine")
+        #expect(await live.next()["data", "changes", "id"] == id)
+        #expect(await live.next(within: .milliseconds(200)) == .null)
+        let answer = await curious.next(within: .milliseconds(200))
+        #expect(answer["data", "changes", "id"] == nil || answer["data", "changes", "id"] == id)
+    }
+
+    @Test func aCursorOlderThanTheLogSaysWhereToBeginAnew() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let start = try await Self.cursor(reader)
+        _ = try await reader.makeBook("Old")
+        let user = reader.id.string ?? ""
+        try await app.database.execute(
+            """
+            UPDATE change_heads SET pruned_seq = last_seq WHERE user_id = '\(user)';
+            DELETE FROM changes WHERE user_id = '\(user)'
+            """)
+        let live = try await reader.subscribe(Self.live, ["after": start])
+        let error = await live.next()["errors", 0]
+        #expect(error?["extensions", "code"] == "RESET_REQUIRED")
+        let resumed = try await reader.subscribe(
+            Self.live, ["after": error?["extensions", "cursor"] ?? .null])
+        let id = try await reader.makeBook("New")
+        #expect(await resumed.next()["data", "changes", "id"] == id)
+    }
+
+    @Test(arguments: ["nonsense", "", "Yzk"])
+    func whatIsNoCursorIsRefused(cursor: String) async throws {
+        let reader = try await Self.app().newReader()
+        let live = try await reader.subscribe(Self.live, ["after": .string(cursor)])
+        let error = await live.next()["errors", 0]
+        #expect(error?["extensions"] == ["code": "BAD_USER_INPUT", "field": "after"])
+    }
+
+    @Test func nobodyIsToldToSignIn() async throws {
+        let live = try await Self.app().subscribe(Self.live, token: nil)
+        #expect(await live.next()["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+    }
+
+    @Test func aSessionThatEndsEndsItAtTheNextEvent() async throws {
+        let app = try await Self.app()
+        let subject = "two devices of one"
+        let first = try Reader(app, subject, try await app.signIn(subject: subject))
+        let second = try Reader(app, subject, try await app.signIn(subject: subject))
+        let live = try await first.subscribe(Self.live)
+        _ = try await first.ask("mutation { signOut }")
+        _ = try await second.makeBook("Not for the first device")
+        #expect(await live.next()["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+        #expect(await live.next() == .null)
+    }
+
+    @Test func pollingFindsWhatNobodyToldOf() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let live = try await reader.subscribe(Self.live)
+        // The listening connection is gone while the change is made and told.
+        for _ in 0..<5 {
+            try await app.database.execute(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND query LIKE 'LISTEN%'
+                """)
+            let id = try await reader.makeBook("Unheard")
+            #expect(await live.next()["data", "changes", "id"] == id)
+        }
+    }
+
+    @Test func whatIsLetGoIsNotWatched() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        for _ in 0..<3 {
+            let live = try await reader.subscribe(Self.live)
+            _ = try await reader.makeBook("Watched")
+            _ = await live.next()
+            #expect(app.hub.watchCount == 1)
+            await live.cancel()
+            #expect(app.hub.watchCount == 0)
+        }
+    }
+
+    /// What an idle subscription asks of the database: nothing; and one event: the page, and its node.
+    @Test func anEventCostsTwoRoundTrips() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let live = try await reader.subscribe(Self.live)
+        let idle = await app.pool.metrics().segmentCount
+        #expect(await live.next(within: .milliseconds(300)) == .null)
+        #expect(await app.pool.metrics().segmentCount - idle <= 1)
+        let before = await app.pool.metrics().segmentCount
+        _ = try await reader.makeBook("One")
+        _ = await live.next()
+        // The mutation's own, the page, the node, and a look behind it.
+        #expect(await app.pool.metrics().segmentCount - before <= 5)
+    }
+}

@@ -1,0 +1,189 @@
+import GraphQL
+import Postgres
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Who asks for too much is told so, and when to come back; nobody else is.
+@Suite struct RateLimitTests {
+    private final class Clock: Sendable {
+        private let nanoseconds = Mutex<Int64>(1_000_000_000_000)
+
+        var now: Int64 { nanoseconds.withLock { $0 } }
+
+        func advance(seconds: Int64) { nanoseconds.withLock { $0 += seconds * 1_000_000_000 } }
+    }
+
+    private let clock = Clock()
+
+    private func start(
+        _ settings: RateLimits.Settings, catalog: [String] = []
+    ) async throws -> TestApp {
+        try await TestApp.start(
+            catalog: catalog, rates: RateLimits(settings, clock: { [clock] in clock.now }))
+    }
+
+    private func address(_ number: UInt64) -> RateKey {
+        RateKey(address: 0, 0xFFFF_0A00_0000 + number)
+    }
+
+    @Test func userIsLimitedWhereverTheyComeFrom() async throws {
+        let app = try await start(.init(perCaller: 3))
+        let (reader, other) = (try await app.newReader(), try await app.newReader())
+        for left in [2, 1, 0] {
+            let answer = try await app.ask(
+                "{ me { id } }", token: reader.token, address: address(UInt64(left)))
+            #expect(answer.errors.isEmpty)
+            #expect(answer.rate?.remaining == left)
+            #expect(answer.rate?.name.description == "user")
+        }
+        let refused = try await app.ask("{ me { id } }", token: reader.token, address: address(9))
+        #expect(refused.code == "RATE_LIMITED")
+        #expect(refused.isRequestError)
+        #expect(refused.errors.first?["extensions", "retryAfter"] == 20)
+        #expect(refused.retryAfterSeconds == 20)
+        #expect(refused.message == "Too many requests. Try again in 20 s.")
+        #expect(refused.statements == 0)
+        #expect(try await other.ask("{ me { id } }").errors.isEmpty)
+        clock.advance(seconds: 20)
+        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+    }
+
+    @Test func documentThatIsWrongCostsToo() async throws {
+        let app = try await start(.init(perCaller: 2))
+        let reader = try await app.newReader()
+        #expect(try await reader.ask("{ nonsense").code == "GRAPHQL_PARSE_FAILED")
+        #expect(try await reader.ask("{ nonsense }").code == "GRAPHQL_VALIDATION_FAILED")
+        #expect(try await reader.ask("{ nonsense").code == "RATE_LIMITED")
+    }
+
+    @Test(arguments: [
+        ("{ __typename }", 1), ("{ me { books(first: 49) { nodes { id } } } }", 1),
+        ("{ me { books(first: 100) { nodes { id } } } }", 2),
+        ("{ me { books(first: 100) { nodes { id shelves { id } } } } }", 12),
+    ])
+    func costIsWhatCanBeReturned(query: String, units: Int) async throws {
+        let app = try await start(.init(perCaller: 100))
+        let reader = try await app.newReader()
+        #expect(try await reader.ask(query).rate?.remaining == 100 - units)
+        // The size of a page may stand in a variable.
+        if query.contains("first: 100") {
+            let varying =
+                "query($n: Int) "
+                + query.split(separator: "100", omittingEmptySubsequences: false).joined(
+                    separator: "$n")
+            #expect(
+                try await reader.ask(varying, ["n": 100]).rate?.remaining == 100 - 2 * units)
+            #expect(
+                try await reader.ask(varying, ["n": 1]).rate?.remaining == 100 - 2 * units - 1)
+        }
+    }
+
+    @Test func addressIsLimitedForAllWhoShareIt() async throws {
+        let app = try await start(.init(perCaller: 100, perAddress: 3))
+        let readers = [
+            try await app.newReader(), try await app.newReader(), try await app.newReader(),
+        ]
+        for reader in readers {
+            #expect(
+                try await app.ask("{ me { id } }", token: reader.token, address: address(1)).errors
+                    .isEmpty)
+        }
+        let refused = try await app.ask(
+            "{ me { id } }", token: readers[0].token, address: address(1))
+        #expect(refused.code == "RATE_LIMITED")
+        #expect(refused.rate?.name.description == "address")
+        // What the address refuses costs its user nothing.
+        let elsewhere = try await app.ask(
+            "{ me { id } }", token: readers[0].token, address: address(2))
+        #expect(elsewhere.rate?.remaining == 98)
+    }
+
+    @Test func whoHasNotSignedInIsTheirAddress() async throws {
+        let app = try await start(.init(perCaller: 2))
+        for (number, code) in [(1, nil), (1, nil), (1, "RATE_LIMITED"), (2, nil)]
+            as [(UInt64, String?)]
+        {
+            #expect(try await app.ask("{ __typename }", address: address(number)).code == code)
+        }
+        // One network of IPv6 is one client.
+        let high: UInt64 = 0x2001_0DB8_0000_0001
+        for (low, code) in [(1, nil), (2, nil), (3, "RATE_LIMITED")] as [(UInt64, String?)] {
+            let key = RateKey(address: high, low)
+            #expect(try await app.ask("{ __typename }", address: key).code == code)
+        }
+    }
+
+    @Test func tenantHasAShareOfItsOwn() async throws {
+        let app = try await start(.init())
+        try await app.database.execute(
+            "UPDATE tenants SET requests_per_minute = 2 WHERE slug = 'alpha'")
+        let alpha = [try await app.newReader(), try await app.newReader()]
+        let beta = try await app.newReader(.beta)
+        try await app.services.tenants.refresh(from: app.pool)
+        #expect(try await alpha[0].ask("{ me { id } }").errors.isEmpty)
+        #expect(try await alpha[1].ask("{ me { id } }").errors.isEmpty)
+        let refused = try await alpha[1].ask("{ me { id } }")
+        #expect(refused.code == "RATE_LIMITED")
+        #expect(refused.rate?.name.description == "tenant")
+        #expect(try await beta.ask("{ me { id } }").errors.isEmpty)
+        // The operator gives it more: it fills faster from now on.
+        try await app.database.execute(
+            "UPDATE tenants SET requests_per_minute = 200 WHERE slug = 'alpha'")
+        try await app.services.tenants.refresh(from: app.pool)
+        clock.advance(seconds: 1)
+        #expect(try await alpha[1].ask("{ me { id } }").errors.isEmpty)
+    }
+
+    @Test func signInAndRefreshHaveTheirOwn() async throws {
+        let app = try await start(.init(signIns: 2, refreshes: 1))
+        func signIn(_ number: UInt64) async throws -> Answer {
+            try await app.signIn(
+                token: app.identityToken(subject: "s"), address: address(number))
+        }
+        let session = try await signIn(1)
+        let token = session["signInWithApple", "refreshToken"] ?? .null
+        #expect(try await signIn(1).errors.isEmpty)
+        let refused = try await signIn(1)
+        #expect(refused.code == "RATE_LIMITED")
+        #expect(refused.retryAfterSeconds == 30)
+        #expect(refused.errors.first?["path"] == ["signInWithApple"])
+        #expect(try await signIn(2).errors.isEmpty)
+        for code in [nil, "RATE_LIMITED"] {
+            let answer = try await app.ask(
+                RefreshTests.refresh, ["token": token], address: address(1))
+            #expect(answer.code == code)
+        }
+    }
+
+    /// Each of many sign-ins in one document counts.
+    @Test func aliasesDoNotHelp() async throws {
+        let app = try await start(.init(signIns: 3))
+        let fields = (0..<10).map {
+            #"a\#($0): signInWithApple(input: {identityToken: "x"}) { accessToken }"#
+        }
+        // The first error nulls the data, so the answer alone tells little: the bucket does.
+        _ = try await app.ask(
+            "mutation { \(fields.joined(separator: " ")) }", address: address(1))
+        #expect(
+            try await app.signIn(token: "x", address: address(1)).code == "RATE_LIMITED")
+    }
+
+    /// Over all servers, since it is counted in the database.
+    @Test func userWhoSignsInAllTheTimeHasToWait() async throws {
+        let app = try await start(.init(signInsOfUserPerHour: 3))
+        for _ in 0..<3 { #expect(try await app.signIn(subject: "eager").errors.isEmpty) }
+        let refused = try await app.signIn(subject: "eager")
+        #expect(refused.code == "RATE_LIMITED")
+        #expect(refused.retryAfterSeconds == 3600)
+        #expect(try await app.signIn(subject: "calm").errors.isEmpty)
+    }
+
+    @Test func nothingIsLimitedByDefault() async throws {
+        let app = try await start(.init())
+        let answer = try await app.ask("{ __typename }", address: address(1))
+        #expect(answer.rate == nil && answer.retryAfterSeconds == nil)
+    }
+}

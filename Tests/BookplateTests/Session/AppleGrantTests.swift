@@ -1,0 +1,175 @@
+import GraphQL
+import Identity
+import Logging
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// What a person granted at Apple: taken with the sign-in, kept sealed, revoked with the account.
+@Suite struct AppleGrantTests {
+    private static let become = Statement(
+        """
+        SELECT set_config('app.user_id', $1, true), set_config('app.tenant_id', id::text, true) \
+        FROM tenants WHERE slug = 'alpha'
+        """)
+
+    private struct Setting {
+        let apple: AppleDouble
+        let app: TestApp
+
+        init() async throws {
+            apple = try AppleDouble()
+            app = try await TestApp.start(catalog: [], apple: try apple.client())
+        }
+
+        func delete(_ reader: Reader) async throws -> Answer {
+            try await reader.ask(
+                "mutation($id: String!) { deleteAccount(confirm: $id) { id appleTokenRevoked } }",
+                ["id": reader.id])
+        }
+
+        var jobs: [String] {
+            get async throws {
+                try await app.database.connected {
+                    try $0.texts(
+                        "SELECT kind || ' ' || payload::text FROM jobs WHERE every IS NULL")
+                }
+            }
+        }
+
+        /// Does the jobs that wait, as a server does.
+        func work(until condition: () async throws -> Bool) async throws {
+            try await app.database.execute("UPDATE jobs SET run_at = now()")
+            let worker = JobWorker(
+                JobHandlers.all(app.services), database: app.pool, name: "test",
+                logger: app.services.logger)
+            let running = Task { await worker.run() }
+            try await until("the jobs are done", condition)
+            worker.stop()
+            await running.value
+        }
+    }
+
+    @Test func isTakenSealedAndRevoked() async throws {
+        let setting = try await Setting()
+        setting.apple.give("code1", .init(refreshToken: "appleSecret1"))
+        let reader = try await setting.app.newReader(authorizationCode: "code1")
+        let id = reader.id.string ?? ""
+        let stored = try await setting.app.database.connected { connection in
+            let rows = try connection.query(
+                "SELECT client_id, sealed_token FROM apple_grants WHERE user_id = '\(id)'")
+            return (rows.count, rows.text(0, 0), rows.bytes(0, 1).map { Array($0) } ?? [])
+        }
+        #expect(stored.0 == 1)
+        #expect(stored.1 == TestApp.Tenant.alpha.audience)
+        #expect(!String(decoding: stored.2, as: UTF8.self).contains("appleSecret1"))
+        #expect(stored.2.count > 20)
+
+        let answer = try await setting.delete(reader)
+        #expect(answer["deleteAccount"] == ["id": reader.id, "appleTokenRevoked": true])
+        #expect(setting.apple.revokedTokens == ["appleSecret1"])
+        #expect(try await setting.jobs == [])
+    }
+
+    @Test func nothingIsRevokedWhereNothingWasGranted() async throws {
+        let setting = try await Setting()
+        let answer = try await setting.delete(try await setting.app.newReader())
+        #expect(answer["deleteAccount", "appleTokenRevoked"] == false)
+        #expect(setting.apple.server.requests.isEmpty)
+    }
+
+    /// Apple is away when the account goes: it goes all the same, and Apple hears of it later.
+    @Test func isRevokedInTheBackgroundWhenAppleDoesNotAnswer() async throws {
+        let setting = try await Setting()
+        setting.apple.give("code2", .init(refreshToken: "appleSecret2"))
+        let reader = try await setting.app.newReader(authorizationCode: "code2")
+        setting.apple.isDown = true
+        let answer = try await setting.delete(reader)
+        #expect(answer["deleteAccount", "appleTokenRevoked"] == false)
+        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+
+        // What waits says nothing of whose it was.
+        let jobs = try await setting.jobs
+        #expect(jobs.count == 1)
+        for secret in [reader.id.string ?? "-", reader.subject, "appleSecret2"] {
+            #expect(!jobs[0].contains(secret))
+        }
+        setting.apple.isDown = false
+        try await setting.work { try await setting.jobs.isEmpty }
+        #expect(setting.apple.revokedTokens.last == "appleSecret2")
+    }
+
+    /// The server died between the deletion and Apple's answer: as above, from the job alone.
+    @Test func jobAloneFinishesADeletion() async throws {
+        let setting = try await Setting()
+        setting.apple.give("code3", .init(refreshToken: "appleSecret3"))
+        let reader = try await setting.app.newReader(authorizationCode: "code3")
+        let id = reader.id.string ?? ""
+        var segment = Segment()
+        var parameters = Parameters()
+        parameters.append(text: id)
+        segment.append(Self.become, parameters)
+        AccountDeletion.append(to: &segment)
+        _ = try await setting.app.pool.run(segment)
+        #expect(setting.apple.revokedTokens == [])
+        #expect(
+            try await setting.app.database.count(
+                "SELECT count(*) FROM users WHERE id = '\(id)'") == 0)
+        try await setting.work { try await setting.jobs.isEmpty }
+        #expect(setting.apple.revokedTokens == ["appleSecret3"])
+    }
+
+    @Test func codeIsExchangedInTheBackgroundWhenAppleDoesNotAnswer() async throws {
+        let setting = try await Setting()
+        setting.apple.isDown = true
+        let reader = try await setting.app.newReader(authorizationCode: "code4")
+        #expect(try await setting.jobs.count == 1)
+        #expect(try await setting.jobs.allSatisfy { !$0.contains("code4") })
+        setting.apple.isDown = false
+        setting.apple.give("code4", .init(refreshToken: "appleSecret4"))
+        try await setting.work { try await setting.jobs.isEmpty }
+        let answer = try await setting.delete(reader)
+        #expect(answer["deleteAccount", "appleTokenRevoked"] == true)
+        #expect(setting.apple.revokedTokens == ["appleSecret4"])
+    }
+
+    /// A used code, a made-up one: the token has proved who it is, and the sign-in stands.
+    @Test func badCodeHindersNoSignIn() async throws {
+        let setting = try await Setting()
+        let reader = try await setting.app.newReader(authorizationCode: "unknown")
+        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await setting.jobs == [])
+        let tooLong = try await setting.app.signIn(
+            subject: "x", authorizationCode: String(repeating: "c", count: 3000))
+        #expect(tooLong.code == "BAD_USER_INPUT")
+        #expect(tooLong.field == "authorizationCode")
+    }
+
+    @Test func repeatedSignInExchangesOnce() async throws {
+        let setting = try await Setting()
+        setting.apple.give("code5", .init(refreshToken: "appleSecret5"))
+        let token = setting.app.identityToken(subject: "repeater")
+        for _ in 0..<2 {
+            #expect(
+                try await setting.app.signIn(token: token, authorizationCode: "code5").errors
+                    .isEmpty)
+        }
+        #expect(setting.apple.exchangedCodes == ["code5"])
+    }
+
+    /// With a stolen code somebody else's grant would be kept, and revoked with the thief's account.
+    @Test func grantOfSomebodyElseIsNotKept() async throws {
+        let setting = try await Setting()
+        setting.apple.give(
+            "stolen",
+            .init(
+                refreshToken: "theirs",
+                identityToken: setting.app.identityToken(subject: "somebody.else")))
+        let reader = try await setting.app.newReader(authorizationCode: "stolen")
+        #expect(try await setting.app.database.count("SELECT count(*) FROM apple_grants") == 0)
+        #expect(try await setting.delete(reader)["deleteAccount", "appleTokenRevoked"] == false)
+        #expect(setting.apple.revokedTokens == [])
+    }
+}

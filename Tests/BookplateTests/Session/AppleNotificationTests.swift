@@ -1,0 +1,130 @@
+import GraphQL
+import Identity
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+@Suite struct AppleNotificationTests {
+    static let app = Shared { try await TestApp.start(catalog: []) }
+
+    private func receive(
+        _ type: String, _ reader: Reader, id: String = "\(UInt64.random(in: 0...UInt64.max))",
+        audience: String = TestApp.Tenant.alpha.audience, now: UnixSeconds = unixSecondsNow(),
+        issuer: DevelopmentIssuer = TestApp.issuer
+    ) async throws -> AppleNotifications.Outcome {
+        let payload = issuer.notification(
+            type: type, subject: reader.subject, audience: audience, id: id, now: now)
+        return try await receive(#"{"payload":"\#(payload ?? "")"}"#)
+    }
+
+    private func receive(_ body: String) async throws -> AppleNotifications.Outcome {
+        let app = try await Self.app()
+        return await AppleNotifications.receive(
+            Array(body.utf8), database: app.pool, services: app.services, requestID: "r")
+    }
+
+    @Test func revokedConsentEndsTheSessionsAndKeepsTheLibrary() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let book = try await reader.makeBook("Kept")
+        let other = try await app.newReader()
+        #expect(try await receive("consent-revoked", reader) == .accepted)
+        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+        #expect(
+            try await app.ask(RefreshTests.refresh, ["token": .string(reader.refreshToken)]).code
+                == "UNAUTHENTICATED")
+        #expect(try await other.ask("{ me { id } }").errors.isEmpty)
+        // Who consents again finds everything.
+        let again = try Reader(app, reader.subject, try await app.signIn(subject: reader.subject))
+        #expect(again.id == reader.id)
+        #expect(
+            try await again.ask("query($id: ID!) { book(id: $id) { title } }", ["id": book])[
+                "book", "title"] == "Kept")
+    }
+
+    @Test(arguments: ["account-delete", "account-deleted"])
+    func deletedAppleAccountIsDeletedHere(type: String) async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        // The same person in another app is another account, of which Apple tells by itself.
+        let elsewhere = try Reader(
+            app, reader.subject, try await app.signIn(subject: reader.subject, tenant: .beta))
+        #expect(try await receive(type, reader) == .accepted)
+        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+        let id = reader.id.string ?? ""
+        #expect(
+            try await app.database.count("SELECT count(*) FROM users WHERE id = '\(id)'") == 0)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM account_tombstones WHERE user_hash = sha256(uuid_send('\(id)'))"
+            ) == 1)
+        #expect(try await elsewhere.ask("{ me { id } }").errors.isEmpty)
+    }
+
+    /// Told twice, it is done once: who has come back meanwhile stays.
+    @Test func sameNotificationAgainDoesNothing() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        #expect(try await receive("account-delete", reader, id: "told-twice") == .accepted)
+        let again = try Reader(app, reader.subject, try await app.signIn(subject: reader.subject))
+        #expect(try await receive("account-delete", reader, id: "told-twice") == .accepted)
+        #expect(try await again.ask("{ me { id } }").errors.isEmpty)
+    }
+
+    @Test func switchedOffAddressIsNotShown() async throws {
+        let app = try await Self.app()
+        let subject = "mail.\(UInt64.random(in: 0...UInt64.max))"
+        let reader = try Reader(
+            app, subject, try await app.signIn(subject: subject, email: "relay@example.com"))
+        func email() async throws -> Value? {
+            try await reader.ask("{ me { email } }")["me", "email"]
+        }
+        #expect(try await email() == "relay@example.com")
+        #expect(try await receive("email-disabled", reader) == .accepted)
+        #expect(try await email() == .null)
+        // Its identity tokens still bear it.
+        _ = try await app.signIn(subject: subject, email: "relay@example.com")
+        #expect(try await email() == .null)
+        #expect(try await receive("email-enabled", reader) == .accepted)
+        #expect(try await email() == "relay@example.com")
+    }
+
+    @Test func unknownKindsAndPeopleAreAccepted() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        #expect(try await receive("something-new", reader) == .accepted)
+        let nobody = try Reader(
+            app, "nobody.known", try await app.signIn(subject: reader.subject))
+        #expect(try await receive("account-delete", nobody) == .accepted)
+        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+    }
+
+    @Test(arguments: [
+        "other key", "other audience", "old", "future", "identity token", "unsigned", "no payload",
+        "nothing",
+    ])
+    func whatIsNotApplesIsRefused(kind: String) async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let outcome =
+            switch kind {
+            case "other key":
+                try await receive("account-delete", reader, issuer: DevelopmentIssuer())
+            case "other audience":
+                try await receive("account-delete", reader, audience: "com.example.nobody")
+            case "old":
+                try await receive("account-delete", reader, now: unixSecondsNow() - 90_000)
+            case "future":
+                try await receive("account-delete", reader, now: unixSecondsNow() + 600)
+            case "identity token":
+                try await receive(
+                    #"{"payload":"\#(app.identityToken(subject: reader.subject))"}"#)
+            case "unsigned": try await receive(#"{"payload":"e30.e30."}"#)
+            case "no payload": try await receive("{}")
+            default: try await receive("")
+            }
+        #expect(outcome == .refused)
+        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+    }
+}

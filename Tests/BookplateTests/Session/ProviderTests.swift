@@ -1,0 +1,78 @@
+import GraphQL
+import Identity
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// OpenID providers of a tenant's own, beside the configured issuer.
+@Suite struct ProviderTests {
+    private func start() async throws -> TestApp {
+        let app = try await TestApp.start(catalog: [])
+        try await app.database.connected { connection in
+            var alpha = try TenantRecord.find("alpha", connection)
+            alpha.providers = [
+                .init(issuer: TestApp.provider.issuer, jwksURL: "https://provider.example/keys")
+            ]
+            try alpha.update(connection)
+        }
+        return app
+    }
+
+    private func token(_ issuer: DevelopmentIssuer, _ tenant: TestApp.Tenant) throws -> String {
+        try #require(issuer.identityToken(subject: "one.and.the.same", audience: tenant.audience))
+    }
+
+    @Test func peopleOfAProviderAreItsOwn() async throws {
+        let app = try await start()
+        let apples = try await app.signIn(token: try token(TestApp.issuer, .alpha))
+        let providers = try await app.signIn(token: try token(TestApp.provider, .alpha))
+        #expect(apples.errors.isEmpty && providers.errors.isEmpty)
+        // One subject at two issuers is two people.
+        #expect(providers["signInWithApple", "isNewUser"] == true)
+        #expect(
+            apples["signInWithApple", "user", "id"] != providers["signInWithApple", "user", "id"])
+        let again = try await app.signIn(token: try token(TestApp.provider, .alpha))
+        #expect(
+            again["signInWithApple", "user", "id"] == providers["signInWithApple", "user", "id"])
+    }
+
+    @Test func providerOfOneTenantIsNotAnothers() async throws {
+        let app = try await start()
+        #expect(
+            try await app.signIn(token: try token(TestApp.provider, .beta)).code
+                == "UNAUTHENTICATED")
+        // Nor is anybody else who calls themselves so.
+        let impostor = DevelopmentIssuer(issuer: TestApp.provider.issuer)
+        #expect(
+            try await app.signIn(token: try token(impostor, .alpha)).code == "UNAUTHENTICATED")
+    }
+
+    @Test func namedIssuersAreTheOnlyOnes() async throws {
+        let app = try await start()
+        try await app.database.connected { connection in
+            var alpha = try TenantRecord.find("alpha", connection)
+            alpha.issuers = [TestApp.provider.issuer]
+            try alpha.update(connection)
+        }
+        #expect(try await app.signIn(token: try token(TestApp.provider, .alpha)).errors.isEmpty)
+        #expect(
+            try await app.signIn(token: try token(TestApp.issuer, .alpha)).code
+                == "UNAUTHENTICATED")
+        #expect(try await app.signIn(token: try token(TestApp.issuer, .beta)).errors.isEmpty)
+    }
+
+    /// Of accounts Apple tells, and nobody else.
+    @Test func providersNotificationsAreRefused() async throws {
+        let app = try await start()
+        let payload =
+            TestApp.provider.notification(
+                type: "account-delete", subject: "one.and.the.same",
+                audience: TestApp.Tenant.alpha.audience, id: "x") ?? ""
+        let outcome = await AppleNotifications.receive(
+            Array(#"{"payload":"\#(payload)"}"#.utf8), database: app.pool, services: app.services,
+            requestID: "r")
+        #expect(outcome == .refused)
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import GraphQL
+import Identity
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Session keys change under a running server.
+@Suite struct SessionKeyringTests {
+    private let file = "/tmp/bookplate-keyring-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
+
+    private func start() async throws -> TestApp {
+        try await TestApp.start(
+            catalog: [], keyring: try SessionKeyring(file: file, makesMissing: true))
+    }
+
+    @Test func tokensOfAWithdrawnKeyEndWithIt() async throws {
+        defer { unlink(file) }
+        let app = try await start()
+        let reader = try await app.newReader()
+        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+        // Kept: it goes on.
+        try app.keys.rotated(keeping: 1).replace(file: file)
+        #expect(try app.services.keyring.refresh())
+        #expect(try app.services.keyring.refresh() == false)
+        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+        // Withdrawn: it is refused, though it was verified before.
+        try app.keys.rotated(keeping: 0).replace(file: file)
+        #expect(try app.services.keyring.refresh())
+        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+        // The session itself lives: its refresh token gives a token of the new key.
+        let next = try await app.ask(
+            RefreshTests.refresh, ["token": .string(reader.refreshToken)])
+        let token = next["refreshSession", "accessToken"]?.string
+        #expect(try await app.ask("{ me { id } }", token: token).errors.isEmpty)
+    }
+
+    /// Another server signs with a new key a moment before this one has looked.
+    @Test func unknownKeyIsLookedForAtOnce() async throws {
+        defer { unlink(file) }
+        let app = try await start()
+        let reader = try await app.newReader()
+        let rotated = app.keys.rotated(keeping: 1)
+        try rotated.replace(file: file)
+        let now = unixSecondsNow()
+        let claims = try AccessToken.verify(reader.token, keys: app.keys, now: now)
+        let token = AccessToken.issue(claims, keys: rotated)
+        #expect(try await app.ask("{ me { id } }", token: token).errors.isEmpty)
+    }
+
+    @Test(arguments: ["", "nonsense", nil])
+    func fileThatCannotBeUsedChangesNothing(text: String?) async throws {
+        defer { unlink(file) }
+        let app = try await start()
+        let reader = try await app.newReader()
+        unlink(file)
+        if let text {
+            let descriptor = open(file, O_WRONLY | O_CREAT, 0o600)
+            _ = Array(text.utf8).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            close(descriptor)
+        }
+        #expect(throws: SessionKeysError.self) { try app.services.keyring.refresh() }
+        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+    }
+}

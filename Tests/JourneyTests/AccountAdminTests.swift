@@ -1,0 +1,253 @@
+import Glibc
+import GraphQL
+import TestSupport
+import Testing
+
+/// Tenants and accounts in the operator's hands, under a running server.
+@Suite struct AccountAdminTests {
+    private func json(_ outcome: Program.Outcome) throws -> Value {
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        return try parseJSON(Array(outcome.output.utf8))
+    }
+
+    @Test func accountIsFoundShownAndDeleted() async throws {
+        let apple = try AppleDouble()
+        apple.give("code", .init(refreshToken: "grantOfApple"))
+        let installation = try await Installation.ready()
+        let server = try await installation.startServer([
+            "BOOKPLATE_APPLE_KEY_FILE": try installation.write(AppleDouble.key, to: "apple.p8"),
+            "BOOKPLATE_APPLE_KEY_ID": "KEY1234567", "BOOKPLATE_APPLE_TEAM_ID": "TEAM123456",
+            "BOOKPLATE_APPLE_TOKEN_URL": apple.server.url("/auth/token"),
+            "BOOKPLATE_APPLE_REVOKE_URL": apple.server.url("/auth/revoke"),
+        ])
+        let identity = try await server.client.send(
+            "POST", "/development/identity-token",
+            body: #"{"subject":"ada","audience":"com.example.reader","email":"ada@example.com"}"#)
+        let session = try await server.client.ask(
+            TestApp.signIn,
+            [
+                "input": [
+                    "identityToken": identity.json["identityToken"] ?? .null,
+                    "authorizationCode": "code", "displayName": "Ada",
+                ]
+            ])["data", "signInWithApple"]
+        let id = session?["user", "id"]?.string ?? ""
+        let token = session?["accessToken"]?.string
+        _ = try await server.client.ask(
+            #"mutation { createBook(input: {title: "Mine"}) { id } }"#, token: token)
+
+        for text in [id, "ada@EXAMPLE", "ada"] {
+            let found = try json(try await installation.admin("account", "find", text, "--json"))
+            #expect(found.each("id") == [.string(id)], "\(text)")
+        }
+        #expect(
+            try json(try await installation.admin("account", "find", "nobody", "--json")) == [])
+        let shown = try json(try await installation.admin("account", "show", id, "--json"))
+        #expect(shown["email"] == "ada@example.com")
+        #expect(shown["books"] == 1 && shown["sessions"] == 1)
+        #expect(shown["hasAppleGrant"] == true)
+
+        let dry = try json(
+            try await installation.admin("account", "delete", id, "--dry-run", "--json"))
+        #expect(dry["dryRun"] == true && dry["books"] == 1)
+        let me = try await server.client.ask("{ me { id } }", token: token)
+        #expect(me["data", "me", "id"] == .string(id))
+        #expect(apple.revokedTokens == [])
+        // Nobody is there to be asked.
+        let unasked = try await installation.admin("account", "delete", id)
+        #expect(unasked.code == 64)
+        #expect(unasked.errors.contains("--yes"))
+
+        let deleted = try json(
+            try await installation.admin("account", "delete", id, "--yes", "--json"))
+        #expect(deleted["books"] == 1 && deleted["jobs"] == 1)
+        // The running server has done the rest.
+        #expect(deleted["jobsLeft"] == 0)
+        #expect(apple.revokedTokens == ["grantOfApple"])
+        let gone = try await server.client.ask("{ me { id } }", token: token)
+        #expect(gone["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+        for arguments in [["account", "delete", id, "--yes"], ["account", "show", id]] {
+            let outcome = try await installation.admin(arguments)
+            #expect(outcome.code == 1)
+            #expect(outcome.errors == "bookplate-admin: there is no account \(id)\n")
+        }
+        #expect(try await installation.admin("account", "show", "x").code == 64)
+    }
+
+    @Test func tenantsChangeUnderARunningServer() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer()
+        func signIn(_ audience: String) async throws -> Value {
+            let token = try await server.client.send(
+                "POST", "/development/identity-token",
+                body: #"{"subject":"ada","audience":"\#(audience)"}"#)
+            return try await server.client.ask(
+                TestApp.signIn, ["input": ["identityToken": token.json["identityToken"] ?? .null]])
+        }
+        #expect(try await signIn("com.example.shop")["errors"] != nil)
+        _ = try json(
+            try await installation.admin(
+                "tenant", "add", "--slug", "shop", "--name", "Shop", "--audience",
+                "com.example.shop", "--json"))
+        try await until("a new tenant's people can sign in") {
+            try await signIn("com.example.shop")["data", "signInWithApple", "accessToken"] != nil
+        }
+        let session = try await signIn("com.example.shop")["data", "signInWithApple"]
+        let token = session?["accessToken"]?.string
+
+        // A share of the server, and taken away again.
+        let dry = try json(
+            try await installation.admin(
+                "tenant", "update", "shop", "--rate", "1", "--dry-run", "--json"))
+        #expect(dry["requestsPerMinute"] == 1 && dry["dryRun"] == true)
+        let updated = try json(
+            try await installation.admin(
+                "tenant", "update", "shop", "--rate", "1", "--amazon-tag", "shop-21", "--name",
+                "The Shop", "--provider", "https://id.example=https://id.example/keys", "--json"))
+        #expect(updated["requestsPerMinute"] == 1)
+        #expect(updated["name"] == "The Shop")
+        #expect(updated["audiences"] == ["com.example.shop"])
+        #expect(
+            updated["providers"] == [
+                ["issuer": "https://id.example", "jwksUrl": "https://id.example/keys"]
+            ])
+        try await until("the tenant's rate holds") {
+            try await server.client.post("{ me { id } }", token: token).status == 429
+        }
+        let refused = try await server.client.post("{ me { id } }", token: token)
+        #expect(refused.json["errors", 0, "extensions", "code"] == "RATE_LIMITED")
+        let wait = refused.json["errors", 0, "extensions", "retryAfter"]?.int ?? 0
+        #expect((1...60).contains(wait))
+        #expect(refused.headers["retry-after"] == "\(wait)")
+        #expect(refused.headers["ratelimit-policy"] == #""tenant";q=1;w=60"#)
+        #expect(refused.headers["ratelimit"] == #""tenant";r=0;t=\#(wait)"#)
+        let cleared = try json(
+            try await installation.admin("tenant", "update", "shop", "--clear", "rate", "--json"))
+        #expect(cleared["requestsPerMinute"] == .null)
+        #expect(cleared["amazonTag"] == "shop-21")
+        try await until("the tenant has no rate any more") {
+            try await server.client.post("{ me { id } }", token: token).status == 200
+        }
+
+        for (arguments, code) in [
+            (["tenant", "update", "nobody", "--name", "x"], 1),
+            (["tenant", "update", "shop", "--audience", "com.example.reader"], 1),
+            (["tenant", "update", "shop", "--provider", "https://id.example"], 64),
+            (["tenant", "update", "shop", "--provider", "x=y"], 1),
+            (["tenant", "update", "shop", "--rate", "0"], 1),
+            (["tenant", "remove", "nobody", "--yes"], 1), (["tenant", "remove", "shop"], 64),
+        ] as [([String], Int32)] {
+            let outcome = try await installation.admin(arguments)
+            #expect(outcome.code == code, "\(arguments): \(outcome.errors)")
+        }
+
+        let dryRemoval = try json(
+            try await installation.admin("tenant", "remove", "shop", "--dry-run", "--json"))
+        #expect(dryRemoval == ["slug": "shop", "accounts": 1, "dryRun": true])
+        let removed = try json(
+            try await installation.admin("tenant", "remove", "shop", "--yes", "--json"))
+        #expect(removed["accounts"] == 1)
+        let gone = try await server.client.ask("{ me { id } }", token: token)
+        #expect(gone["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+        let list = try json(try await installation.admin("tenant", "list", "--json"))
+        #expect(list.each("slug") == ["reader"])
+        #expect(
+            try await installation.database.count("SELECT count(*) FROM account_tombstones") == 1)
+    }
+
+    @Test func keysRotateUnderARunningServer() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer()
+        let token = try await server.signIn("ada")["accessToken"]?.string
+        let rotated = try await installation.admin("keys", "rotate")
+        #expect(rotated.output.hasSuffix("2 signing keys\n"), "\(rotated.output)")
+        // The CLI signs with the new key at once; the server has read it before it refuses.
+        let issued = try await installation.admin("token", "issue", "--name", "Grace")
+        let next = issued.output.split(separator: "\n").first.map(String.init)
+        for token in [token, next] {
+            let me = try await server.client.ask("{ me { id } }", token: token)
+            #expect(me["errors"] == nil, "\(me)")
+        }
+    }
+
+    @Test func limitsHoldOverHTTP() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer([
+            "BOOKPLATE_LIMITS": "rate=3,signin=4", "BOOKPLATE_TRUSTED_PROXIES": "127.0.0.1",
+        ])
+        func ask(_ client: String) async throws -> HTTPClient.Response {
+            try await server.client.send(
+                "POST", "/graphql", body: #"{"query":"{ __typename }"}"#,
+                headers: ["x-forwarded-for": client])
+        }
+        for left in [2, 1, 0] {
+            let answer = try await ask("198.51.100.1")
+            #expect(answer.status == 200)
+            #expect(answer.headers["ratelimit-policy"] == #""address";q=3;w=60"#)
+            #expect(answer.headers["ratelimit"]?.hasPrefix(#""address";r=\#(left);t="#) == true)
+        }
+        let refused = try await ask("198.51.100.1")
+        #expect(refused.status == 429)
+        #expect(refused.headers["retry-after"]?.isEmpty == false)
+        #expect(try await ask("198.51.100.2").status == 200)
+        // Notifications are charged to their address, too.
+        var statuses: Set<Int> = []
+        for _ in 0..<5 {
+            statuses.insert(
+                try await server.client.send(
+                    "POST", "/apple/notifications", body: "{}",
+                    headers: ["x-forwarded-for": "198.51.100.3"]
+                ).status)
+        }
+        #expect(statuses == [400, 429])
+    }
+
+    /// Killed while Apple takes its time, the server goes on where it was.
+    @Test func deletionSurvivesAKilledServer() async throws {
+        let apple = try AppleDouble()
+        apple.give("code", .init(refreshToken: "grantOfApple"))
+        let installation = try await Installation.ready(catalog: [])
+        let settings = [
+            "BOOKPLATE_APPLE_KEY_FILE": try installation.write(AppleDouble.key, to: "apple.p8"),
+            "BOOKPLATE_APPLE_KEY_ID": "KEY1234567", "BOOKPLATE_APPLE_TEAM_ID": "TEAM123456",
+            "BOOKPLATE_APPLE_TOKEN_URL": apple.server.url("/auth/token"),
+            "BOOKPLATE_APPLE_REVOKE_URL": apple.server.url("/auth/revoke"),
+        ]
+        let first = try await installation.startServer(settings.mapValues { .some($0) })
+        let identity = try await first.client.send(
+            "POST", "/development/identity-token",
+            body: #"{"subject":"ada","audience":"com.example.reader"}"#)
+        let session = try await first.client.ask(
+            TestApp.signIn,
+            [
+                "input": [
+                    "identityToken": identity.json["identityToken"] ?? .null,
+                    "authorizationCode": "code",
+                ]
+            ])["data", "signInWithApple"]
+        apple.isDown = true
+        let deletion = Task {
+            try await first.client.ask(
+                "mutation($id: String!) { deleteAccount(confirm: $id) { id } }",
+                ["id": session?["user", "id"] ?? .null], token: session?["accessToken"]?.string)
+        }
+        try await until("the account is gone") {
+            try await installation.database.count("SELECT count(*) FROM users") == 0
+        }
+        first.program.send(SIGKILL)
+        _ = try? await deletion.value
+        #expect(
+            try await installation.database.count(
+                "SELECT count(*) FROM jobs WHERE kind = 'apple.revoke'") == 1)
+
+        apple.isDown = false
+        try await installation.database.execute("UPDATE jobs SET run_at = now()")
+        let second = try await installation.startServer(settings.mapValues { .some($0) })
+        try await until("Apple has heard of it") {
+            try await installation.database.count(
+                "SELECT count(*) FROM jobs WHERE kind = 'apple.revoke'") == 0
+        }
+        #expect(apple.revokedTokens.last == "grantOfApple")
+        #expect(try await second.client.send("GET", "/health/live").status == 200)
+    }
+}

@@ -1,0 +1,205 @@
+import FoundationEssentials
+import Glibc
+import GraphQL
+import TestSupport
+import Testing
+
+/// The log tells the operator what happened, and nobody's secrets: at the finest level, of a whole life of an account,
+/// and of all that can go wrong with it.
+@Suite struct SecretsInLogTests {
+    private static let email = "ada.secret@example.com"
+    private static let name = "Secretly Ada"
+    private static let title = "A Secret Title"
+    private static let words = "My secret words on it."
+    private static let nonce = "s3cret-nonce-of-mine"
+    private static let code = "c0deSecretFromApple"
+    private static let grant = "grantSecretFromApple"
+
+    @Test(arguments: ["text", "json"])
+    func logHoldsNoSecrets(format: String) async throws {
+        let apple = try AppleDouble()
+        apple.give(Self.code, .init(refreshToken: Self.grant))
+        let installation = try await Installation.ready()
+        let keyFile = try installation.write(AppleDouble.key, to: "apple.p8")
+        let server = try await installation.startServer([
+            "BOOKPLATE_LOG_LEVEL": "trace", "BOOKPLATE_LOG_FORMAT": format,
+            "BOOKPLATE_APPLE_KEY_FILE": keyFile, "BOOKPLATE_APPLE_KEY_ID": "KEY1234567",
+            "BOOKPLATE_APPLE_TEAM_ID": "TEAM123456",
+            "BOOKPLATE_APPLE_TOKEN_URL": apple.server.url("/auth/token"),
+            "BOOKPLATE_APPLE_REVOKE_URL": apple.server.url("/auth/revoke"),
+        ])
+        var secrets = try await live(installation, server, apple)
+        secrets += [
+            Self.email, Self.name, Self.title, Self.words, Self.nonce, Self.code, Self.grant,
+            "ada.secret", "TEAM123456", "PRIVATE KEY",
+        ]
+        let keys = try String(
+            contentsOfFile: installation.folder + "/.bookplate/session-keys", encoding: .utf8)
+        secrets += keys.split(separator: "\n").compactMap {
+            $0.hasPrefix("#") ? nil : $0.split(separator: " ").last.map(String.init)
+        }
+        server.program.send(SIGTERM)
+        let outcome = try await blocking { try server.program.wait() }
+        let log = outcome.errors + outcome.output
+        for secret in secrets {
+            #expect(!secret.isEmpty)
+            #expect(!log.contains(secret), "the log holds \(secret)")
+        }
+        // It is no empty log: what went wrong is told, with the reason.
+        for line in [
+            "refused an access token", "refused an identity token", "the nonce is another one",
+            "the database failed a request", "a used refresh token came again",
+            "an account was deleted", "not a compact JWS", "the identity token was used before",
+        ] {
+            #expect(log.contains(line), "the log does not tell: \(line)")
+        }
+    }
+
+    /// A life with everything in it that is nobody's business.
+    ///
+    /// - Returns: tokens, and what can be cut out of them.
+    private func live(
+        _ installation: Installation, _ server: RunningServer, _ apple: AppleDouble
+    ) async throws -> [String] {
+        func identityToken() async throws -> String {
+            let body =
+                #"{"subject":"ada.subject","audience":"com.example.reader","email":"\#(Self.email)","nonce":"\#(Self.nonce)"}"#
+            let response = try await server.client.send(
+                "POST", "/development/identity-token", body: body)
+            return response.json["identityToken"]?.string ?? ""
+        }
+        func signIn(_ token: String, nonce: String = Self.nonce, code: String = Self.code)
+            async throws -> Value
+        {
+            try await server.client.ask(
+                TestApp.signIn,
+                [
+                    "input": [
+                        "identityToken": .string(token), "nonce": .string(nonce),
+                        "displayName": .string(Self.name), "authorizationCode": .string(code),
+                    ]
+                ])
+        }
+        let identity = try await identityToken()
+        let session = try #require(try await signIn(identity)["data", "signInWithApple"])
+        let access = session["accessToken"]?.string ?? ""
+        let refresh = session["refreshToken"]?.string ?? ""
+        let other = try await identityToken()
+
+        // What goes wrong with tokens.
+        for (token, nonce, code) in [
+            (other, "another", "c"), (identity, Self.nonce, "another"), ("nonsense", "n", "c"),
+            (String(other.dropLast(4)), Self.nonce, "c"), (access, "n", "c"), (refresh, "n", "c"),
+        ] {
+            let answer = try await signIn(token, nonce: nonce, code: code)
+            #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+        }
+        for token in [identity, refresh, String(access.dropLast(4)), "nonsense", Self.email] {
+            let answer = try await server.client.ask("{ me { id } }", token: token)
+            #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+        }
+        _ = try await server.client.send(
+            "GET", "/graphql?query=%7Bme%7Bid%7D%7D&token=\(access)", token: access)
+
+        // A library, and a database that fails and would quote the row.
+        let book = try await server.client.ask(
+            """
+            mutation($title: String!) { createBook(input: {title: $title, status: READ}) { id } }
+            """, ["title": .string(Self.title)], token: access)
+        _ = try await server.client.ask(
+            "mutation($id: ID!, $text: String!) { reviewBook(bookId: $id, input: {rating: 1, text: $text}) { id } }",
+            ["id": book["data", "createBook", "id"] ?? .null, "text": .string(Self.words)],
+            token: access)
+        try await installation.database.execute(
+            "ALTER TABLE shelves ADD CONSTRAINT nothing_secret CHECK (name NOT LIKE '%ecret%')")
+        let failed = try await server.client.ask(
+            "mutation($name: String!) { createShelf(input: {name: $name}) { id } }",
+            ["name": .string(Self.title)], token: access)
+        #expect(failed["errors", 0, "extensions", "code"] == "INTERNAL_SERVER_ERROR")
+
+        // Refreshes, one of them too late.
+        func refreshed(_ token: String) async throws -> Value {
+            try await server.client.ask(
+                """
+                mutation($token: String!) {
+                  refreshSession(refreshToken: $token) { accessToken refreshToken }
+                }
+                """, ["token": .string(token)])
+        }
+        let next = try await refreshed(refresh)["data", "refreshSession"] ?? .null
+        try await installation.database.execute(
+            "UPDATE sessions SET rotated_at = now() - interval '2 minutes'")
+        _ = try await refreshed(refresh)
+
+        // The end.
+        let last = try #require(
+            try await signIn(try await identityToken(), code: "used")["data", "signInWithApple"])
+        let deleted = try await server.client.ask(
+            "mutation($id: String!) { deleteAccount(confirm: $id) { appleTokenRevoked } }",
+            ["id": last["user", "id"] ?? .null], token: last["accessToken"]?.string)
+        #expect(deleted["data", "deleteAccount", "appleTokenRevoked"] == true, "\(deleted)")
+        #expect(apple.revokedTokens == [Self.grant])
+
+        let tokens =
+            [identity, other, access, refresh].map { Optional($0) }
+            + [
+                next["accessToken"]?.string, next["refreshToken"]?.string,
+                last["accessToken"]?.string, last["refreshToken"]?.string,
+            ]
+        // Whole, and the part that proves.
+        return tokens.flatMap { token -> [String] in
+            guard let token else { return [""] }
+            return [token, String(token.suffix(24))]
+        }
+    }
+}
+
+/// Signing in for development is impossible wherever somebody else could do it.
+@Suite struct DevelopmentSignInTests {
+    private static let body = #"{"subject":"ada","audience":"com.example.reader"}"#
+
+    private func attempt(_ changes: [String: String]) async throws -> HTTPClient.Response {
+        let installation = try await Installation.ready(catalog: [])
+        // A file of keys, as production needs one.
+        let made = try await installation.admin(
+            ["keys", "rotate"], ["BOOKPLATE_SESSION_KEYS": "keys"])
+        #expect(made.code == 0, "\(made.errors)")
+        let server = try await installation.startServer(
+            changes.mapValues { .some($0) }.merging(["BOOKPLATE_SESSION_KEYS": "keys"]) { $1 })
+        return try await server.client.send(
+            "POST", "/development/identity-token", body: Self.body)
+    }
+
+    @Test(arguments: [
+        ["BOOKPLATE_ENV": "production"], ["BOOKPLATE_HOST": "0.0.0.0"],
+        ["BOOKPLATE_ENV": "production", "BOOKPLATE_HOST": "0.0.0.0"],
+    ])
+    func isNotThere(changes: [String: String]) async throws {
+        #expect(try await attempt(changes).status == 404)
+    }
+
+    @Test func isThereOnLoopbackInDevelopment() async throws {
+        #expect(try await attempt([:]).status == 200)
+    }
+
+    /// Its tokens are good nowhere else: each server's issuer has a key of its own.
+    @Test func itsTokensAreNoOtherServers() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let first = try await installation.startServer()
+        let token = try await first.client.send(
+            "POST", "/development/identity-token", body: Self.body
+        ).json["identityToken"]
+        #expect(token != nil)
+        let made = try await installation.admin(
+            ["keys", "rotate"], ["BOOKPLATE_SESSION_KEYS": "keys"])
+        #expect(made.code == 0)
+        for changes in [
+            [:], ["BOOKPLATE_ENV": "production", "BOOKPLATE_SESSION_KEYS": "keys"],
+        ] as [[String: String]] {
+            let second = try await installation.startServer(changes.mapValues { .some($0) })
+            let answer = try await second.client.ask(
+                TestApp.signIn, ["input": ["identityToken": token ?? .null]])
+            #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+        }
+    }
+}

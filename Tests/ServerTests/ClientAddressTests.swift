@@ -1,0 +1,78 @@
+import NIOCore
+import Testing
+
+@testable import Server
+
+/// Whose request it is: the peer's, unless a proxy that the operator trusts says otherwise.
+@Suite struct ClientAddressTests {
+    private func address(_ text: String) throws -> ClientAddress {
+        try #require(ClientAddress(text))
+    }
+
+    @Test(
+        arguments: [
+            (nil, "203.0.113.9", nil, "203.0.113.9"),
+            // By default nobody is believed.
+            (nil, "10.0.0.1", "198.51.100.7", "10.0.0.1"),
+            ("10.0.0.0/8", "203.0.113.9", "198.51.100.7", "203.0.113.9"),
+            ("10.0.0.0/8", "10.0.0.1", "198.51.100.7", "198.51.100.7"),
+            ("10.0.0.0/8", "10.0.0.1", nil, "10.0.0.1"),
+            ("10.0.0.0/8", "10.0.0.1", "", "10.0.0.1"),
+            // What the client wrote itself stands to the left of what the proxy has seen.
+            ("10.0.0.0/8", "10.0.0.1", "1.1.1.1, 198.51.100.7", "198.51.100.7"),
+            ("10.0.0.0/8", "10.0.0.1", "1.1.1.1,198.51.100.7 ,10.2.3.4", "198.51.100.7"),
+            ("10.0.0.0/8", "10.0.0.1", "10.9.9.9, 10.2.3.4", "10.9.9.9"),
+            // Nonsense ends the chain where it stands.
+            ("10.0.0.0/8", "10.0.0.1", "unknown, 10.2.3.4", "10.2.3.4"),
+            ("10.0.0.0/8", "10.0.0.1", "198.51.100.7, x", "10.0.0.1"),
+            ("10.0.0.0/8", "10.0.0.1", "198.51.100.7:4711", "198.51.100.7"),
+            ("10.0.0.0/8,fd00::/8", "10.0.0.1", "2001:db8::1, [fd00::2]", "2001:db8::1"),
+            ("10.0.0.0/8", "10.0.0.1", "[2001:db8::1]:443", "2001:db8::1"),
+            ("::1", "::1", "198.51.100.7", "198.51.100.7"),
+            ("0.0.0.0/0", "203.0.113.9", "198.51.100.7", "198.51.100.7"),
+            ("::/0", "2001:db8::1", "2001:db8::2", "2001:db8::2"),
+            // An IPv4 peer of a socket of both families.
+            ("10.0.0.0/8", "::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
+            ("2001:db8:0:1::/64", "2001:db8:0:1::5", "198.51.100.7", "198.51.100.7"),
+            ("2001:db8:0:1::/64", "2001:db8:0:2::5", "198.51.100.7", "2001:db8:0:2::5"),
+        ] as [(String?, String, String?, String)])
+    func believesTrustedProxiesOnly(
+        trusted: String?, peer: String, forwardedFor: String?, client: String
+    ) throws {
+        let proxies = TrustedProxies(trusted?.split(separator: ",").map(String.init) ?? [])
+        #expect(
+            proxies.client(of: try address(peer), forwardedFor: forwardedFor)
+                == (try address(client)))
+    }
+
+    @Test func longChainsAreNotFollowed() throws {
+        let proxies = TrustedProxies(["10.0.0.0/8"])
+        let chain = "198.51.100.7" + String(repeating: ",10.0.0.2", count: 100_000)
+        #expect(
+            proxies.client(of: try address("10.0.0.1"), forwardedFor: chain)
+                == (try address("10.0.0.2")))
+    }
+
+    @Test(arguments: ["", " ", "1.2.3", "1.2.3.4.5", "g::1", "[::1", "1.2.3.4:x", "localhost"])
+    func whatIsNoAddressIsNone(text: String) {
+        #expect(ClientAddress(text) == nil)
+    }
+
+    @Test func socketsHaveAddresses() throws {
+        #expect(
+            ClientAddress(try SocketAddress(ipAddress: "192.0.2.1", port: 1))
+                == (try address("192.0.2.1")))
+        #expect(
+            ClientAddress(try SocketAddress(ipAddress: "2001:db8::1", port: 1))
+                == (try address("2001:db8::1")))
+        #expect(ClientAddress(try SocketAddress(unixDomainSocketPath: "/tmp/x")) == nil)
+    }
+
+    /// Several headers are one list.
+    @Test func headersAreJoined() {
+        let headers = RequestHeaders([
+            "X-Forwarded-For": "1.1.1.1", "x-forwarded-for": "198.51.100.7",
+        ])
+        #expect(headers.forwardedFor == "1.1.1.1, 198.51.100.7")
+    }
+}
