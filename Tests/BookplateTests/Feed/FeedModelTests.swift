@@ -142,7 +142,7 @@ import Testing
                     """)
             case 6:
                 try await app.database.execute(
-                    "UPDATE editions SET popularity = 4000000 * random() WHERE random() < 0.05")
+                    "UPDATE editions SET popularity = (popularity + 1) * 8 WHERE random() < 0.05")
             default:
                 if let card = mine.randomElement(using: &random) {
                     _ = try await reader.makeBook(["cardId": .string(card)])
