@@ -2,77 +2,139 @@ import Identity
 
 /// A place in a reader's feed: what a feed cursor holds.
 ///
-/// The feed takes books from the genres in turn. A position says how far each genre has been read,
-/// whose turn was last, and which swipes count: those recorded before the page was first made. So a
+/// The feed takes books from the queues of the genres in turn. A position says how far each queue has been
+/// read and when its turn was, and which swipes count: those recorded before the page was first made. So a
 /// cursor gives the same page again whatever is swiped meanwhile, and new swipes change later pages.
 struct FeedPosition: Equatable {
-    /// By genre id, the rank of the last book taken; genres that have not been read are absent.
-    private(set) var ranks: [Int16: Int32] = [:]
-    /// The genre whose turn was last; nil at the start.
-    private(set) var lastGenre: Int16?
+    /// How far a genre's queue has been read.
+    struct Reading: Equatable {
+        /// The place in the queue of the last book taken (`feed_order.position`).
+        var place: Int64
+        /// Which card of this feed that was, counted from 1.
+        var turn: Int32
+    }
+
+    /// By genre id; genres that have not been read are absent.
+    private(set) var readings: [Int16: Reading] = [:]
+    /// The cards taken so far.
+    private(set) var count: Int32 = 0
+    /// The last cards, the newest last: a short memory against the same author or series again.
+    private(set) var recent: [FeedCandidate.Origin] = []
+    /// Whether all tiers are read: skipped books come back, then books with little said of them.
+    private(set) var isRelaxed = false
+    /// Genres that have every second turn, as the reader preferred them when this feed began.
+    private(set) var preferred: [Int16] = []
     /// Swipes recorded, and books added, until this instant count: microseconds of Unix time.
     let asOf: Int64
 
-    /// Genre ids and ranks are bounded by what the catalogue can hold; a cursor of more is no cursor.
-    private static let genresMax = 1000
-
-    /// The rank of a genre that has no unseen books left.
-    static let exhausted = Int32.max
+    /// In so many cards an author or a series stands once.
+    static let spread = 10
+    /// The end of the tier that is shown first, and of the queue.
+    static let firstTierEnd: Int64 = 1 << 61
+    static let end = Int64.max
 
     /// A position of a page made at `asOf`, with what was read before it.
     init(asOf: Int64, continuing position: FeedPosition? = nil) {
         self.asOf = asOf
-        ranks = position?.ranks ?? [:]
-        lastGenre = position?.lastGenre
+        guard let position else { return }
+        readings = position.readings
+        count = position.count
+        recent = position.recent
+        isRelaxed = position.isRelaxed
+        preferred = position.preferred
     }
 
-    mutating func exhaust(_ genre: Int16) { ranks[genre] = Self.exhausted }
+    func place(in genre: Int16) -> Int64 { readings[genre]?.place ?? 0 }
 
-    /// The position behind a book.
-    mutating func take(genre: Int16, rank: Int32) {
-        ranks[genre] = rank
-        lastGenre = genre
+    /// The genre of the last card.
+    var lastGenre: Int16? {
+        count == 0 ? nil : readings.first { $0.value.turn == count }?.key
     }
 
-    /// The genres with the one first whose turn is next.
+    /// The genres with the one first that has waited longest; those that have not been read in their own order.
     func turns(of genres: [Int16]) -> [Int16] {
-        guard let lastGenre, let last = genres.firstIndex(of: lastGenre) else { return genres }
-        return Array(genres[(last + 1)...] + genres[...last])
+        let waiting = genres.enumerated().map { ($1, readings[$1]?.turn ?? 0, $0) }
+        return waiting.sorted { ($0.1, $0.2) < ($1.1, $1.2) }.map(\.0)
+    }
+
+    /// Nothing is left of a queue before this place.
+    mutating func pass(_ genre: Int16, to place: Int64) {
+        readings[genre] = Reading(place: place, turn: readings[genre]?.turn ?? 0)
+    }
+
+    mutating func relax() { isRelaxed = true }
+
+    mutating func prefer(_ genres: [Int16]) { preferred = Array(genres.prefix(Self.preferredMax)) }
+
+    /// The position behind a card.
+    mutating func take(_ card: FeedCandidate) {
+        count = count == .max ? 1 : count + 1
+        readings[card.genre] = Reading(place: card.place, turn: count)
+        recent.append(card.origin)
+        if recent.count == Self.spread { recent.removeFirst() }
     }
 
     // MARK: - Cursor
 
-    /// Bytes: the instant, the last genre, then genre and rank of each genre read; base64url.
+    private static let format: UInt8 = 2
+    private static let readingBytes = 14
+    private static let originBytes = 8
+    /// Genre ids are bounded by what the catalogue can hold; a cursor of more is no cursor.
+    private static let genresMax = 1000
+    private static let preferredMax = 50
+
+    /// Bytes: the format, flags, the instant, the count of cards, the recent cards behind their number, the
+    /// preferred genres behind theirs, and genre, place and turn of each genre read; base64url.
     var cursor: String {
-        var bytes: [UInt8] = []
+        var bytes: [UInt8] = [Self.format, isRelaxed ? 1 : 0]
         func append(_ value: some FixedWidthInteger) {
             withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
         }
         append(asOf)
-        append(lastGenre ?? -1)
-        for (genre, rank) in ranks.sorted(by: { $0.key < $1.key }) {
+        append(count)
+        append(UInt8(clamping: recent.count))
+        for origin in recent {
+            append(origin.author)
+            append(origin.series)
+        }
+        append(UInt8(clamping: preferred.count))
+        for genre in preferred { append(genre) }
+        for (genre, reading) in readings.sorted(by: { $0.key < $1.key }) {
             append(genre)
-            append(rank)
+            append(reading.place)
+            append(reading.turn)
         }
         return Base64URL.encode(bytes)
     }
 
     /// nil for what is no cursor of a feed.
     init?(cursor: String) {
-        guard cursor.utf8.count <= Self.genresMax * 8 + 16,
-            let bytes = Base64URL.decode(cursor.utf8), bytes.count >= 10,
-            (bytes.count - 10).isMultiple(of: 6)
+        guard cursor.utf8.count <= Self.genresMax * Self.readingBytes * 2,
+            let bytes = Base64URL.decode(cursor.utf8), bytes.count >= 15, bytes[0] == Self.format
         else { return nil }
-        func read<Value: FixedWidthInteger>(_ offset: Int, as type: Value.Type) -> Value {
-            bytes.withUnsafeBytes {
+        var offset = 1
+        func read<Value: FixedWidthInteger>(_ type: Value.Type) -> Value {
+            defer { offset += MemoryLayout<Value>.size }
+            return bytes.withUnsafeBytes {
                 Value(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: type))
             }
         }
-        asOf = read(0, as: Int64.self)
-        let genre = read(8, as: Int16.self)
-        lastGenre = genre < 0 ? nil : genre
-        for offset in stride(from: 10, to: bytes.count, by: 6) {
-            ranks[read(offset, as: Int16.self)] = read(offset + 2, as: Int32.self)
+        isRelaxed = read(UInt8.self) & 1 == 1
+        asOf = read(Int64.self)
+        count = max(0, read(Int32.self))
+        func has(_ size: Int) -> Bool { bytes.count - offset >= size }
+        let recentCount = Int(read(UInt8.self))
+        guard recentCount < Self.spread, has(recentCount * Self.originBytes + 1) else { return nil }
+        for _ in 0..<recentCount {
+            recent.append(.init(author: read(Int32.self), series: read(Int32.self)))
+        }
+        let preferredCount = Int(read(UInt8.self))
+        guard preferredCount <= Self.preferredMax, has(preferredCount * 2) else { return nil }
+        for _ in 0..<preferredCount { preferred.append(read(Int16.self)) }
+        guard (bytes.count - offset).isMultiple(of: Self.readingBytes) else { return nil }
+        while offset < bytes.count {
+            let genre = read(Int16.self)
+            readings[genre] = Reading(place: max(0, read(Int64.self)), turn: read(Int32.self))
         }
     }
 }

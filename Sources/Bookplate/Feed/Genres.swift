@@ -17,14 +17,26 @@ package final class Genres: Sendable {
 
     package init() {}
 
-    /// Ids of the named genres, or of all, books of none last.
+    /// Ids of all genres.
+    func ids(for request: RequestContext) async throws(BookplateError) -> [Int16] {
+        try await current(for: request).ids
+    }
+
+    /// Ids of those of the named genres that the catalogue has.
+    func known(_ names: [String], for request: RequestContext) async throws(BookplateError)
+        -> [Int16]
+    {
+        let table = try await current(for: request)
+        return names.compactMap { table.idsByName[$0] }
+    }
+
+    /// Ids of the named genres.
     ///
     /// - Throws: `.badUserInput` for a genre that the catalogue does not have.
     func ids(
-        named names: [String]?, field: String = "genres", for request: RequestContext
+        named names: [String], field: String = "genres", for request: RequestContext
     ) async throws(BookplateError) -> [Int16] {
         let table = try await current(for: request)
-        guard let names else { return table.ids + [0] }
         guard names.count <= 100 else {
             throw .badUserInput(field: field, "At most 100 genres at once.")
         }

@@ -4,39 +4,63 @@ import Testing
 @testable import Bookplate
 
 @Suite struct FeedPositionTests {
+    private func card(_ genre: Int16, _ place: Int64, author: Int32 = 0, series: Int32 = 0)
+        -> FeedCandidate
+    {
+        FeedCandidate(
+            row: 0, genre: genre, place: place, origin: .init(author: author, series: series))
+    }
+
     @Test func cursorHoldsThePosition() throws {
         var random = Seeded(9)
         for _ in 0..<500 {
             var position = FeedPosition(asOf: Int64.random(in: 0...Int64.max, using: &random))
+            position.prefer(
+                (0..<Int.random(in: 0...5, using: &random)).map { _ in
+                    Int16.random(in: 0...Int16.max, using: &random)
+                })
             for _ in 0..<Int.random(in: 0...40, using: &random) {
                 position.take(
-                    genre: Int16.random(in: 0...Int16.max, using: &random),
-                    rank: Int32.random(in: 1...Int32.max, using: &random))
+                    card(
+                        Int16.random(in: 0...Int16.max, using: &random),
+                        Int64.random(in: 1...Int64.max, using: &random),
+                        author: Int32.random(in: Int32.min...Int32.max, using: &random),
+                        series: Int32.random(in: 0...3, using: &random)))
             }
+            if Bool.random(using: &random) { position.relax() }
             #expect(FeedPosition(cursor: position.cursor) == position)
         }
     }
 
-    @Test func turnsBeginBehindTheLastGenre() {
+    @Test func theGenreThatWaitedLongestIsNext() {
         var position = FeedPosition(asOf: 1)
+        #expect(position.lastGenre == nil)
         #expect(position.turns(of: [3, 1, 2]) == [3, 1, 2])
-        position.take(genre: 1, rank: 5)
-        #expect(position.turns(of: [3, 1, 2]) == [2, 3, 1])
-        position.take(genre: 2, rank: 5)
-        #expect(position.turns(of: [3, 1, 2]) == [3, 1, 2])
+        position.take(card(1, 5))
+        #expect(position.lastGenre == 1)
+        #expect(position.turns(of: [3, 1, 2]) == [3, 2, 1])
+        position.take(card(3, 5))
+        #expect(position.turns(of: [3, 1, 2]) == [2, 1, 3])
         // A genre that the filter has not.
-        #expect(position.turns(of: [3, 1]) == [3, 1])
+        #expect(position.turns(of: [3, 1]) == [1, 3])
         #expect(position.turns(of: []) == [])
     }
 
     @Test func laterPagesContinueFromEarlierOnes() {
         var first = FeedPosition(asOf: 1)
-        first.take(genre: 1, rank: 4)
-        first.exhaust(2)
+        first.take(card(1, 4, author: 7))
+        first.pass(2, to: FeedPosition.firstTierEnd)
+        first.prefer([2])
+        first.relax()
         let second = FeedPosition(asOf: 2, continuing: first)
         #expect(second.asOf == 2)
-        #expect(second.ranks == [1: 4, 2: FeedPosition.exhausted])
+        #expect(second.place(in: 1) == 4)
+        #expect(second.place(in: 2) == FeedPosition.firstTierEnd)
+        #expect(second.place(in: 3) == 0)
         #expect(second.lastGenre == 1)
+        #expect(second.recent == [.init(author: 7, series: 0)])
+        #expect(second.preferred == [2])
+        #expect(second.isRelaxed)
     }
 
     @Test func whatIsNoCursorIsRefused() {

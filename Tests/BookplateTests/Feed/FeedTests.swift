@@ -118,11 +118,14 @@ import Testing
     @Test(arguments: [Int64.min, -1, 0, Int64.max])
     func strangeCursorsGiveAPage(asOf: Int64) async throws {
         let reader = try await Self.app().newReader()
-        for (genre, rank) in [(1, 3), (1, -5), (0, Int32.min), (Int16.max, 1), (2, Int32.max)]
-            as [(Int16, Int32)]
+        for (genre, place) in [(1, 3), (1, -5), (0, Int64.min), (Int16.max, 1), (2, Int64.max)]
+            as [(Int16, Int64)]
         {
             var position = FeedPosition(asOf: asOf)
-            position.take(genre: genre, rank: rank)
+            position.take(
+                FeedCandidate(
+                    row: 0, genre: genre, place: place, origin: .init(author: 1, series: 1)))
+            position.prefer([genre, -1])
             let answer = try await reader.ask(
                 Self.feed, ["first": 10, "after": .string(position.cursor)])
             #expect(answer.errors.isEmpty, "\(answer.json)")
@@ -221,6 +224,21 @@ import Testing
         let answer = try await reader.ask(Self.feed, ["genres": ["Fantasy", .string(genre)]])
         #expect(answer.code == "BAD_USER_INPUT")
         #expect(answer.field == "genres")
+    }
+
+    @Test func preferredGenresHaveEverySecondTurn() async throws {
+        let reader = try await Self.app().newReader()
+        _ = try await reader.ask(
+            #"mutation { updateProfile(input: {preferredGenres: ["Romance"]}) { id } }"#)
+        let cards = try await walk(reader, first: 5)
+        #expect(cards.count == 60)
+        // Nearly: an author who was there just now is passed over.
+        func count(_ cards: [Value]) -> Int {
+            cards.prefix(20).count { $0["genre"] == "Romance" }
+        }
+        let others = try await walk(try await Self.app().newReader(), first: 5)
+        #expect(count(cards) > 8)
+        #expect(count(others) < 8)
     }
 
     @Test func tooManyGenresAreRefused() async throws {

@@ -19,7 +19,14 @@ import Testing
         try await IsolationFixture.fill(other)
         let (mine, theirs) = (reader.id.string ?? "", other.id.string ?? "")
         try await app.database.connected(as: nil) { connection in
-            for user in [mine, theirs] { try connection.fillEmptyTables(of: user) }
+            for user in [mine, theirs] {
+                try connection.fillEmptyTables(of: user)
+                try connection.execute(
+                    """
+                    SELECT advance_feed('\(user)');
+                    INSERT INTO feed_returns SELECT user_id, edition_id FROM books WHERE user_id = '\(user)'
+                    """)
+            }
         }
         return Fixture(database: app.database, mine: mine, theirs: theirs)
     }
@@ -31,8 +38,8 @@ import Testing
         #expect(
             names == [
                 "apple_grants", "books", "change_heads", "changes", "covers", "events",
-                "import_failures", "imports", "removed_covers", "reviews", "sessions",
-                "shelf_books", "shelves", "swipes", "users",
+                "feed_frontiers", "feed_returns", "import_failures", "imports", "removed_covers",
+                "reviews", "sessions", "shelf_books", "shelves", "swipes", "users",
             ])
     }
 

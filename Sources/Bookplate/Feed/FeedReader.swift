@@ -1,0 +1,146 @@
+import Postgres
+
+/// Reads as little as makes a page: mostly one book of each genre whose turn is next; more of each where
+/// genres run out; and the later tiers where the first is read.
+struct FeedReader {
+    /// The rows that were read, and the cards chosen from them.
+    struct Reading {
+        var rows: Rows
+        /// Where the first card is taken from.
+        var start: FeedPosition
+        var cards: [FeedCandidate]
+        /// Whether it is a page as it should be.
+        var isSettled: Bool
+        /// Whether a genre that was read has more.
+        var hasMore: Bool
+        /// Whether a genre was not read.
+        var leavesOut: Bool
+    }
+
+    let statements: FeedStatements
+    let request: RequestContext
+    /// All genres, those with the most readers first.
+    let genres: [Int16]
+    /// Only books that have one of these; nil for all.
+    let filter: [Int16]?
+    let after: FeedPosition?
+    /// How many cards.
+    let wanted: Int
+
+    /// Genres that take turns at once; where one is read to its end, the next enters.
+    private static let genresAtOnce = 30
+    /// Cards that are read besides, for where an author would come again too soon.
+    private static let spare = 4
+
+    private var position: FeedPosition
+
+    init(
+        statements: FeedStatements, request: RequestContext, genres: [Int16], filter: [Int16]?,
+        after: FeedPosition?, wanted: Int
+    ) {
+        self.statements = statements
+        self.request = request
+        self.genres = genres
+        self.filter = filter
+        self.after = after
+        self.wanted = wanted
+        position = after ?? FeedPosition(asOf: 0)
+        if let filter { position.prefer(filter) }
+    }
+
+    mutating func read() async throws(BookplateError) -> Reading {
+        var readsMuch = false
+        while true {
+            let turns = position.turns(of: open())
+            if turns.isEmpty, !position.isRelaxed {
+                position.relax()
+                continue
+            }
+            let preferred = position.preferred
+            let reading = try await ask(readsMuch ? turns.map { ($0, wanted) } : shares(turns))
+            // The first rows tell what the reader prefers.
+            if position.preferred != preferred { continue }
+            if reading.isSettled { return reading }
+            // Reading much asks all open genres for all: then only a genre that entered has more.
+            if reading.leavesOut || reading.hasMore && !readsMuch {
+                readsMuch = true
+            } else if position.isRelaxed {
+                return reading
+            } else {
+                position.relax()
+                readsMuch = false
+            }
+        }
+    }
+
+    /// The genres that have something left in this tier. Books of none are in no first tier.
+    private func open() -> [Int16] {
+        let end = position.isRelaxed ? FeedPosition.end : FeedPosition.firstTierEnd
+        let candidates = position.isRelaxed ? genres + [0] : genres
+        return Array(
+            candidates.lazy.filter { position.place(in: $0) < end }.prefix(
+                filter == nil ? Self.genresAtOnce : genres.count + 1))
+    }
+
+    /// How many books of each genre make a page, if all have some: preferred genres have every second turn.
+    private func shares(_ turns: [Int16]) -> [(genre: Int16, most: Int)] {
+        func share(_ count: Int, among genres: [Int16]) -> [(genre: Int16, most: Int)] {
+            guard genres.count < count + Self.spare else {
+                return genres.prefix(count + Self.spare).map { ($0, 1) }
+            }
+            return genres.map { ($0, count / genres.count + 2) }
+        }
+        let preferred = turns.filter(position.preferred.contains)
+        guard !preferred.isEmpty else { return share(wanted, among: turns) }
+        // A filter's books may all stand under its own genres, or under any.
+        if filter != nil {
+            return preferred.map { ($0, wanted) }
+                + turns.filter { !preferred.contains($0) }.map { ($0, 1) }
+        }
+        let others = turns.filter { !preferred.contains($0) }
+        let half = (wanted + 1) / 2
+        return share(half, among: preferred)
+            + share(half, among: others)
+    }
+
+    /// Reads books of the genres behind the position, and chooses.
+    private mutating func ask(
+        _ shares: [(genre: Int16, most: Int)]
+    ) async throws(BookplateError) -> Reading {
+        let rows = try await request.read { [self] segment, viewer in
+            var parameters = Parameters.of(viewer.userID)
+            parameters.append(timestamptz: after?.asOf)
+            parameters.append(int32s: shares.map { Int32($0.genre) })
+            parameters.append(int64s: shares.map { position.place(in: $0.genre) })
+            parameters.append(int32s: shares.map { Int32($0.most) })
+            if let filter {
+                parameters.append(int32s: filter.map(Int32.init))
+            } else {
+                parameters.appendNull(PostgresType.int32.array)
+            }
+            if !position.isRelaxed { parameters.append(int64: FeedPosition.firstTierEnd) }
+            segment.append(
+                position.isRelaxed ? statements.relaxed : statements.firstTier, parameters)
+        }[0]
+        let candidates = statements.candidates(rows)
+        let found = candidates.reduce(into: [Int16: Int]()) { $0[$1.genre, default: 0] += 1 }
+        for (genre, _) in shares where found[genre] == nil {
+            position.pass(
+                genre, to: position.isRelaxed ? FeedPosition.end : FeedPosition.firstTierEnd)
+        }
+        let open = open()
+        if after == nil, filter == nil, position.preferred.isEmpty {
+            let names = statements.preferredGenres(rows)
+            position.prefer(try await request.services.genres.known(names, for: request))
+        }
+        let start = FeedPosition(asOf: statements.now(rows) ?? 0, continuing: position)
+        let turns = FeedTurns(candidates, of: genres + [0], from: start, count: wanted)
+        // One genre alone has no neighbours but itself.
+        let mayHaveNeighbours = position.isRelaxed && open.count == 1
+        return Reading(
+            rows: rows, start: start, cards: turns.cards,
+            isSettled: turns.cards.count == wanted && (mayHaveNeighbours || !turns.hasNeighbours),
+            hasMore: shares.contains { $0.most < wanted && found[$0.genre] == $0.most },
+            leavesOut: open.contains { genre in !shares.contains { $0.genre == genre } })
+    }
+}

@@ -1,0 +1,128 @@
+import Postgres
+
+/// The statements of a feed: the next unseen books of some genres' queues, behind a place in each.
+///
+/// Parameters: `$1` the caller, `$2` the instant until which swipes and books count, or null for now, `$3`
+/// the genres, `$4` the place behind which each begins, `$5` how many of each at most, `$6` a filter of genres or
+/// null, and for the first tier only `$7`, where it ends. Rows come genre by genre, each in its order.
+struct FeedStatements {
+    /// How long a skipped book stays away.
+    static let skipCoolDown = "30 days"
+
+    /// Well described books that the reader has not seen.
+    let firstTier: Statement
+    /// All that may be shown: behind the first tier of each genre its skipped books that have cooled down,
+    /// then books with little said of them, then those in other languages.
+    let relaxed: Statement
+
+    private let genreIndex: Int
+    private let placeIndex: Int
+    private let authorIndex: Int
+    private let seriesIndex: Int
+    private let nowIndex: Int
+    private let preferredIndex: Int
+
+    /// - Parameter columns: those of the cards.
+    init(_ columns: ColumnSet) {
+        var columns = columns
+        genreIndex = columns.index(of: Column("o.id", .integer))
+        placeIndex = columns.index(of: Column("o.position", .integer))
+        authorIndex = columns.index(of: Column("hashtext(lower(e.authors[1]))", .integer))
+        seriesIndex = columns.index(of: Column("hashtext(lower(e.series))", .integer))
+        nowIndex = columns.index(of: Column("now()", .timestamp))
+        preferredIndex = columns.index(
+            of: Column("(SELECT u.preferred_genres FROM users u WHERE u.id = $1)", .texts))
+        firstTier = Self.statement(columns, before: " AND o.position < $7", and: "")
+        relaxed = Self.statement(columns, before: "", and: "UNION \(Self.cooledDown)")
+    }
+
+    func candidates(_ rows: Rows) -> [FeedCandidate] {
+        (0..<rows.count).map { row in
+            FeedCandidate(
+                row: Int32(row), genre: Int16(truncatingIfNeeded: rows.int32(row, genreIndex) ?? 0),
+                place: rows.int64(row, placeIndex) ?? 0,
+                origin: .init(
+                    author: rows.int32(row, authorIndex) ?? 0,
+                    series: rows.int32(row, seriesIndex) ?? 0))
+        }
+    }
+
+    /// When the rows were read, in microseconds of Unix time; nil where there are none.
+    func now(_ rows: Rows) -> Int64? { rows.timestamptz(0, nowIndex) }
+
+    func preferredGenres(_ rows: Rows) -> [String] { rows.texts(0, preferredIndex) ?? [] }
+
+    /// A look-up for each book: a join would read the whole library once where a few look-ups do.
+    private static let isUnseen = """
+        NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = o.edition_id \
+        AND s.recorded_at <= coalesce($2, now()) OFFSET 0) AND \(isNotOwned)
+        """
+    private static let isNotOwned = """
+        NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = o.edition_id \
+        AND b.added_at <= coalesce($2, now()) OFFSET 0)
+        """
+    /// For feeds of some genres only; each book stands in its first genre's queue under all its genres.
+    private static let isWanted = """
+        EXISTS (SELECT FROM feed_order f WHERE f.edition_id = o.edition_id AND f.genre_id = ANY(q.genres))
+        """
+
+    /// The walk begins at the reader's frontier (`feed_frontiers`) and not at the head of the queue. What the
+    /// frontier passed and is unseen nevertheless is looked up: books it knows of, books that took
+    /// their place since, books that were given back, and books that `$2` does not know as seen.
+    private static func statement(
+        _ columns: ColumnSet, before tierEnd: String, and more: String
+    ) -> Statement {
+        Statement(
+            """
+            WITH q AS MATERIALIZED (\
+            SELECT q.id, q.after, q.most, q.n, coalesce($6::int2[], ARRAY[q.id]) AS genres, \
+            f.unseen, f.reach, f.seen_at \
+            FROM unnest($3::int2[], $4::int8[], $5::int4[]) WITH ORDINALITY q (id, after, most, n) \
+            LEFT JOIN feed_frontiers f ON f.user_id = $1 AND f.genre_id = q.id \
+            AND f.seen_at > (SELECT frontiers_valid_since FROM feed_state)), \
+            seen_later AS MATERIALIZED (\
+            SELECT s.edition_id FROM swipes s WHERE s.user_id = $1 AND s.recorded_at > $2 \
+            UNION SELECT b.edition_id FROM books b WHERE b.user_id = $1 AND b.added_at > $2 \
+            UNION SELECT r.edition_id FROM feed_returns r WHERE r.user_id = $1), \
+            passed AS (\
+            SELECT o.primary_id, o.position, o.edition_id FROM feed_order o \
+            WHERE o.genre_id = o.primary_id AND o.placed_at > (SELECT greatest(\
+            min(q.seen_at) - interval '1 hour', (SELECT frontiers_valid_since FROM feed_state)) FROM q) \
+            UNION ALL SELECT o.primary_id, o.position, o.edition_id FROM seen_later l \
+            CROSS JOIN LATERAL (SELECT * FROM feed_order o WHERE o.edition_id = l.edition_id \
+            AND o.genre_id = o.primary_id OFFSET 0) o), \
+            found AS (\
+            SELECT q.n, q.id, q.most, o.position, o.edition_id \
+            FROM q CROSS JOIN unnest(q.genres) g (id) CROSS JOIN LATERAL (\
+            (SELECT o.position, o.edition_id FROM unnest(q.unseen) u (position) \
+            CROSS JOIN LATERAL (SELECT o.position, o.edition_id FROM feed_order o \
+            WHERE o.genre_id = g.id AND o.primary_id = q.id AND o.position = u.position\(tierEnd) \
+            AND \(isUnseen) OFFSET 0) o WHERE u.position > q.after LIMIT q.most) \
+            UNION ALL \
+            (SELECT o.position, o.edition_id FROM feed_order o WHERE o.genre_id = g.id \
+            AND o.primary_id = q.id AND o.position > greatest(q.after, q.reach)\(tierEnd) \
+            AND \(isUnseen) ORDER BY o.position LIMIT q.most)) o \
+            UNION SELECT o.n, o.id, o.most, o.position, o.edition_id FROM (\
+            SELECT q.n, q.id, q.most, q.genres, o.position, o.edition_id FROM q JOIN passed o \
+            ON o.primary_id = q.id AND o.position > q.after AND o.position <= q.reach\(tierEnd) OFFSET 0) o \
+            WHERE EXISTS (SELECT FROM feed_order f WHERE f.edition_id = o.edition_id \
+            AND f.genre_id = ANY(o.genres)) AND \(isUnseen) \(more)) \
+            SELECT \(columns.sql) FROM (\
+            SELECT *, row_number() OVER (PARTITION BY n ORDER BY position) AS round FROM found) o \
+            CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e \
+            WHERE o.round <= o.most ORDER BY o.n, o.position
+            """)
+    }
+
+    /// Skipped books whose time is over, where the second tier is.
+    private static let cooledDown = """
+        SELECT q.n, q.id, q.most, o.position, o.edition_id FROM (\
+        SELECT o.primary_id, CASE WHEN o.position < \(FeedPosition.firstTierEnd) \
+        THEN o.position + \(FeedPosition.firstTierEnd) ELSE o.position END AS position, o.edition_id \
+        FROM swipes s CROSS JOIN LATERAL (SELECT * FROM feed_order o \
+        WHERE o.edition_id = s.edition_id AND o.genre_id = o.primary_id OFFSET 0) o \
+        WHERE s.user_id = $1 AND s.action = 'SKIP' AND s.recorded_at <= coalesce($2, now()) \
+        AND s.swiped_at <= coalesce($2, now()) - interval '\(skipCoolDown)') o \
+        JOIN q ON q.id = o.primary_id AND o.position > q.after WHERE \(isWanted) AND \(isNotOwned)
+        """
+}

@@ -1,0 +1,62 @@
+/// A book that may be the feed's next card: the head of a genre's queue, or one behind it.
+struct FeedCandidate: Equatable {
+    /// What should not come again soon, as hashes; 0 is none.
+    struct Origin: Equatable {
+        var author: Int32
+        var series: Int32
+
+        func isLike(_ other: Origin) -> Bool {
+            author != 0 && author == other.author || series != 0 && series == other.series
+        }
+    }
+
+    /// Where it stands in the rows that were read.
+    let row: Int32
+    let genre: Int16
+    let place: Int64
+    let origin: Origin
+}
+
+/// Chooses the cards of a page: the genres take turns.
+struct FeedTurns {
+    /// The chosen cards, in order.
+    private(set) var cards: [FeedCandidate] = []
+    /// Whether two neighbours are of one genre, for want of others.
+    private(set) var hasNeighbours = false
+
+    private var position: FeedPosition
+    private let genres: [Int16]
+    /// Genres that have every second turn.
+    private let preferred: Set<Int16>
+    private var queues: [Int16: ArraySlice<FeedCandidate>]
+
+    /// - Parameter candidates: each genre's together, in the order of their places.
+    init(
+        _ candidates: [FeedCandidate], of genres: [Int16], from position: FeedPosition, count: Int
+    ) {
+        self.genres = genres
+        preferred = Set(position.preferred)
+        self.position = position
+        queues = Dictionary(grouping: candidates, by: \.genre).mapValues { $0[...] }
+        while cards.count < count, let card = next() {
+            if card.genre == self.position.lastGenre { hasNeighbours = true }
+            queues[card.genre]?.removeFirst()
+            self.position.take(card)
+            cards.append(card)
+        }
+    }
+
+    /// The first card that may stand here: of another genre than the last, and, if there is one, of an author
+    /// and a series that were not there for a while.
+    private func next() -> FeedCandidate? {
+        let last = position.lastGenre
+        let waiting = position.turns(of: genres)
+        let isTheirTurn = last.map { !preferred.contains($0) } ?? true
+        let turns =
+            waiting.filter { preferred.contains($0) == isTheirTurn }
+            + waiting.filter { preferred.contains($0) != isTheirTurn }
+        let heads = turns.filter { $0 != last }.compactMap { queues[$0]?.first }
+        return heads.first { head in !position.recent.contains { $0.isLike(head.origin) } }
+            ?? heads.first ?? last.flatMap { queues[$0]?.first }
+    }
+}
