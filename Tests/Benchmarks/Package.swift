@@ -8,6 +8,7 @@ let package = Package(
     targets: [
         .target(
             name: "GraphQL", swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
+        .executableTarget(name: "IdleSockets"),
         .executableTarget(
             name: "Benchmarks", dependencies: ["GraphQL"], exclude: ["graphql-js.cjs"]),
     ],
