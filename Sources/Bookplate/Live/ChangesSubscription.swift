@@ -43,7 +43,7 @@ struct ChangesSubscription: FieldLoader {
     private static func read(
         _ request: RequestContext, after cursor: ChangeCursor, first: Int
     ) async throws(BookplateError) -> ChangePage {
-        let rows = try await request.read { segment, viewer in
+        let rows = try await request.readPatiently { segment, viewer in
             segment.append(
                 Change.select, Change.parameters(viewer.userID, after: cursor, first: first))
         }
@@ -65,7 +65,7 @@ struct ChangesSubscription: FieldLoader {
         func next() async throws(BookplateError) -> (any ObjectBatch)? {
             while !Task.isCancelled {
                 if let change = page.popFirst() { return Event(change) }
-                let next = try await read(request.another(), after: cursor, first: pageMax)
+                let next = try await read(request, after: cursor, first: pageMax)
                 if next.resetRequired { throw .resetRequired(cursor: next.cursor.text) }
                 cursor = next.cursor
                 page = next.changes[...]

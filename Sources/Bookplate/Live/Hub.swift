@@ -23,6 +23,8 @@ package final class Hub: Sendable {
     private struct LibraryWatchers {
         /// Of the newest change that polling has seen; nil before it has looked.
         var position: Int64?
+        /// Whether a notification may have been missed since then.
+        var isDoubtful: Bool
         var signals: [Int: Signal] = [:]
     }
 
@@ -131,7 +133,8 @@ package final class Hub: Sendable {
         let signal = Signal()
         let id = state.withLock { state in
             state.lastID += 1
-            state.libraries[userID, default: LibraryWatchers()].signals[state.lastID] = signal
+            let none = LibraryWatchers(isDoubtful: !state.isListening)
+            state.libraries[userID, default: none].signals[state.lastID] = signal
             return state.lastID
         }
         return Watch(signal) { [weak self] in
@@ -160,7 +163,10 @@ package final class Hub: Sendable {
     // MARK: Hearing
 
     private func isListening(_ isListening: Bool) {
-        state.withLock { $0.isListening = isListening }
+        state.withLock { state in
+            state.isListening = isListening
+            for userID in state.libraries.keys { state.libraries[userID]?.isDoubtful = true }
+        }
         // What was told meanwhile, nobody has heard.
         pollNow.set()
     }
@@ -222,7 +228,7 @@ package final class Hub: Sendable {
                     libraryChanged(userID)
                     woken += 1
                     // Each will ask the database, and not all at once.
-                    if woken % 100 == 0 { try? await Task.sleep(for: .milliseconds(20)) }
+                    if woken % 50 == 0 { try? await Task.sleep(for: .milliseconds(20)) }
                 }
             }
         } catch {
@@ -233,11 +239,11 @@ package final class Hub: Sendable {
 
     private func isNews(_ position: Int64, of userID: UUID) -> Bool {
         state.withLock { state in
-            guard let watchers = state.libraries[userID], watchers.position != position else {
-                return false
-            }
+            guard let watchers = state.libraries[userID] else { return false }
             state.libraries[userID]?.position = position
-            return true
+            state.libraries[userID]?.isDoubtful = false
+            // Who began to watch while notifications came has read what was there before.
+            return watchers.isDoubtful || (watchers.position ?? position) != position
         }
     }
 

@@ -1,4 +1,5 @@
 import GraphQL
+import Postgres
 
 /// A subscription of this product: the context is its own, and its errors are the catalogue's.
 protocol RequestSubscription: RequestLoad, PreparedSubscription {
@@ -24,6 +25,30 @@ final class Event<Value>: ObjectBatch {
 
     /// The subscription's field is loaded; nothing is written of the event itself.
     func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult { .null }
+}
+
+extension RequestContext {
+    private static let attemptsMax = 6
+
+    /// Reads for a subscription, in a request of its own: a database that is away or too busy for some
+    /// seconds ends no subscription.
+    func readPatiently(
+        _ fill: (inout Segment, Viewer) throws(BookplateError) -> Void
+    ) async throws(BookplateError) -> [Rows] {
+        var attempts = 1
+        while true {
+            do throws(BookplateError) {
+                return try await another().read(fill)
+            } catch {
+                guard error == .internalError, attempts < Self.attemptsMax, !Task.isCancelled else {
+                    throw error
+                }
+                // 0.2 s, and twice as long each time.
+                try? await Task.sleep(for: .milliseconds(100 << attempts))
+                attempts += 1
+            }
+        }
+    }
 }
 
 extension RequestSubscription {
