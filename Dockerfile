@@ -16,8 +16,9 @@ COPY Sources Sources
 COPY Tests Tests
 RUN swift build -c release --static-swift-stdlib --product bookplate \
     && swift build -c release --static-swift-stdlib --product bookplate-admin \
+    && swift build -c release --static-swift-stdlib --product bookplate-imager \
     && folder=$(swift build -c release --static-swift-stdlib --show-bin-path) \
-    && install -D -t /install "$folder/bookplate" "$folder/bookplate-admin" \
+    && install -D -t /install "$folder/bookplate" "$folder/bookplate-admin" "$folder/bookplate-imager" \
     && strip /install/*
 
 FROM debian:bookworm-slim

@@ -9,6 +9,7 @@ let package = Package(
     products: [
         .executable(name: "bookplate", targets: ["BookplateServer"]),
         .executable(name: "bookplate-admin", targets: ["Admin"]),
+        .executable(name: "bookplate-imager", targets: ["Imager"]),
         .executable(name: "graphql-tool", targets: ["GraphQLTool"]),
     ],
     dependencies: [
@@ -59,10 +60,18 @@ let package = Package(
             name: "Identity",
             dependencies: ["CJWT", "CCrypto", "HTTPFetch"]),
 
+        .target(name: "Objects"),
+        .systemLibrary(name: "CLibVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+        .target(name: "CVips", dependencies: ["CLibVips"]),
+        .target(name: "CSandbox"),
+        .target(name: "Images"),
+        // The only program that loads libvips.
+        .executableTarget(name: "Imager", dependencies: ["CSandbox", "CVips", "Images"]),
+
         .target(
             name: "Bookplate",
             dependencies: [
-                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources",
+                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Images", "Objects",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -73,7 +82,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Config", "EventLoops", "GraphQL",
+                "Config", "EventLoops", "GraphQL", "Objects",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -96,8 +105,9 @@ let package = Package(
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "MQTT",
-                "BookSources", "Bookplate", "Config", "EventLoops", "Server",
+                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "MQTT", "Objects",
+                "Server",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
@@ -135,7 +145,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "BookSources", "Bookplate", "EventLoops", "GraphQL", "Identity", "Postgres",
+                "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
+                "Images", "Objects", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -143,13 +154,16 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
-                "BookSources", "Bookplate", "GraphQL", "Identity", "Postgres", "TestSupport",
+                "BookSources", "Bookplate", "GraphQL", "Identity", "LoopbackHTTP", "Objects",
+                "Postgres", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
             name: "JourneyTests",
             dependencies: ["GraphQL", "MosquittoBroker", "SocketClient", "TestSupport"]),
+        .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
+        .testTarget(name: "ObjectsTests", dependencies: ["Objects"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

@@ -6,9 +6,11 @@ import GraphQL
 import Glibc
 import HTTPFetch
 import Identity
+import Images
 import Logging
 import NIOCore
 import NIOPosix
+import Objects
 import Postgres
 import Server
 import ServiceLifecycle
@@ -46,11 +48,14 @@ enum App {
         }
         let hub = try await Hub.start(
             PostgresConfiguration(url: databaseURL), database: firstPool, logger: logger)
+        let store = try openStore(configuration)
+        let covers = try covers(store, configuration, logger)
         let services = Services(
             sessionKeys: keys,
             issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
             keySets: try keySets(configuration, development, logger),
-            bookSources: try SourceChain(configuration, logger), hub: hub, logger: logger)
+            bookSources: try SourceChain(configuration, logger), covers: covers, hub: hub,
+            logger: logger)
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -74,10 +79,12 @@ enum App {
                 throw StartError(message: "an event loop has no connections", code: 1)
             }
             let runner = RequestRunner(schema, database: pool, services: services, limits: limits)
+            let pictures = CoverService(
+                runner, CoverRequests(runner, database: pool, services: services), store: store)
             let routes = standardRoutes(
                 loop: loop, service: BookplateService(runner, showsCost: isDevelopment),
                 bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText,
-                socketOrigins: socketOrigins
+                socketOrigins: socketOrigins, objects: (pictures, ImageLimits.inputBytesMax)
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
@@ -89,9 +96,7 @@ enum App {
         var running: [any Service] = [jobs]
         if let broker = configuration.sources.broker {
             running.append(
-                EventService(
-                    broker, publicURL: configuration.publicURL, database: firstPool,
-                    services: services))
+                EventService(broker, database: firstPool, services: services))
         }
         // Stopped in the reverse order: the last requests may still ask for work.
         let lifecycle = ServiceGroup(
@@ -137,6 +142,35 @@ enum App {
             uniqueKeysWithValues: configuration.identity.appleIssuers.map { ($0, apple) })
         if let development { keySets[development.issuer] = try development.keySet }
         return keySets
+    }
+
+    private static func openStore(_ configuration: Configuration) throws -> FileStore {
+        guard case .folder(let path) = configuration.storage else {
+            throw StartError(
+                message: "BOOKPLATE_STORAGE is on S3, which this version cannot do: use file:PATH",
+                code: 78)
+        }
+        do throws(ObjectError) {
+            return try FileStore(path)
+        } catch {
+            throw StartError(
+                message: "BOOKPLATE_STORAGE cannot be used: \(error.description)", code: 78)
+        }
+    }
+
+    private static func covers(
+        _ store: FileStore, _ configuration: Configuration, _ logger: Logger
+    ) throws -> Covers {
+        let allowed = try FetchAllowList(
+            parsing: configuration.sources.fetchAllow.joined(separator: ","))
+        do throws(ImageError) {
+            return Covers(
+                store: store, images: try ImagerPool(),
+                fetcher: Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed)),
+                publicURL: configuration.publicURL, logger: logger)
+        } catch {
+            throw StartError(message: "no images can be read: \(error)", code: 1)
+        }
     }
 
     /// A quarter of the connections is for jobs.

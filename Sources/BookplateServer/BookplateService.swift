@@ -15,6 +15,10 @@ final class BookplateService: GraphQLService {
         self.showsCost = showsCost
     }
 
+    func accepts(bearerToken: String, requestID: String) -> Bool {
+        runner.user(of: bearerToken, requestID: requestID) != nil
+    }
+
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
         guard let query = request.query else { return .persistedQueryNotFound }
         return answer(await runner.run(.init(query, request)))
@@ -68,7 +72,8 @@ extension RequestRunner.Request {
         self.init(
             query: query, operationName: request.operationName,
             variables: request.variables ?? .null, bearerToken: request.bearerToken,
-            isReadOnly: request.isGET, requestID: request.requestID)
+            isReadOnly: request.isGET, requestID: request.requestID,
+            uploads: request.uploads.map { Array($0.readableBytesView) })
     }
 }
 

@@ -8,6 +8,9 @@ package protocol GraphQLService: AnyObject {
     /// The task is cancelled when the client goes away.
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer
 
+    /// Whether a token is good, so that its bearer may send files.
+    func accepts(bearerToken: String, requestID: String) -> Bool
+
     /// Runs one request that may be a subscription, for a client that can read many answers.
     func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation
 
@@ -37,6 +40,8 @@ package struct GraphQLRequest: Sendable {
     package var variables: Value?
     /// An object, or nil where there are none.
     package var extensions: Value?
+    /// The files of a multipart request; `UploadReference`s to them stand in `variables`.
+    package var uploads: [ByteBuffer] = []
     /// What stands after `Authorization: Bearer`, not verified; nil where the header is absent.
     package var bearerToken: String?
     /// Whether it came by GET, which runs queries only.

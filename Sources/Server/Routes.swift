@@ -13,17 +13,25 @@ package enum Readiness: Sendable, Equatable {
 /// - Parameters:
 ///   - schemaText: The SDL; nil where clients may not read it.
 ///   - hasExplorer: Whether browsers get the explorer page.
+///   - objects: What is behind the plain addresses of pictures, with the size of one in bytes; nil where there
+///     are none.
 ///   - socketOrigins: Whose pages may open a WebSocket.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
     loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int, hasExplorer: Bool,
     schemaText: String?, socketOrigins: AllowedOrigins = AllowedOrigins([]),
+    objects: (service: any ObjectService, bytesMax: Int)? = nil,
     readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: hasExplorer ? Explorer.page : nil,
-        bodyBytesMax: bodyBytesMax, socketOrigins: socketOrigins
+        bodyBytesMax: bodyBytesMax,
+        // Besides the file, what describes it.
+        multipartBytesMax: bodyBytesMax + (objects?.bytesMax ?? 0), socketOrigins: socketOrigins
     ).routes
+    if let (service, bytesMax) = objects {
+        routes += ObjectEndpoint(service: service, bodyBytesMax: bytesMax).routes
+    }
     if hasExplorer { routes += Explorer.routes }
     if let schemaText {
         let asset = Asset(Array(schemaText.utf8), contentType: "text/plain; charset=utf-8")

@@ -13,6 +13,7 @@ package struct ReceivedRequest: Sendable {
 /// What a test's server does on the wire, in order. The connection is closed after the last step.
 package enum Step: Sendable {
     case send(String)
+    case bytes([UInt8])
     case pause(milliseconds: UInt32)
     /// The text over and over until the client goes away or so many bytes are sent.
     case flood(String, bytes: Int)
@@ -73,18 +74,19 @@ package final class LoopbackServer: Sendable {
         received.withLock { $0.append(request) }
         for step in handler(request) {
             switch step {
-            case .send(let text): guard send(text, to: connection) else { return }
+            case .send(let text): guard send(Array(text.utf8), to: connection) else { return }
+            case .bytes(let bytes): guard send(bytes, to: connection) else { return }
             case .pause(let milliseconds): usleep(milliseconds * 1000)
             case .flood(let text, let bytes):
                 for _ in 0..<(bytes / max(1, text.utf8.count)) {
-                    guard send(text, to: connection) else { return }
+                    guard send(Array(text.utf8), to: connection) else { return }
                 }
             }
         }
     }
 
-    private func send(_ text: String, to connection: Int32) -> Bool {
-        var bytes = Array(text.utf8)[...]
+    private func send(_ bytes: [UInt8], to connection: Int32) -> Bool {
+        var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
             guard count > 0 else { return false }

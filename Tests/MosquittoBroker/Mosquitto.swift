@@ -55,10 +55,10 @@ package final class Mosquitto: @unchecked Sendable {
         throw Failure(description: "mosquitto does not listen")
     }
 
-    /// Kills it, as a power cut does.
-    package func stop() {
+    /// Ends it: as a power cut does, or by a signal that lets it save what it keeps.
+    package func stop(_ signal: Int32 = SIGKILL) {
         guard pid != 0 else { return }
-        kill(pid, SIGKILL)
+        kill(pid, signal)
         waitpid(pid, nil, 0)
         pid = 0
     }

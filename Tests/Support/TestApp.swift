@@ -2,9 +2,13 @@ import BookSources
 import Bookplate
 import EventLoops
 import GraphQL
+import Glibc
+import HTTPFetch
 import Identity
+import Images
 import Logging
 import NIOPosix
+import Objects
 import Postgres
 
 /// The product on a database of its own, with everything but HTTP: real sign-in, real PostgreSQL.
@@ -15,6 +19,8 @@ package final class TestApp: Sendable {
     package let pool: ConnectionPool
     package let hub: Hub
     package let keys = SessionKeys.generate()
+    package let covers: Covers
+    package let services: Services
     private let runner: LoopBound
 
     /// An app that shares the server: its slug, its audience.
@@ -26,6 +32,10 @@ package final class TestApp: Sendable {
 
     /// The loops of all tests; they live as long as the process.
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+    /// Images are decoded for all tests by the same processes.
+    private static let imager = Result { () throws(ImageError) in
+        try ImagerPool(processCount: 1)
+    }
     /// Making its key takes long, so one serves all.
     package static let issuer = DevelopmentIssuer()
 
@@ -59,17 +69,30 @@ package final class TestApp: Sendable {
     ) async throws {
         self.database = database
         self.pool = pool
+        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        covers = Covers(
+            store: try FileStore(try Self.makeFolder()), images: try Self.imager.get(),
+            fetcher: Fetcher(
+                policy: FetchPolicy(
+                    userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1"))),
+            publicURL: "http://covers.test", logger: log)
         hub = try await Hub.start(
             PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let services = Services(
+            logger: log)
+        services = Services(
             sessionKeys: keys, issuers: [Self.issuer.issuer],
             keySets: [Self.issuer.issuer: KeySetCache(fixed: try Self.issuer.keySet)],
-            bookSources: sources, hub: hub,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            bookSources: sources, covers: covers, hub: hub, logger: log)
         runner = LoopBound(
             RequestRunner(
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))
+    }
+
+    /// For objects; it goes with the machine's temporary files.
+    private static func makeFolder() throws -> String {
+        var template = Array("/tmp/bookplate-app-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Reader.Unexpected(description: "mkdtemp") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// A runner stays on its loop, which is why it can be told of elsewhere.
@@ -106,11 +129,12 @@ package final class TestApp: Sendable {
 
     /// Runs a request with a token, or without.
     package func ask(
-        _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false
+        _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
+        uploads: [[UInt8]] = []
     ) async throws -> Answer {
         let request = RequestRunner.Request(
             query: query, variables: variables, bearerToken: token, isReadOnly: isReadOnly,
-            requestID: "test-request")
+            requestID: "test-request", uploads: uploads)
         let answer = await Task(executorPreference: pool.executor) { [runner] in
             await runner.run(request)
         }.value

@@ -104,9 +104,12 @@ extension Book {
     /// Answers the id also when there is no such book, so that it can be sent again.
     static let delete = LeafMutation { arguments, request throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchBook)
-        _ = try await request.write { segment, viewer in
+        let rows = try await request.write { segment, viewer in
             segment.append(deleteBook, .of(viewer.userID, id))
+            segment.appendRemovedCovers(of: viewer.userID)
         }
+        await request.removeCovers(rows[1])
+        await request.removeTitleCards(of: rows[0])
         return .string(id.description)
     }
 
@@ -126,7 +129,8 @@ extension Book {
         AND ($4 IS NULL OR shelf_id = $4)
         """)
 
-    private static let deleteBook = Statement("DELETE FROM books WHERE user_id = $1 AND id = $2")
+    private static let deleteBook = Statement(
+        "DELETE FROM books WHERE user_id = $1 AND id = $2 RETURNING id, title, author, genre")
 }
 
 extension BookplateError {

@@ -7,6 +7,7 @@ enum FeedCard {
     private static let isbn13 = Column("e.isbn13", .text)
     static let title = Column("e.title", .text)
     static let author = Column("e.authors[1]", .text)
+    static let genre = Column("e.genres[1]", .text)
 
     static let type: RowType = RowType(
         name: "FeedCard", table: "editions e", scope: "true", id: id,
@@ -15,7 +16,7 @@ enum FeedCard {
             "title": .column(title),
             "author": .column(author),
             "authors": .column(Column("e.authors", .texts)),
-            "genre": .column(Column("e.genres[1]", .text)),
+            "genre": .column(genre),
             "genres": .column(Column("e.genres", .texts)),
             "averageRating": .column(Column("e.average_rating", .float)),
             "ratingsCount": .column(Column("e.ratings_count", .integer)),
@@ -27,6 +28,8 @@ enum FeedCard {
             "isbn13Hyphenated": .computed([isbn13], Book.writeHyphenatedISBN),
             "hook": .column(Column("e.hook", .text)),
             "description": .column(Column("e.description", .text)),
+            "coverUrl": .relation(CoverURL(.feedCard)),
+            "coverKind": .column(Column("'TITLE_CARD'", .text)),
             "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
             "inLibrary": .relation(Book.ofEdition),
         ])

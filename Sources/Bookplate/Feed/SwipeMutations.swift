@@ -44,7 +44,10 @@ enum Swipe {
         let rows = try await request.write { segment, viewer in
             segment.append(takeBack, .of(viewer.userID, id))
             card.append([id], to: &segment, for: viewer)
+            segment.appendRemovedCovers(of: viewer.userID)
         }
+        await request.removeCovers(rows[2])
+        await request.removeTitleCards(of: rows[0])
         return try card.only(rows[1], orElse: FeedCard.noSuchCard)
     }
 
@@ -107,6 +110,7 @@ enum Swipe {
         DELETE FROM books b USING gone WHERE b.user_id = $1 AND b.id = gone.saved_book_id \
         AND b.status = 'WANT_TO_READ' AND b.updated_at = b.added_at \
         AND NOT EXISTS (SELECT FROM shelf_books p WHERE p.user_id = $1 AND p.book_id = b.id) \
-        AND NOT EXISTS (SELECT FROM reviews r WHERE r.user_id = $1 AND r.book_id = b.id)
+        AND NOT EXISTS (SELECT FROM reviews r WHERE r.user_id = $1 AND r.book_id = b.id) \
+        RETURNING b.id, b.title, b.author, b.genre
         """)
 }

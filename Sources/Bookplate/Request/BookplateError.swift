@@ -1,7 +1,7 @@
 import GraphQL
 
 /// What a client may be told went wrong. Codes are stable and never used again for something else.
-enum BookplateError: Error, Equatable {
+package enum BookplateError: Error, Equatable {
     case unauthenticated
     case forbidden(String)
     case notFound(String)
@@ -9,13 +9,16 @@ enum BookplateError: Error, Equatable {
     /// Somebody was first; `id` names what is there already.
     case conflict(String, id: String? = nil)
     case rateLimited(retryAfterSeconds: Int)
+    /// More than may be sent, or than there is room for.
+    case payloadTooLarge(String)
+    case unsupportedImage(String)
     /// The log begins behind the client's cursor; `cursor` is where to go on after fetching everything.
     case resetRequired(cursor: String)
     case upstreamUnavailable(String)
     /// Our fault, or the database's: details are in the log under the request's id.
     case internalError
 
-    var code: String {
+    package var code: String {
         switch self {
         case .unauthenticated: "UNAUTHENTICATED"
         case .forbidden: "FORBIDDEN"
@@ -23,6 +26,8 @@ enum BookplateError: Error, Equatable {
         case .badUserInput: "BAD_USER_INPUT"
         case .conflict: "CONFLICT"
         case .rateLimited: "RATE_LIMITED"
+        case .payloadTooLarge: "PAYLOAD_TOO_LARGE"
+        case .unsupportedImage: "UNSUPPORTED_IMAGE"
         case .resetRequired: "RESET_REQUIRED"
         case .upstreamUnavailable: "UPSTREAM_UNAVAILABLE"
         case .internalError: "INTERNAL_SERVER_ERROR"
@@ -30,11 +35,12 @@ enum BookplateError: Error, Equatable {
     }
 
     /// A sentence for a person, saying what to do.
-    var message: String {
+    package var message: String {
         switch self {
         case .unauthenticated: "Sign in and try again."
         case .forbidden(let message), .notFound(let message), .badUserInput(_, let message),
-            .conflict(let message, _), .upstreamUnavailable(let message):
+            .conflict(let message, _), .upstreamUnavailable(let message),
+            .payloadTooLarge(let message), .unsupportedImage(let message):
             message
         case .resetRequired:
             "The cursor is older than the log. Fetch the library anew, and go on from extensions.cursor."
@@ -62,7 +68,8 @@ enum BookplateError: Error, Equatable {
             extensions.append(.init("retryAfter", .int(seconds)))
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
-        case .unauthenticated, .forbidden, .notFound, .conflict, .upstreamUnavailable:
+        case .unauthenticated, .forbidden, .notFound, .conflict, .upstreamUnavailable,
+            .payloadTooLarge, .unsupportedImage:
             break
         }
         return FieldError(message, extensions: extensions)

@@ -11,6 +11,7 @@ extension BookplateError {
         case "BP401": self = .unauthenticated
         case "BP404": self = .notFound(server.message)
         case "BP400": self = .badUserInput(field: server.column ?? "input", server.message)
+        case "BP413": self = .payloadTooLarge(server.message)
         case "BP409": self = .conflict(server.message, id: server.detail)
         case "23505", "23514", "23503":
             guard let constraint = server.constraint else { return nil }
@@ -36,5 +37,6 @@ extension BookplateError {
         "shelf_books_user_id_shelf_id_fkey": .notFound("There is no such shelf."),
         "shelf_books_user_id_book_id_fkey": .notFound("There is no such book."),
         "reviews_user_id_book_id_fkey": .notFound("There is no such book."),
+        "covers_user_id_book_id_fkey": .notFound("There is no such book in the library."),
     ]
 }

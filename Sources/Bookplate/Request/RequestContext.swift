@@ -24,6 +24,8 @@ package final class RequestContext: ExecutionContext {
     let requestID: String
     /// Changes once: when the request signs in.
     var viewer: Viewer?
+    /// The files of a multipart request.
+    var uploads: [[UInt8]] = []
     /// Statements and round trips of this request.
     package let statistics = Statistics()
 

@@ -15,10 +15,13 @@ package final class RequestRunner {
         /// Mutations are refused.
         package var isReadOnly: Bool
         package var requestID: String
+        /// The files of a multipart request; variables name them by `UploadReference`.
+        package var uploads: [[UInt8]]
 
         package init(
             query: String, operationName: String? = nil, variables: Value = .null,
-            bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = ""
+            bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
+            uploads: [[UInt8]] = []
         ) {
             self.query = query
             self.operationName = operationName
@@ -26,6 +29,7 @@ package final class RequestRunner {
             self.bearerToken = bearerToken
             self.isReadOnly = isReadOnly
             self.requestID = requestID
+            self.uploads = uploads
         }
     }
 
@@ -82,9 +86,8 @@ package final class RequestRunner {
             guard plan.kind == .subscription else {
                 return .answer(await run(request, plan, variables))
             }
-            let context = RequestContext(
-                viewer: viewer(of: request), database: database, services: services,
-                requestID: request.requestID)
+            let context = context(
+                bearerToken: request.bearerToken, requestID: request.requestID)
             return .responses(
                 try await subscribe(
                     plan, variables: variables, context: context, errorsMax: limits.errorsMax,
@@ -148,9 +151,8 @@ package final class RequestRunner {
             answer.isForbiddenMutation = true
             return answer
         }
-        let context = RequestContext(
-            viewer: viewer(of: request), database: database, services: services,
-            requestID: request.requestID)
+        let context = context(bearerToken: request.bearerToken, requestID: request.requestID)
+        context.uploads = request.uploads
         let result = await execute(
             plan, variables: variables, context: context, errorsMax: limits.errorsMax)
         return Answer(
@@ -158,8 +160,21 @@ package final class RequestRunner {
             statistics: context.statistics)
     }
 
-    private func viewer(of request: Request) -> Viewer? {
-        request.bearerToken.flatMap { claims(of: $0, request.requestID) }.map { Viewer($0) }
+    /// A request of whoever the token names.
+    func context(bearerToken: String?, requestID: String) -> RequestContext {
+        RequestContext(
+            viewer: viewer(of: bearerToken, requestID), database: database, services: services,
+            requestID: requestID)
+    }
+
+    /// The id of the user that a token is of; nil for one that is not good. That its session is alive is asked
+    /// in the database, with the request's first statement.
+    package func user(of bearerToken: String, requestID: String) -> UUID? {
+        viewer(of: bearerToken, requestID)?.userID
+    }
+
+    private func viewer(of bearerToken: String?, _ requestID: String) -> Viewer? {
+        bearerToken.flatMap { claims(of: $0, requestID) }.map { Viewer($0) }
     }
 
     /// nil for a token that is not good, which is then the same as none; why is for the log.

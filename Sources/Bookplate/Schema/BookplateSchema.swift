@@ -34,7 +34,15 @@ package struct BookplateSchema: Sendable {
                     "DateTime cannot represent this value. Write it as 2026-01-31T12:00:00Z.")
             }
             return value
-        }
+        },
+        "Upload": { value throws(CoercionError) in
+            guard UploadReference.index(value) != nil else {
+                throw CoercionError(
+                    "Upload cannot represent this value. Send a file of a multipart/form-data request."
+                )
+            }
+            return value
+        },
     ]
 }
 
@@ -44,7 +52,7 @@ private struct ResolverTable: ResolverSource {
 
     init() {
         let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type]
-        for type in nodes + LibraryStats.types {
+        for type in nodes + LibraryStats.types + [Cover.type] {
             table[type.name] = type.fields.mapValues { field in
                 switch field {
                 case .column, .computed: .property
@@ -71,7 +79,9 @@ private struct ResolverTable: ResolverSource {
         ]
         table["PurchaseLink"] = ["store": .property, "url": .property]
         table["Session"] = Sessions.fields
-        table["DeletedAccount"] = ["id": .property, "books": .property, "reviews": .property]
+        table["DeletedAccount"] = [
+            "id": .property, "books": .property, "reviews": .property, "covers": .property,
+        ]
         table["CreateBookResult"] = [
             "book": .load(RowsOfPlainObject(.one, Book.type)),
             "error": .load(PlainObjectsField(.one)),
@@ -94,8 +104,10 @@ private struct ResolverTable: ResolverSource {
             "changes": .load(Changes()),
             "lookupISBN": .load(ISBNLookup()),
         ]
+        table["CoverEvent"] = CoverChanged.eventFields
         table["Subscription"] = [
-            "changes": .load(ChangesSubscription())
+            "coverChanged": .load(CoverChanged()),
+            "changes": .load(ChangesSubscription()),
         ]
         table["Mutation"] = [
             "signInWithApple": .load(Sessions.signInWithApple),
@@ -115,6 +127,8 @@ private struct ResolverTable: ResolverSource {
             "deleteReview": .load(Review.delete),
             "recordSwipes": .load(Swipe.record),
             "undoSwipe": .load(Swipe.undo),
+            "setCover": .load(Cover.set),
+            "removeCover": .load(Cover.remove),
         ]
     }
 

@@ -9,6 +9,7 @@ package final class Services: Sendable {
     let tenants = Tenants()
     let genres = Genres()
     let identities: Identities
+    package let covers: Covers
     let hub: Hub
     package let bookSources: SourceChain
     let logger: Logger
@@ -20,10 +21,11 @@ package final class Services: Sendable {
     ///   - hub: wakes subscriptions.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        bookSources: SourceChain = SourceChain([]), hub: Hub, logger: Logger
+        bookSources: SourceChain = SourceChain([]), covers: Covers, hub: Hub, logger: Logger
     ) {
         self.bookSources = bookSources
         self.sessionKeys = sessionKeys
+        self.covers = covers
         self.hub = hub
         self.logger = logger
         identities = Identities(issuers: issuers, keySets: keySets, logger: logger)

@@ -68,7 +68,7 @@ extension Shelf {
                 throw .badUserInput(field: "moveTo", "Books cannot move to the shelf that goes.")
             }
         }
-        _ = try await request.write { segment, viewer in
+        let rows = try await request.write { segment, viewer in
             segment.append(User.takeTurns, .of(viewer.userID))
             switch books {
             case "MOVE":
@@ -77,11 +77,16 @@ extension Shelf {
                 segment.append(moveBooks, parameters)
             case "DELETE":
                 segment.append(deleteBooks, .of(viewer.userID, id))
+                segment.appendRemovedCovers(of: viewer.userID)
             default:
                 break
             }
             segment.append(deleteShelf, .of(viewer.userID, id))
             segment.append(closeGaps, .of(viewer.userID))
+        }
+        if books == "DELETE" {
+            await request.removeCovers(rows[2])
+            await request.removeTitleCards(of: rows[1])
         }
         return .string(id.description)
     }
@@ -131,7 +136,8 @@ extension Shelf {
     private static let deleteBooks = Statement(
         """
         DELETE FROM books b USING shelf_books sb \
-        WHERE sb.user_id = $1 AND sb.shelf_id = $2 AND b.user_id = $1 AND b.id = sb.book_id
+        WHERE sb.user_id = $1 AND sb.shelf_id = $2 AND b.user_id = $1 AND b.id = sb.book_id \
+        RETURNING b.id, b.title, b.author, b.genre
         """)
 
     private static let deleteShelf = Statement("DELETE FROM shelves WHERE user_id = $1 AND id = $2")

@@ -47,11 +47,13 @@ extension User {
             segment.append(leaveTombstone, parameters)
             segment.append(deleteUser, .of(viewer.userID))
         }
+        await request.services.covers.removeAll(of: viewer.userID)
         return [
             PlainObject(leaves: [
                 "id": .string(viewer.userID.description),
                 "books": .int(Int(rows[0].int32(0, 0) ?? 0)),
                 "reviews": .int(Int(rows[0].int32(0, 1) ?? 0)),
+                "covers": .int(Int(rows[0].int32(0, 2) ?? 0)),
             ])
         ]
     }
@@ -75,10 +77,11 @@ extension User {
         """
         WITH counted AS (SELECT \
         (SELECT count(*) FROM books WHERE user_id = $1)::int AS books, \
-        (SELECT count(*) FROM reviews WHERE user_id = $1)::int AS reviews), \
-        left_behind AS (INSERT INTO account_tombstones (user_hash, books, reviews) \
-        SELECT $2, books, reviews FROM counted) \
-        SELECT books, reviews FROM counted
+        (SELECT count(*) FROM reviews WHERE user_id = $1)::int AS reviews, \
+        (SELECT count(*) FROM covers WHERE user_id = $1)::int AS covers), \
+        left_behind AS (INSERT INTO account_tombstones (user_hash, books, reviews, covers) \
+        SELECT $2, books, reviews, covers FROM counted) \
+        SELECT books, reviews, covers FROM counted
         """)
 
     /// Foreign keys take everything that is the user's, sessions too, in the same transaction.

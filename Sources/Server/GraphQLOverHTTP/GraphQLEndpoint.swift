@@ -13,13 +13,15 @@ struct GraphQLEndpoint {
     /// What a browser gets; nil where there is none.
     let page: Asset?
     let bodyBytesMax: Int
+    /// Of a request with files, all parts together.
+    let multipartBytesMax: Int
     let socketOrigins: AllowedOrigins
 
     var routes: [Route] {
         [
             Route(
                 .POST, Self.path, bodyBytesMax: bodyBytesMax, allowsOtherOrigins: true,
-                respond: post),
+                admit: admit, respond: post),
             Route(
                 .GET, Self.path, allowsOtherOrigins: true,
                 webSocket: WebSocketEndpoint(
@@ -31,15 +33,45 @@ struct GraphQLEndpoint {
     private func post(_ request: HTTPRequest) async -> HTTPResponse {
         let accepted = Accepted(request)
         guard accepted.isAny else { return HTTPProblem.notAcceptable.response() }
-        guard let contentType = request.headers.contentType, Self.isJSON(contentType) else {
-            return HTTPProblem.unsupportedMediaType.response(as: accepted.problemType)
-        }
         do throws(HTTPProblem) {
+            if let boundary = Self.boundary(request.headers) {
+                return await answer(
+                    try GraphQLRequest(
+                        multipart: request, boundary: boundary, mediaType: accepted.problemType),
+                    as: accepted)
+            }
+            guard let contentType = request.headers.contentType, Self.isJSON(contentType) else {
+                throw .unsupportedMediaType
+            }
             return await answer(
                 try GraphQLRequest(post: request, mediaType: accepted.problemType), as: accepted)
         } catch {
             return error.response(as: accepted.problemType)
         }
+    }
+
+    /// Files may come from whoever is signed in, and from no page that a browser lets send a form without asking.
+    private func admit(_ request: HTTPRequest) -> Admission {
+        guard Self.boundary(request.headers) != nil else {
+            return .accepted(bodyBytesMax: bodyBytesMax)
+        }
+        guard request.headers.hasPreflight else {
+            return .refused(
+                .badRequest(
+                    "A request of multipart/form-data needs the header GraphQL-Preflight: 1."))
+        }
+        guard let token = request.headers.bearerToken,
+            service.accepts(bearerToken: token, requestID: request.id)
+        else { return .refused(.unauthenticated) }
+        return .accepted(bodyBytesMax: multipartBytesMax)
+    }
+
+    /// The boundary of a request of `multipart/form-data`; nil for any other type.
+    private static func boundary(_ headers: RequestHeaders) -> String? {
+        guard let contentType = headers.contentType, let media = MediaType.single(contentType),
+            media.is("multipart", "form-data")
+        else { return nil }
+        return media.parameter("boundary") ?? ""
     }
 
     private func get(_ request: HTTPRequest) async -> HTTPResponse {

@@ -60,7 +60,7 @@ extension GraphQLRequest {
         return try Value.Member(name, value).object()
     }
 
-    private static func json(_ bytes: [UInt8], what: String) throws(HTTPProblem) -> Value {
+    static func json(_ bytes: [UInt8], what: String) throws(HTTPProblem) -> Value {
         do throws(JSONError) {
             // How many bytes there may be was decided when they were counted.
             return try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))

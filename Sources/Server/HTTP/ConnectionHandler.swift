@@ -70,10 +70,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (unwrapInboundIn(data), phase) {
         case (.head(let head), .idle):
-            phaseDeadline = .now() + loopContext.limits.bodyTimeout
             let reader = RequestReader(head, routes: loopContext.routes) {
                 loopContext.requestIDs.next()
             }
+            phaseDeadline = .now() + loopContext.limits.bodyTimeout + reader.bodyAllowance
             phase = .receiving(reader)
             perform(reader.headAction(version: head.version), reader)
         case (.body(var part), .receiving(var reader)):
@@ -230,9 +230,15 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
         guard let context else { return }
         let head = exchange.head(of: response, date: loopContext.date.now())
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if response.body.readableBytes > 0, exchange.method != .HEAD,
+        guard response.bodyByteCount > 0, exchange.method != .HEAD,
             response.status.mayHaveResponseBody
-        {
+        else { return }
+        if let (file, range) = response.file {
+            // The file stays open until all of it is sent.
+            let isSent = context.eventLoop.makePromise(of: Void.self)
+            isSent.futureResult.assumeIsolated().whenComplete { _ in withExtendedLifetime(file) {} }
+            context.write(wrapOutboundOut(.body(.fileRegion(file.region(range)))), promise: isSent)
+        } else {
             context.write(wrapOutboundOut(.body(.byteBuffer(response.body))), promise: nil)
         }
     }

@@ -37,7 +37,7 @@ struct Exchange {
             headers.add(name: "content-type", value: contentType)
         }
         if response.status.mayHaveResponseBody, response.stream == nil {
-            headers.add(name: "content-length", value: String(response.body.readableBytes))
+            headers.add(name: "content-length", value: String(response.bodyByteCount))
         }
         headers.add(name: "x-request-id", value: id)
         headers.add(name: "date", value: date)
@@ -45,12 +45,15 @@ struct Exchange {
         if isCrossOrigin {
             // Every origin is welcome: who asks is told by a token that no browser adds by itself.
             headers.add(name: "access-control-allow-origin", value: "*")
-            headers.add(name: "access-control-expose-headers", value: "x-request-id, retry-after")
+            headers.add(
+                name: "access-control-expose-headers",
+                value: "x-request-id, retry-after, location, etag")
             if method == .OPTIONS {
                 headers.add(
                     name: "access-control-allow-headers",
                     value: "authorization, content-type, x-request-id, *")
-                headers.add(name: "access-control-allow-methods", value: "GET, HEAD, POST")
+                headers.add(
+                    name: "access-control-allow-methods", value: "GET, HEAD, POST, PUT, DELETE")
                 headers.add(name: "access-control-max-age", value: "7200")
             }
         }
@@ -67,7 +70,7 @@ struct Exchange {
             metadata: [
                 "request_id": "\(id)",
                 "microseconds": "\((NIODeadline.now() - start).nanoseconds / 1000)",
-                "bytes": "\(response.body.readableBytes)",
+                "bytes": "\(response.bodyByteCount)",
             ])
     }
 }

@@ -16,6 +16,11 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     case expectationFailed
     case headersTooLarge
     case overloaded
+    /// No token, or one that is not good.
+    case unauthenticated
+    case forbidden(String)
+    /// What the product says: its status, its code and its sentence; seconds until another try.
+    case refused(HTTPResponseStatus, code: String, String, retryAfterSeconds: Int? = nil)
     /// A page of another site asks for a WebSocket.
     case forbiddenOrigin
     /// A WebSocket of another version than 13.
@@ -33,6 +38,9 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .expectationFailed: .expectationFailed
         case .headersTooLarge: .requestHeaderFieldsTooLarge
         case .overloaded: .serviceUnavailable
+        case .unauthenticated: .unauthorized
+        case .forbidden: .forbidden
+        case .refused(let status, _, _, _): status
         case .forbiddenOrigin: .forbidden
         case .webSocketVersion: .upgradeRequired
         }
@@ -50,6 +58,9 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unsupportedMediaType: "UNSUPPORTED_MEDIA_TYPE"
         case .headersTooLarge: "HEADERS_TOO_LARGE"
         case .overloaded: "UNAVAILABLE"
+        case .unauthenticated: "UNAUTHENTICATED"
+        case .forbidden: "FORBIDDEN"
+        case .refused(_, let code, _, _): code
         case .forbiddenOrigin: "FORBIDDEN"
         case .webSocketVersion: "UPGRADE_REQUIRED"
         }
@@ -69,6 +80,9 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .expectationFailed: "The only expectation that can be met is 100-continue."
         case .headersTooLarge: "The request's headers or its address are too large."
         case .overloaded: "The server has too many connections; try again soon."
+        case .unauthenticated: "Sign in and try again."
+        case .forbidden(let message): message
+        case .refused(_, _, let message, _): message
         case .forbiddenOrigin: "Pages of this origin may not open a WebSocket here."
         case .webSocketVersion: "The version of WebSocket must be 13."
         }
@@ -80,6 +94,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         switch self {
         case .methodNotAllowed(let allow): headers.append(("allow", allow))
         case .overloaded: headers.append(("retry-after", "1"))
+        case .unauthenticated: headers.append(("www-authenticate", "Bearer"))
+        case .refused(_, _, _, let seconds?): headers.append(("retry-after", "\(seconds)"))
         case .webSocketVersion: headers.append(("sec-websocket-version", "13"))
         default: break
         }

@@ -25,6 +25,10 @@ package struct RequestHeaders: Sendable, Equatable {
     /// The name that the client knows this server by, with the port where it is not the usual one.
     package var host: String?
     package var ifNoneMatch: String?
+    var ifRange: String?
+    var range: String?
+    /// A header that no browser sends to another origin without asking first.
+    var hasPreflight = false
     package var origin: String?
     package var requestID: String?
     package var hostCount = 0
@@ -41,6 +45,10 @@ package struct RequestHeaders: Sendable, Equatable {
             case 4 where name.isHeader("host"):
                 host = value
                 hostCount += 1
+            case 5 where name.isHeader("range"): range = value
+            case 8 where name.isHeader("if-range"): ifRange = value
+            case 17 where name.isHeader("graphql-preflight"): hasPreflight = true
+            case 24 where name.isHeader("apollo-require-preflight"): hasPreflight = true
             case 6 where name.isHeader("accept"):
                 accept = accept.map { "\($0), \(value)" } ?? value
             case 6 where name.isHeader("expect"): keep(value, as: \.expect)

@@ -7,6 +7,8 @@ package struct HTTPResponse {
     /// Nil where there is no body.
     package var contentType: String?
     package var body: ByteBuffer
+    /// In place of `body`: a part of a file, which the kernel sends.
+    var file: (ServedFile, Range<Int>)?
     /// More headers: name, in lower case, and value; no line breaks.
     package var headers: [(String, String)]
     /// Writes the body, in place of `body`, in parts as they come; run after the head is sent.
@@ -21,6 +23,8 @@ package struct HTTPResponse {
         self.body = body
         self.headers = headers
     }
+
+    var bodyByteCount: Int { file?.1.count ?? body.readableBytes }
 
     /// Text of the given media type.
     package static func text(

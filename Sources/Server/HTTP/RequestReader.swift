@@ -25,6 +25,7 @@ struct RequestReader {
 
     /// What a body may have that nobody will read.
     private static let unreadBodyBytesMax = 64 << 10
+    private static let bodyBytesPerSecondMin = 128 << 10
 
     private var request: HTTPRequest
     private let target: Target
@@ -53,12 +54,26 @@ struct RequestReader {
         isCrossOrigin = headers.origin != nil && routes.allowsOtherOrigins(path: path)
         webSocketHead =
             headers.hasUpgrade && WebSocketEndpoint.isAskedFor(head) ? head : nil
-        target = Self.target(of: request, version: head.version, in: routes)
-        if case .route(let route) = target {
-            bodyBytesMax = route.bodyBytesMax
-        } else {
+        let target = Self.target(of: request, version: head.version, in: routes)
+        guard case .route(let route) = target else {
+            self.target = target
+            bodyBytesMax = Self.unreadBodyBytesMax
+            return
+        }
+        switch route.admit?(request) ?? .accepted(bodyBytesMax: route.bodyBytesMax) {
+        case .accepted(let bytesMax):
+            self.target = target
+            bodyBytesMax = bytesMax
+        case .refused(let problem):
+            self.target = .problem(problem)
             bodyBytesMax = Self.unreadBodyBytesMax
         }
+    }
+
+    /// What the body's announced length may take to arrive, besides the time that any body has.
+    var bodyAllowance: TimeAmount {
+        let length = min(request.headers.contentLength.flatMap { Int($0) } ?? 0, bodyBytesMax)
+        return .seconds(Int64(length / Self.bodyBytesPerSecondMin))
     }
 
     /// What to do now that the head is known.
@@ -66,6 +81,7 @@ struct RequestReader {
         if let text = request.headers.contentLength {
             // The parser has checked that these are digits; more of them than an Int holds are too large, too.
             guard let length = Int(text), length <= bodyBytesMax else {
+                if case .problem(let problem) = target { return .refuse(problem) }
                 return .refuse(.bodyTooLarge(bytesMax: bodyBytesMax))
             }
         }

@@ -1,12 +1,14 @@
 import NIOHTTP1
 
-/// One method of one path.
+/// One method of one path, or of all that begin with one: `/covers/*`.
 package struct Route {
     package let method: HTTPMethod
     package let path: String
     package let bodyBytesMax: Int
     /// Whether pages of other origins may call it and read its answer; a path's routes agree on this.
     package let allowsOtherOrigins: Bool
+    /// Judges a request by its head, before its body is read; nil admits all.
+    package let admit: ((HTTPRequest) -> Admission)?
     /// For those who ask for a WebSocket instead.
     package let webSocket: WebSocketEndpoint?
     /// Runs on the event loop that the route was made for.
@@ -14,16 +16,24 @@ package struct Route {
 
     package init(
         _ method: HTTPMethod, _ path: String, bodyBytesMax: Int = 0,
-        allowsOtherOrigins: Bool = false, webSocket: WebSocketEndpoint? = nil,
+        allowsOtherOrigins: Bool = false, admit: ((HTTPRequest) -> Admission)? = nil,
+        webSocket: WebSocketEndpoint? = nil,
         respond: @escaping (HTTPRequest) async -> HTTPResponse
     ) {
         self.method = method
         self.path = path
         self.bodyBytesMax = bodyBytesMax
         self.allowsOtherOrigins = allowsOtherOrigins
+        self.admit = admit
         self.webSocket = webSocket
         self.respond = respond
     }
+}
+
+/// What becomes of a request whose head is known.
+package enum Admission {
+    case accepted(bodyBytesMax: Int)
+    case refused(HTTPProblem)
 }
 
 /// All routes of a server, by path and method; HEAD goes where GET goes.
@@ -42,23 +52,31 @@ struct RouteTable {
     }
 
     private let paths: [Substring: Path]
+    /// Those of paths that end in `*`, with what comes before it.
+    private let beginnings: [(text: Substring, path: Path)]
 
     init(_ routes: [Route]) {
-        paths = Dictionary(grouping: routes) { $0.path[...] }.mapValues { routes in
+        let all = Dictionary(grouping: routes) { $0.path[...] }.mapValues { routes in
             var methods = routes.map(\.method.rawValue)
             if methods.contains("GET") { methods.append("HEAD") }
             return Path(
                 routes: routes, allow: (methods + ["OPTIONS"]).joined(separator: ", "))
         }
+        paths = all.filter { $0.key.last != "*" }
+        beginnings = all.filter { $0.key.last == "*" }.map { ($0.key.dropLast(), $0.value) }
+    }
+
+    private func path(_ path: Substring) -> Path? {
+        paths[path] ?? beginnings.first { path.hasPrefix($0.text) }?.path
     }
 
     /// Whether pages of other origins may use the path.
     func allowsOtherOrigins(path: Substring) -> Bool {
-        paths[path]?.routes.contains(where: \.allowsOtherOrigins) ?? false
+        self.path(path)?.routes.contains(where: \.allowsOtherOrigins) ?? false
     }
 
     func find(_ method: HTTPMethod, path: Substring) -> Match {
-        guard let path = paths[path] else { return .notFound }
+        guard let path = self.path(path) else { return .notFound }
         let wanted = method == .HEAD ? .GET : method
         if let route = path.routes.first(where: { $0.method == wanted }) { return .route(route) }
         return method == .OPTIONS

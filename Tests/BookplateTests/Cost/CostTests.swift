@@ -192,7 +192,7 @@ import Testing
             query: #"mutation { updateProfile(input: {displayName: "N"}) { id } }"#,
             statements: 3, roundTrips: 1),
         Case(
-            name: "delete", query: "mutation($book: ID!) { deleteBook(id: $book) }", statements: 2,
+            name: "delete", query: "mutation($book: ID!) { deleteBook(id: $book) }", statements: 3,
             roundTrips: 1),
     ]
 

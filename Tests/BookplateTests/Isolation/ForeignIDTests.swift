@@ -53,6 +53,8 @@ import Testing
         "mutation($book: ID!) { deleteReview(bookId: $book) }",
         "mutation($book: ID!) { recordSwipes(swipes: [{cardId: $book, action: LIKE}]) { recorded saved { id } } }",
         "mutation($book: ID!) { undoSwipe(cardId: $book) { id } }",
+        #"mutation($book: ID!) { setCover(bookId: $book, source: {url: "http://127.0.0.1:1/"}) { id } }"#,
+        "mutation($book: ID!) { removeCover(bookId: $book) { id coverUrl } }",
         "mutation($user: String!) { deleteAccount(confirm: $user) { id } }",
     ]
 

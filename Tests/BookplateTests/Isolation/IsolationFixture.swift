@@ -18,6 +18,12 @@ struct IsolationFixture {
         ])
         let review = try await reader.review(book, rating: 1, text: "Secret words")
         _ = try await reader.swipe("LIKE", [card])
+        _ = try await reader.setCover(
+            """
+            mutation($book: ID!, $image: Upload!) {
+              setCover(bookId: $book, source: {image: $image}) { id }
+            }
+            """, book, TestImage.png())
         try await reader.app.database.execute(
             """
             INSERT INTO events (user_id, kind, payload) VALUES ('\(reader.id.string ?? "")', 'secret', '{}')
@@ -32,7 +38,7 @@ struct IsolationFixture {
             """
             { me { id displayName email preferredGenres createdAt
               shelves { id name position updatedAt books { nodes { id } } }
-              books { nodes { id title author status currentPage updatedAt shelves { id } review { id rating text } } }
+              books { nodes { id title author status coverUrl cover { blurHash } currentPage updatedAt shelves { id } review { id rating text } } }
               reviews { nodes { id rating text updatedAt } }
             } }
             """, .null, "me")

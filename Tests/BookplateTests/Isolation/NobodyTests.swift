@@ -22,7 +22,10 @@ import Testing
             switch schema.type(named: type.namedType)?.kind {
             case .enumeration(let values): return values.first?.name ?? ""
             case .inputObject(let input):
-                let fields = input.fields.filter { $0.type.isNonNull }
+                let fields =
+                    input.isOneOf
+                    ? input.fields.filter { $0.name == "url" }
+                    : input.fields.filter { $0.type.isNonNull }
                 return
                     "{\(fields.map { "\($0.name): \(sample($0.type))" }.joined(separator: ", "))}"
             default: return type.namedType == "Int" ? "1" : "\"x\""
@@ -154,7 +157,7 @@ import Testing
         let claims = try AccessToken.verify(reader.token, keys: app.keys, now: unixSecondsNow())
         let error = await Task(executorPreference: app.pool.executor) {
             let services = Services(
-                sessionKeys: app.keys, issuers: [], keySets: [:], hub: app.hub,
+                sessionKeys: app.keys, issuers: [], keySets: [:], covers: app.covers, hub: app.hub,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let request = RequestContext(
                 viewer: Viewer(claims), database: app.pool, services: services, requestID: "test")

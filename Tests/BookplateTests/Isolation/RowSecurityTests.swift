@@ -17,6 +17,11 @@ import Testing
         let (reader, other) = (try await app.newReader(), try await app.newReader(.beta))
         try await IsolationFixture.fill(reader)
         try await IsolationFixture.fill(other)
+        // Removed files are forgotten at once; one that could not be removed stays written down.
+        try await app.database.execute(
+            """
+            INSERT INTO removed_covers SELECT user_id, book_id, repeat('0', 32) FROM covers
+            """)
         return Fixture(
             database: app.database, mine: reader.id.string ?? "", theirs: other.id.string ?? "")
     }
@@ -27,8 +32,8 @@ import Testing
         }
         #expect(
             names == [
-                "books", "change_heads", "changes", "events", "reviews", "sessions", "shelf_books",
-                "shelves", "swipes", "users",
+                "books", "change_heads", "changes", "covers", "events", "removed_covers", "reviews",
+                "sessions", "shelf_books", "shelves", "swipes", "users",
             ])
     }
 

@@ -9,7 +9,7 @@ import Testing
         mutation($input: UpdateProfileInput!) { updateProfile(input: $input) { id displayName preferredGenres } }
         """
     static let delete =
-        "mutation($id: String!) { deleteAccount(confirm: $id) { id books reviews } }"
+        "mutation($id: String!) { deleteAccount(confirm: $id) { id books reviews covers } }"
 
     @Test(
         arguments: [
@@ -93,7 +93,8 @@ import Testing
         _ = try await reader.swipe("LIKE", try await reader.cards(2).map { $0["id"] ?? .null })
         _ = try await other.makeBook("Theirs")
         let answer = try await reader.ask(Self.delete, ["id": reader.id])
-        #expect(answer["deleteAccount"] == ["id": reader.id, "books": 3, "reviews": 1])
+        #expect(
+            answer["deleteAccount"] == ["id": reader.id, "books": 3, "reviews": 1, "covers": 0])
 
         let id = reader.id.string ?? ""
         let left = try await app.database.connected { connection in
@@ -117,7 +118,7 @@ import Testing
         let tombstone = try await app.database.connected { connection in
             try connection.query(
                 """
-                SELECT to_jsonb(t) - 'id' - 'deleted_at' - 'user_hash' = '{"books": 3, "reviews": 1}',
+                SELECT to_jsonb(t) - 'id' - 'deleted_at' - 'user_hash' = '{"books": 3, "reviews": 1, "covers": 0}',
                   user_hash = sha256(uuid_send('\(id)')), to_jsonb(t)::text LIKE '%\(id)%'
                 FROM account_tombstones t WHERE user_hash = sha256(uuid_send('\(id)'))
                 """)

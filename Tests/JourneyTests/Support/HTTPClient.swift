@@ -10,7 +10,9 @@ struct HTTPClient: Sendable {
         let status: Int
         /// By lower-case name.
         let headers: [String: String]
-        let body: String
+        let bytes: [UInt8]
+
+        var body: String { String(decoding: bytes, as: UTF8.self) }
 
         /// Null where the body is no JSON.
         var json: Value { (try? parseJSON(Array(body.utf8))) ?? .null }
@@ -18,17 +20,20 @@ struct HTTPClient: Sendable {
 
     func send(
         _ method: String, _ path: String, token: String? = nil, body: String = "",
-        headers: [String: String] = [:]
+        bytes: [UInt8]? = nil, headers: [String: String] = [:]
     ) async throws -> Response {
+        let content = bytes ?? Array(body.utf8)
         var fields = [
-            "host": "localhost", "connection": "close", "content-length": "\(body.utf8.count)",
+            "host": "localhost", "connection": "close", "content-length": "\(content.count)",
             "content-type": "application/json",
         ]
         if let token { fields["authorization"] = "Bearer \(token)" }
         fields.merge(headers) { $1 }
         let head = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
-        let request = "\(method) \(path) HTTP/1.1\r\n\(head)\r\n\(body)"
-        return try await blocking { try Self.response(to: Array(request.utf8), port: port) }
+        let request = "\(method) \(path) HTTP/1.1\r\n\(head)\r\n"
+        return try await blocking {
+            try Self.response(to: Array(request.utf8) + content, port: port)
+        }
     }
 
     /// A GraphQL request by POST.
@@ -82,11 +87,12 @@ struct HTTPClient: Sendable {
     }
 
     private static func read(_ bytes: [UInt8]) throws -> Response {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard let end = text.firstRange(of: "\r\n\r\n") else {
-            throw Program.Failure(description: "no response: \(text)")
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
+            throw Program.Failure(
+                description: "no response: \(String(decoding: bytes, as: UTF8.self))")
         }
-        let lines = text[..<end.lowerBound].split(separator: "\r\n")
+        let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
+        let lines = head.split(separator: "\r\n")
         var headers: [String: String] = [:]
         for line in lines.dropFirst() {
             let parts = line.split(separator: ":", maxSplits: 1)
@@ -95,6 +101,6 @@ struct HTTPClient: Sendable {
         }
         return Response(
             status: lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0,
-            headers: headers, body: String(text[end.upperBound...]))
+            headers: headers, bytes: Array(bytes[end.upperBound...]))
     }
 }

@@ -53,6 +53,8 @@ final class EchoService: GraphQLService {
         }
     }
 
+    func accepts(bearerToken: String, requestID: String) -> Bool { bearerToken == "good" }
+
     // MARK: What lasts
 
     /// Streams that run now, of all tests.
@@ -127,6 +129,8 @@ final class EchoService: GraphQLService {
             request.variables.map { "variables=\($0)" },
             request.extensions.map { "extensions=\($0)" },
             request.bearerToken.map { "token=\($0)" },
+            request.uploads.isEmpty
+                ? nil : "uploads=\(request.uploads.map { String(buffer: $0) })",
         ].compactMap(\.self).joined(separator: " ")
     }
 }

@@ -1,0 +1,86 @@
+import Bookplate
+import NIOCore
+import NIOHTTP1
+import Objects
+import Server
+
+/// The product behind the plain addresses of pictures, on one event loop.
+final class CoverService: ObjectService {
+    private let runner: RequestRunner
+    private let covers: CoverRequests
+    private let store: FileStore
+
+    init(_ runner: RequestRunner, _ covers: CoverRequests, store: FileStore) {
+        self.runner = runner
+        self.covers = covers
+        self.store = store
+    }
+
+    func open(_ path: ObjectPath) -> OpenObject? { try? store.openNow(path) }
+
+    func currentVersion(
+        of key: ObjectKey, requestID: String
+    ) async throws(HTTPProblem) -> String? {
+        try await told { () async throws(BookplateError) in
+            try await covers.currentVersion(of: key, requestID: requestID)
+        }
+    }
+
+    func user(of bearerToken: String, requestID: String) -> String? {
+        runner.user(of: bearerToken, requestID: requestID)?.description
+    }
+
+    func put(
+        _ body: ByteBuffer, of key: ObjectKey, bearerToken: String, requestID: String
+    ) async throws(HTTPProblem) -> PutObject {
+        let put = try await told { () async throws(BookplateError) in
+            try await covers.put(
+                Array(body.readableBytesView), of: key.name, bearerToken: bearerToken,
+                requestID: requestID)
+        }
+        return PutObject(url: put.url, isNew: put.isNew)
+    }
+
+    func delete(
+        _ key: ObjectKey, bearerToken: String, requestID: String
+    ) async throws(HTTPProblem) {
+        try await told { () async throws(BookplateError) in
+            try await covers.delete(key.name, bearerToken: bearerToken, requestID: requestID)
+        }
+    }
+
+    private func told<Value>(
+        _ work: () async throws(BookplateError) -> Value
+    ) async throws(HTTPProblem) -> Value {
+        do throws(BookplateError) {
+            return try await work()
+        } catch {
+            throw HTTPProblem(error)
+        }
+    }
+}
+
+extension HTTPProblem {
+    fileprivate init(_ error: BookplateError) {
+        let status: HTTPResponseStatus
+        var retryAfterSeconds: Int?
+        switch error {
+        case .unauthenticated:
+            self = .unauthenticated
+            return
+        case .forbidden: status = .forbidden
+        case .notFound: status = .notFound
+        case .badUserInput: status = .badRequest
+        case .conflict, .resetRequired: status = .conflict
+        case .rateLimited(let seconds):
+            status = .tooManyRequests
+            retryAfterSeconds = seconds
+        case .payloadTooLarge: status = .payloadTooLarge
+        case .unsupportedImage: status = .unsupportedMediaType
+        case .upstreamUnavailable: status = .badGateway
+        case .internalError: status = .internalServerError
+        }
+        self = .refused(
+            status, code: error.code, error.message, retryAfterSeconds: retryAfterSeconds)
+    }
+}

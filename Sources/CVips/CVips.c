@@ -1,0 +1,87 @@
+#include "CVips.h"
+
+int bookplate_vips_init(const char *name) { return VIPS_INIT(name); }
+
+int bookplate_vips_loads_nothing(GType type) {
+    if (G_TYPE_IS_ABSTRACT(type)) return 1;
+    VipsOperationClass *class = VIPS_OPERATION_CLASS(g_type_class_ref(type));
+    int is_blocked = (class->flags & VIPS_OPERATION_BLOCKED) != 0;
+    g_type_class_unref(class);
+    return is_blocked;
+}
+
+int bookplate_vips_open(const void *bytes, size_t count, const char *options, VipsImage **out) {
+    *out = vips_image_new_from_buffer(bytes, count, options, NULL);
+    return *out ? 0 : -1;
+}
+
+int bookplate_vips_thumbnail(
+    const void *bytes, size_t count, const char *options, int width, int height, VipsImage **out) {
+    return vips_thumbnail_buffer(
+        (void *)bytes, count, out, width, "height", height, "size", VIPS_SIZE_DOWN,
+        // The argument fail_on is not passed on to the loader of JPEG: the loader's own options are.
+        "option_string", options, "export_profile", "srgb",
+        // All profiles have tables for it; those of JPEG XYB have no others.
+        "intent", VIPS_INTENT_PERCEPTUAL, NULL);
+}
+
+int bookplate_vips_shrink(VipsImage *in, int width, int height, VipsImage **out) {
+    return vips_thumbnail_image(
+        in, out, width, "height", height, "size", VIPS_SIZE_DOWN, "no_rotate", TRUE, NULL);
+}
+
+int bookplate_vips_srgb(VipsImage *in, VipsImage **out) {
+    return vips_colourspace(in, out, VIPS_INTERPRETATION_sRGB, NULL);
+}
+
+int bookplate_vips_flatten_on_white(VipsImage *in, VipsImage **out) {
+    double white[] = {255, 255, 255};
+    VipsArrayDouble *background = vips_array_double_new(white, 3);
+    int code = vips_flatten(in, out, "background", background, NULL);
+    vips_area_unref(VIPS_AREA(background));
+    return code;
+}
+
+int bookplate_vips_write_jpeg(VipsImage *in, int quality, void **bytes, size_t *count) {
+    return vips_jpegsave_buffer(
+        in, bytes, count, "Q", quality, "strip", TRUE, "optimize_coding", TRUE, NULL);
+}
+
+int bookplate_vips_canvas(int width, int height, const double rgb[3], VipsImage **out) {
+    VipsImage *black = NULL, *coloured = NULL, *bytes = NULL;
+    double one[] = {1, 1, 1};
+    int code = vips_black(&black, width, height, "bands", 3, NULL)
+        || vips_linear(black, &coloured, one, rgb, 3, NULL)
+        || vips_cast(coloured, &bytes, VIPS_FORMAT_UCHAR, NULL)
+        || vips_copy(bytes, out, "interpretation", VIPS_INTERPRETATION_sRGB, NULL) ? -1 : 0;
+    bookplate_vips_release(black);
+    bookplate_vips_release(coloured);
+    bookplate_vips_release(bytes);
+    return code;
+}
+
+int bookplate_vips_text(
+    const char *text, const char *font, int width, int height, int spacing, VipsImage **out) {
+    return height > 0
+        ? vips_text(
+              out, text, "font", font, "width", width, "height", height, "spacing", spacing,
+              "wrap", VIPS_TEXT_WRAP_WORD_CHAR, NULL)
+        : vips_text(
+              out, text, "font", font, "width", width, "dpi", 72, "spacing", spacing,
+              "wrap", VIPS_TEXT_WRAP_WORD_CHAR, NULL);
+}
+
+int bookplate_vips_paint(
+    VipsImage *canvas, VipsImage *mask, const double rgb[3], int left, int top, VipsImage **out) {
+    VipsImage *placed = NULL, *colour = NULL;
+    int code = vips_embed(mask, &placed, left, top, canvas->Xsize, canvas->Ysize, NULL)
+        || bookplate_vips_canvas(canvas->Xsize, canvas->Ysize, rgb, &colour)
+        || vips_ifthenelse(placed, colour, canvas, out, "blend", TRUE, NULL) ? -1 : 0;
+    bookplate_vips_release(placed);
+    bookplate_vips_release(colour);
+    return code;
+}
+
+void bookplate_vips_release(VipsImage *image) {
+    if (image) g_object_unref(image);
+}

@@ -1,0 +1,61 @@
+import CSandbox
+import CVips
+import Glibc
+import Images
+
+/// Reads requests on its standard input and answers on its standard output, one after the other, until the input
+/// ends. The only program that decodes images: it may crash, and it can do nothing else.
+@main
+enum Imager {
+    static func main() {
+        bookplate_sandbox_close_others()
+        guard bookplate_vips_init("bookplate-imager") == 0 else {
+            stop("libvips does not start: \(VipsError().text)")
+        }
+        vips_concurrency_set(1)
+        vips_cache_set_max(0)
+        allowOnlyTheAccepted()
+        // Fonts are found while files can still be looked for as usual.
+        _ = try? Picture { bookplate_vips_text("Aa", "serif 12", 100, 0, 0, $0) }
+        limitResources()
+        let refused = bookplate_sandbox_enter()
+        guard refused == 0 else {
+            stop("the kernel gives no sandbox: \(String(cString: strerror(refused)))")
+        }
+        if let name = firstFormatThatIsNotRefused() { stop("\(name) is not refused") }
+        serve()
+    }
+
+    private static func serve() {
+        let channel = FrameChannel(input: STDIN_FILENO, output: STDOUT_FILENO)
+        do throws(FrameChannel.Failure) {
+            try channel.send(ImageAnswer.ready.encoded(), until: nil)
+            while let payload = try channel.receive(until: nil) {
+                allowCPU(seconds: ImageLimits.cpuSecondsMax)
+                try channel.send(answer(payload).encoded(), until: nil)
+                // What a large image took goes back to the system.
+                malloc_trim(0)
+            }
+        } catch {
+            stop("the server is gone: \(error)")
+        }
+    }
+
+    private static func answer(_ payload: [UInt8]) -> ImageAnswer {
+        do throws(Refusal) {
+            switch ImageRequest(payload: payload) {
+            case .cover(let bytes): return .images(try decodeCover(bytes))
+            case .titleCard(let card): return .images(try drawTitleCard(card))
+            case nil: return .unsupported("The request cannot be read.")
+            }
+        } catch {
+            return .unsupported(error.sentence)
+        }
+    }
+
+    static func stop(_ message: String) -> Never {
+        var line = "bookplate-imager: \(message)\n"
+        line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        exit(70)
+    }
+}

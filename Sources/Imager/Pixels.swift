@@ -1,0 +1,126 @@
+import Glibc
+import Images
+
+/// A small picture's pixels, to say what it looks like in a few bytes.
+struct Pixels {
+    let width: Int
+    let height: Int
+    /// Three bytes a pixel, row by row.
+    let rgb: [UInt8]
+
+    private var count: Int { width * height }
+
+    /// Pixels of each colour of four bits a channel.
+    private func histogram() -> [Int] {
+        var counts = [Int](repeating: 0, count: 4096)
+        for pixel in 0..<count {
+            counts[bin(pixel)] += 1
+        }
+        return counts
+    }
+
+    private func bin(_ pixel: Int) -> Int {
+        Int(rgb[3 * pixel] >> 4) << 8 | Int(rgb[3 * pixel + 1] >> 4) << 4
+            | Int(rgb[3 * pixel + 2] >> 4)
+    }
+
+    /// The mean of the pixels that have the most frequent colour, as `#RRGGBB`.
+    var dominantColor: String {
+        let counts = histogram()
+        guard let most = counts.indices.max(by: { counts[$0] < counts[$1] }), counts[most] > 0
+        else {
+            return "#FFFFFF"
+        }
+        var sums = [0, 0, 0]
+        for pixel in 0..<count where bin(pixel) == most {
+            for channel in 0..<3 { sums[channel] += Int(rgb[3 * pixel + channel]) }
+        }
+        let digits = sums.map { sum -> String in
+            let text = String(sum / counts[most], radix: 16, uppercase: true)
+            return text.count == 1 ? "0" + text : text
+        }
+        return "#" + digits.joined()
+    }
+
+    var evenness: CoverImages.Evenness {
+        let counts = histogram()
+        var sum = 0.0
+        var sumOfSquares = 0.0
+        for pixel in 0..<count {
+            // Rec. 709.
+            let luminance =
+                0.2126 * Double(rgb[3 * pixel]) + 0.7152 * Double(rgb[3 * pixel + 1])
+                + 0.0722 * Double(rgb[3 * pixel + 2])
+            sum += luminance
+            sumOfSquares += luminance * luminance
+        }
+        let mean = sum / Double(count)
+        return .init(
+            luminanceDeviation: max(0, sumOfSquares / Double(count) - mean * mean).squareRoot(),
+            commonestColorShare: Double(counts.max() ?? 0) / Double(count),
+            colorCount: counts.count { $0 > 0 })
+    }
+
+    /// Three by four components.
+    ///
+    /// Spec: https://github.com/woltapp/blurhash/blob/master/Algorithm.md
+    func blurHash() -> String {
+        let (columns, rows) = (3, 4)
+        let linear = (0..<256).map { byte -> Double in
+            let value = Double(byte) / 255
+            return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+        }
+        var factors: [[Double]] = []
+        for row in 0..<rows {
+            for column in 0..<columns {
+                factors.append(factor(column, row, linear))
+            }
+        }
+        let largest = factors.dropFirst().joined().map(abs).max() ?? 0
+        let quantized = max(0, min(82, Int(largest * 166 - 0.5)))
+        let scale = Double(quantized + 1) / 166
+        var hash = base83((columns - 1) + (rows - 1) * 9, digits: 1) + base83(quantized, digits: 1)
+        hash += base83(factors[0].reduce(0) { $0 << 8 | sRGB($1) }, digits: 4)
+        for factor in factors.dropFirst() {
+            let value = factor.reduce(0) { value, channel in
+                let root = copysign((abs(channel) / scale).squareRoot(), channel)
+                return value * 19 + max(0, min(18, Int((root * 9 + 9.5).rounded(.down))))
+            }
+            hash += base83(value, digits: 2)
+        }
+        return hash
+    }
+
+    /// One component of the cosine transform, by channel.
+    private func factor(_ column: Int, _ row: Int, _ linear: [Double]) -> [Double] {
+        var sums = [0.0, 0.0, 0.0]
+        for y in 0..<height {
+            let vertical = cos(.pi * Double(row) * Double(y) / Double(height))
+            for x in 0..<width {
+                let basis = vertical * cos(.pi * Double(column) * Double(x) / Double(width))
+                let pixel = 3 * (y * width + x)
+                for channel in 0..<3 { sums[channel] += basis * linear[Int(rgb[pixel + channel])] }
+            }
+        }
+        let scale = (column == 0 && row == 0 ? 1.0 : 2.0) / Double(count)
+        return sums.map { $0 * scale }
+    }
+
+    private func sRGB(_ linear: Double) -> Int {
+        let value = max(0, min(1, linear))
+        let encoded = value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
+        return Int(encoded * 255 + 0.5)
+    }
+
+    private func base83(_ value: Int, digits: Int) -> String {
+        let alphabet = Array(
+            "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~")
+        var value = value
+        var text = ""
+        for _ in 0..<digits {
+            text = String(alphabet[value % 83]) + text
+            value /= 83
+        }
+        return text
+    }
+}

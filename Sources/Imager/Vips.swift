@@ -1,0 +1,71 @@
+import CVips
+
+/// An image of libvips: a recipe until its pixels are asked for.
+final class Picture {
+    let pointer: UnsafeMutablePointer<VipsImage>
+
+    /// - Throws: what libvips says of it.
+    init(
+        _ make: (UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> Int32
+    ) throws(VipsError) {
+        var pointer: UnsafeMutablePointer<VipsImage>?
+        guard make(&pointer) == 0, let pointer else { throw VipsError() }
+        self.pointer = pointer
+    }
+
+    deinit { bookplate_vips_release(pointer) }
+
+    var width: Int { Int(vips_image_get_width(pointer)) }
+    /// Of one page.
+    var height: Int { Int(vips_image_get_page_height(pointer)) }
+    var bands: Int { Int(vips_image_get_bands(pointer)) }
+    var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
+    /// EXIF's: 5 and above lie on their side.
+    var orientation: Int { Int(vips_image_get_orientation(pointer)) }
+
+    /// Computes the pixels, once for all that is made of them.
+    func inMemory() throws(VipsError) -> Picture {
+        try Picture { out in
+            out.pointee = vips_image_copy_memory(pointer)
+            return out.pointee == nil ? -1 : 0
+        }
+    }
+
+    /// As three bytes a pixel in sRGB, whatever it was.
+    func inSRGB() throws(VipsError) -> Picture {
+        let colored = try Picture { bookplate_vips_srgb(pointer, $0) }
+        guard colored.hasAlpha else { return colored }
+        return try Picture { bookplate_vips_flatten_on_white(colored.pointer, $0) }
+    }
+
+    func shrunk(to box: (width: Int, height: Int)) throws(VipsError) -> Picture {
+        try Picture { bookplate_vips_shrink(pointer, Int32(box.width), Int32(box.height), $0) }
+    }
+
+    func jpeg(quality: Int) throws(VipsError) -> [UInt8] {
+        var bytes: UnsafeMutableRawPointer?
+        var count = 0
+        guard bookplate_vips_write_jpeg(pointer, Int32(quality), &bytes, &count) == 0, let bytes
+        else { throw VipsError() }
+        defer { g_free(bytes) }
+        return Array(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+
+    /// The bytes of all bands, row by row.
+    func pixels() throws(VipsError) -> [UInt8] {
+        var count = 0
+        guard let bytes = vips_image_write_to_memory(pointer, &count) else { throw VipsError() }
+        defer { g_free(bytes) }
+        return Array(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+}
+
+/// What libvips said last. It may quote the input, so it is not for clients.
+struct VipsError: Error {
+    let text: String
+
+    init() {
+        text = String(cString: vips_error_buffer())
+        vips_error_clear()
+    }
+}

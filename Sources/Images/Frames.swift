@@ -1,0 +1,139 @@
+import Glibc
+
+/// Puts a frame's payload together: numbers of four bytes, big endian, and strings of bytes with their length.
+struct FrameWriter {
+    private(set) var bytes: [UInt8]
+
+    init(_ start: [UInt8]) { bytes = start }
+
+    mutating func write(_ number: Int) { bytes.append(bigEndian: UInt32(clamping: number)) }
+
+    mutating func write(_ value: [UInt8]) {
+        write(value.count)
+        bytes += value
+    }
+
+    mutating func write(text: String) { write(Array(text.utf8)) }
+}
+
+/// Takes a frame's payload apart; nil where it ends too early.
+struct FrameReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    mutating func int() -> Int? {
+        guard rest.count >= 4 else { return nil }
+        defer { rest = rest.dropFirst(4) }
+        return rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    mutating func bytes() -> [UInt8]? {
+        guard let count = int(), count <= rest.count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return Array(rest.prefix(count))
+    }
+
+    mutating func text() -> String? { bytes().map { String(decoding: $0, as: UTF8.self) } }
+}
+
+/// Frames over a descriptor, with a time limit.
+package struct FrameChannel: Sendable {
+    package enum Failure: Error, Equatable {
+        /// The other side is gone.
+        case closed
+        case timedOut
+        /// A length that no frame has.
+        case malformed
+    }
+
+    /// Above what the largest input needs.
+    private static let payloadBytesMax = ImageLimits.inputBytesMax + 1024
+
+    let input: Int32
+    let output: Int32
+    /// A socket whose other side may be gone without this process being told by a signal. The imager
+    /// itself may not send: it writes, and ends when nobody reads.
+    let isSignalFree: Bool
+
+    package init(input: Int32, output: Int32, isSignalFree: Bool = false) {
+        self.input = input
+        self.output = output
+        self.isSignalFree = isSignalFree
+    }
+
+    package func send(_ payload: [UInt8], until deadline: ContinuousClock.Instant?) throws(Failure)
+    {
+        var head: [UInt8] = []
+        head.append(bigEndian: UInt32(clamping: payload.count))
+        try write(head, deadline)
+        try write(payload, deadline)
+    }
+
+    /// - Returns: the payload; nil at the end between two frames.
+    package func receive(until deadline: ContinuousClock.Instant?) throws(Failure) -> [UInt8]? {
+        guard let head = try read(4, deadline) else { return nil }
+        let count = head.reduce(0) { $0 << 8 | Int($1) }
+        guard count <= Self.payloadBytesMax else { throw .malformed }
+        guard let payload = try read(count, deadline) else { throw .closed }
+        return payload
+    }
+
+    private func write(
+        _ bytes: [UInt8], _ deadline: ContinuousClock.Instant?
+    ) throws(Failure) {
+        var start = 0
+        while start < bytes.count {
+            try wait(for: Int32(POLLOUT), on: output, deadline)
+            let count = bytes.withUnsafeBytes {
+                let (rest, count) = ($0.baseAddress?.advanced(by: start), $0.count - start)
+                return isSignalFree
+                    ? Glibc.send(output, rest, count, Int32(MSG_NOSIGNAL))
+                    : Glibc.write(output, rest, count)
+            }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count > 0 else { throw .closed }
+            start += count
+        }
+    }
+
+    /// - Returns: nil where the other side has closed before the first byte.
+    private func read(
+        _ wanted: Int, _ deadline: ContinuousClock.Instant?
+    ) throws(Failure) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: wanted)
+        var start = 0
+        while start < wanted {
+            try wait(for: Int32(POLLIN), on: input, deadline)
+            let count = bytes.withUnsafeMutableBytes {
+                Glibc.read(input, $0.baseAddress?.advanced(by: start), wanted - start)
+            }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            if count == 0, start == 0 { return nil }
+            guard count > 0 else { throw .closed }
+            start += count
+        }
+        return bytes
+    }
+
+    private func wait(
+        for event: Int32, on descriptor: Int32, _ deadline: ContinuousClock.Instant?
+    ) throws(Failure) {
+        guard let deadline else { return }
+        while true {
+            let left = ContinuousClock.now.duration(to: deadline)
+            guard left > .zero else { throw .timedOut }
+            var poll = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+            let milliseconds = Int32(clamping: Int64(left / .milliseconds(1)) + 1)
+            let count = Glibc.poll(&poll, 1, milliseconds)
+            if count > 0 { return }
+            if count < 0, errno != EINTR { throw .closed }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(bigEndian value: UInt32) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+}

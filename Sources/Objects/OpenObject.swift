@@ -1,0 +1,47 @@
+import Glibc
+
+/// An open file of the store, which is closed when nobody holds it any more.
+package final class OpenObject: Sendable {
+    package let descriptor: Int32
+    package let byteCount: Int
+
+    /// Takes the descriptor over.
+    ///
+    /// - Returns: nil, with the descriptor closed, for what is no regular file.
+    init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+        byteCount = Int(status.st_size)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether the file has been removed since it was opened, by whatever process.
+    package var isRemoved: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) != 0 || status.st_nlink == 0
+    }
+
+    /// All of it.
+    package func bytes() throws(ObjectError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: byteCount)
+        var start = 0
+        while start < byteCount {
+            let count = bytes.withUnsafeMutableBytes {
+                pread(
+                    descriptor, $0.baseAddress?.advanced(by: start), byteCount - start, off_t(start)
+                )
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw .failed("reading an object", errno: count < 0 ? errno : 0)
+            }
+            start += count
+        }
+        return bytes
+    }
+}

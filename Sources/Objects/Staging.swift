@@ -1,0 +1,30 @@
+import Synchronization
+
+/// The folder in which this process begins its writes; made with the first, and locked while the process lives.
+final class Staging: Sendable {
+    let name: String
+    private let made = Mutex<Folder?>(nil)
+
+    init() {
+        var random = SystemRandomNumberGenerator()
+        name = String(random.next(), radix: 16)
+    }
+
+    func folder(in stagings: Folder) throws(ObjectError) -> Folder {
+        let result = made.withLock { made -> Result<Folder, ObjectError> in
+            if let made { return .success(made) }
+            do throws(ObjectError) {
+                while true {
+                    let folder = try stagings.makeFolder(name)
+                    // A sweep may have taken the lock, and the folder, before we did.
+                    guard folder.lock(), try stagings.folder(name) != nil else { continue }
+                    made = folder
+                    return .success(folder)
+                }
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

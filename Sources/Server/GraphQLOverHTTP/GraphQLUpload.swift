@@ -1,0 +1,75 @@
+import GraphQL
+import NIOCore
+
+/// Requests with files.
+///
+/// Spec: https://github.com/jaydenseric/graphql-multipart-request-spec
+extension GraphQLRequest {
+    /// From a POST's `multipart/form-data`.
+    init(
+        multipart request: HTTPRequest, boundary: String, mediaType: ResponseMediaType
+    ) throws(HTTPProblem) {
+        let parts = try Multipart(request.body, boundary: boundary).parts
+        guard parts.count >= 2, parts[0].name == "operations", parts[1].name == "map" else {
+            throw .badRequest("The first parts must be operations, then map.")
+        }
+        var plain = request
+        plain.body = parts[0].content
+        try self.init(post: plain, mediaType: mediaType)
+        let map = try Self.json(
+            Array(parts[1].content.readableBytesView), what: "The part map")
+        guard case .object(let entries) = map else {
+            throw .badRequest("The part map must be a JSON object.")
+        }
+        let files = Dictionary(parts.dropFirst(2).map { ($0.name, $0.content) }) { first, _ in first
+        }
+        for entry in entries {
+            guard let file = files[entry.name] else {
+                throw .badRequest("The map names a file that was not sent.")
+            }
+            guard let paths = entry.value.list, !paths.isEmpty else {
+                throw .badRequest("Each entry of map must be a list of paths.")
+            }
+            let reference = UploadReference.value(uploads.count)
+            uploads.append(file)
+            for path in paths {
+                guard let steps = path.string?.split(separator: "."), steps.first == "variables",
+                    variables?.replaceNull(at: steps.dropFirst(), with: reference) == true
+                else {
+                    throw .badRequest("A path of map must lead to a null in variables.")
+                }
+            }
+        }
+    }
+}
+
+extension Value {
+    /// Puts a value where a null is.
+    ///
+    /// - Returns: false where the path leads to something else, or nowhere.
+    fileprivate mutating func replaceNull(
+        at path: ArraySlice<Substring>, with value: Value
+    ) -> Bool {
+        guard let step = path.first else {
+            guard isNull else { return false }
+            self = value
+            return true
+        }
+        switch self {
+        case .object(var members):
+            guard let index = members.firstIndex(where: { $0.name == step }),
+                members[index].value.replaceNull(at: path.dropFirst(), with: value)
+            else { return false }
+            self = .object(members)
+            return true
+        case .list(var items):
+            guard let index = Int(step), items.indices.contains(index),
+                items[index].replaceNull(at: path.dropFirst(), with: value)
+            else { return false }
+            self = .list(items)
+            return true
+        case .null, .boolean, .int, .float, .string:
+            return false
+        }
+    }
+}

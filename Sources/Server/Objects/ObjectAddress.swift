@@ -1,0 +1,47 @@
+import Objects
+
+/// The address of an object, taken apart: `/{bucket}/{folder}/{name}.jpg?size=…&v=…`.
+///
+/// The path is read as it was sent: whatever is not two UUIDs in lower case, or one where a bucket has no
+/// folders, is nothing, however it is encoded.
+struct ObjectAddress {
+    let key: ObjectKey
+    /// nil for a size that there is not.
+    let variant: ObjectVariant?
+    /// Well-formed or nil.
+    let version: String?
+
+    init?(path: Substring, query: Substring?) {
+        guard let key = Self.key(path) else { return nil }
+        self.key = key
+        var variant: ObjectVariant? = .full
+        var version: String?
+        for parameter in (query ?? "").split(separator: "&") {
+            if parameter.hasPrefix("size=") {
+                variant = ObjectVariant(rawValue: String(parameter.dropFirst(5)))
+            } else if parameter.hasPrefix("v=") {
+                version = String(parameter.dropFirst(2))
+            }
+        }
+        self.variant = variant
+        self.version = version
+    }
+
+    static func key(_ path: Substring) -> ObjectKey? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3 || parts.count == 4, parts[0].isEmpty,
+            let bucket = Bucket(rawValue: String(parts[1])),
+            let file = parts.last, file.hasSuffix(".jpg")
+        else { return nil }
+        let name = file.dropLast(4)
+        switch (bucket, parts.count) {
+        case (_, 4) where parts[2].utf8.count == 36:
+            return ObjectKey(bucket, folder: parts[2], name: name)
+        case (.titleCards, 3):
+            // Of the catalogue's books, which are nobody's.
+            return ObjectKey(bucket, folder: name.prefix(2), name: name)
+        default:
+            return nil
+        }
+    }
+}

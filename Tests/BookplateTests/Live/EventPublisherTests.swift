@@ -1,0 +1,191 @@
+import GraphQL
+import Postgres
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// The outbox and its publisher, with a broker that the test plays.
+@Suite struct EventPublisherTests {
+    /// Takes messages, or does not.
+    private final class Broker: Sendable {
+        struct Away: Error {}
+
+        private struct State {
+            var isAway = false
+            var received: [EventPublisher.Message] = []
+            var connectionCount = 0
+        }
+
+        private let state = Mutex(State())
+
+        var received: [EventPublisher.Message] { state.withLock { $0.received } }
+        var connectionCount: Int { state.withLock { $0.connectionCount } }
+        var isAway: Bool {
+            get { state.withLock { $0.isAway } }
+            set { state.withLock { $0.isAway = newValue } }
+        }
+
+        func connect() throws -> EventPublisher.Broker {
+            try state.withLock { state in
+                if state.isAway { throw Away() }
+                state.connectionCount += 1
+            }
+            return EventPublisher.Broker(
+                publish: { messages in
+                    try self.state.withLock { state in
+                        // Half of a batch may have arrived when the connection is lost.
+                        if state.isAway {
+                            state.received += messages.prefix(messages.count / 2)
+                            throw Away()
+                        }
+                        state.received += messages
+                    }
+                }, close: {})
+        }
+
+        /// Waits until so many messages have come.
+        func wait(_ count: Int) async throws {
+            for _ in 0..<1000 where received.count < count {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(received.count >= count)
+        }
+    }
+
+    private static func publisher(_ app: TestApp, _ broker: Broker) -> EventPublisher {
+        EventPublisher(
+            database: app.pool, services: app.services, connect: broker.connect)
+    }
+
+    /// Publishes while the body runs.
+    private static func publishing(
+        _ app: TestApp, _ broker: Broker, _ body: () async throws -> Void
+    ) async throws {
+        let publisher = publisher(app, broker)
+        let task = Task(executorPreference: app.pool.executor) { await publisher.run() }
+        defer { task.cancel() }
+        try await body()
+        task.cancel()
+        await task.value
+    }
+
+    private static func tell(_ app: TestApp, _ reader: Reader, _ versions: ClosedRange<Int>)
+        async throws
+    {
+        try await app.database.execute(
+            """
+            INSERT INTO events (user_id, kind, payload)
+            SELECT '\(reader.id.string ?? "")', 'cover_changed', jsonb_build_object('book_id',
+              '01970000-0000-7000-8000-000000000001', 'status', 'READY', 'source', 'OPEN_LIBRARY',
+              'version', n::text) FROM generate_series(\(versions.lowerBound), \(versions.upperBound)) n
+            """)
+    }
+
+    private static func versions(_ messages: [EventPublisher.Message], of reader: Reader) -> [Int] {
+        messages.filter { $0.topic == "users/\(reader.id.string ?? "")/cover_uploaded" }.compactMap
+        {
+            String(decoding: $0.payload, as: UTF8.self).firstMatch(of: /\?v=([0-9]+)/)
+                .flatMap { Int($0.1) }
+        }
+    }
+
+    @Test func coversAreToldInOrderAndOnce() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let (one, two) = (try await app.newReader(), try await app.newReader(.beta))
+        let broker = Broker()
+        try await Self.tell(app, one, 1...150)
+        try await Self.publishing(app, broker) {
+            try await broker.wait(150)
+            try await Self.tell(app, two, 1...3)
+            try await broker.wait(153)
+        }
+        #expect(Self.versions(broker.received, of: one) == Array(1...150))
+        #expect(Self.versions(broker.received, of: two) == [1, 2, 3])
+        let payload = try parseJSON(broker.received[0].payload)
+        #expect(payload["book_id"] == "01970000-0000-7000-8000-000000000001")
+        #expect(
+            payload["cover_url"]
+                == .string(
+                    "http://covers.test/book-covers/\(one.id.string ?? "")/01970000-0000-7000-8000-000000000001.jpg?v=1"
+                ))
+        #expect(payload["source"] == "web_search")
+        #expect(payload["timestamp"]?.string.flatMap { Instant($0) } != nil)
+        #expect(
+            try await app.database.count("SELECT count(*) FROM events WHERE delivered_at IS NULL")
+                == 0)
+    }
+
+    @Test func whatBrokersAreNotToldOfHoldsNothingUp() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        try await app.database.execute(
+            """
+            INSERT INTO events (user_id, kind, payload)
+            SELECT '\(reader.id.string ?? "")', 'cover_changed', jsonb_build_object('book_id',
+              '01970000-0000-7000-8000-000000000001', 'status', 'NOT_FOUND') FROM generate_series(1, 120)
+            """)
+        try await Self.tell(app, reader, 1...1)
+        let broker = Broker()
+        try await Self.publishing(app, broker) { try await broker.wait(1) }
+        #expect(Self.versions(broker.received, of: reader) == [1])
+    }
+
+    @Test func aBrokerThatIsAwayLosesNothing() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let broker = Broker()
+        broker.isAway = true
+        try await Self.publishing(app, broker) {
+            try await Self.tell(app, reader, 1...20)
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(broker.received.isEmpty)
+            broker.isAway = false
+            try await broker.wait(20)
+            // And lost in the middle of a batch.
+            broker.isAway = true
+            try await Self.tell(app, reader, 21...40)
+            try await broker.wait(30)
+            broker.isAway = false
+            try await broker.wait(50)
+        }
+        let versions = Self.versions(broker.received, of: reader)
+        #expect(versions == Array(1...20) + Array(21...30) + Array(21...40))
+        #expect(broker.connectionCount == 2)
+    }
+
+    @Test func oneOfSeveralServersPublishesUntilItEnds() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let (first, second) = (Broker(), Broker())
+        try await Self.publishing(app, first) {
+            try await Self.tell(app, reader, 1...1)
+            try await first.wait(1)
+            let standby = Self.publisher(app, second)
+            let task = Task(executorPreference: app.pool.executor) { await standby.run() }
+            for number in 2...5 {
+                try await Self.tell(app, reader, number...number)
+                try await first.wait(number)
+            }
+            #expect(second.received.isEmpty)
+            // One that does not reach its broker lets another try.
+            first.isAway = true
+            try await Self.tell(app, reader, 6...6)
+            try await second.wait(1)
+            task.cancel()
+            await task.value
+        }
+        #expect(
+            Self.versions(first.received + second.received, of: reader) == [1, 2, 3, 4, 5, 6])
+    }
+
+    @Test func theServersRoleCannotTakeALeaseByHand() async throws {
+        let app = try await TestApp.start(catalog: [])
+        await #expect(throws: (any Error).self) {
+            try await app.database.connected(as: TestCluster.app) {
+                _ = try $0.query("SELECT * FROM leases")
+            }
+        }
+    }
+}
