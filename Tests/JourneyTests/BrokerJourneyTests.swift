@@ -56,7 +56,7 @@ import Testing
         // A message may come twice, when its acknowledgement was lost.
         let versions = messages.compactMap { $0["cover_url"]?.string?.suffix(2) }
             .compactMap { Int($0) }
-            .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+            .reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }
         #expect(versions == Array(1...10))
         #expect(messages.allSatisfy { $0["book_id"] == .string(book) })
         #expect(messages.allSatisfy { $0["source"] == "manual_upload" })
