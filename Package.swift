@@ -31,6 +31,9 @@ let package = Package(
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CReadiness"),
+        .target(name: "Telemetry"),
+        // The editor of the explorer page, as bytes in the program.
+        .target(name: "CExplorer", exclude: ["codemirror"]),
         .target(
             name: "EventLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         .target(
@@ -45,7 +48,7 @@ let package = Package(
             name: "CLibCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CCurl", dependencies: ["CLibCurl"]),
         .target(
-            name: "HTTPFetch", dependencies: ["CCurl"]),
+            name: "HTTPFetch", dependencies: ["CCurl", "Telemetry"]),
         .target(name: "BookSources", dependencies: ["HTTPFetch"]),
 
         .systemLibrary(
@@ -72,6 +75,7 @@ let package = Package(
             name: "Bookplate",
             dependencies: [
                 "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Images", "Objects",
+                "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -82,7 +86,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Config", "EventLoops", "GraphQL", "Objects",
+                "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Telemetry",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -95,18 +99,24 @@ let package = Package(
                 .embedInCode("Explorer/Page/explorer.html"),
                 .embedInCode("Explorer/Page/explorer.css"),
                 .embedInCode("Explorer/Page/explorer.js"),
+                .embedInCode("Explorer/Page/answer.js"),
+                .embedInCode("Explorer/Page/builder.js"),
+                .embedInCode("Explorer/Page/complete.js"),
                 .embedInCode("Explorer/Page/docs.js"),
                 .embedInCode("Explorer/Page/dom.js"),
-                .embedInCode("Explorer/Page/editor.js"),
-                .embedInCode("Explorer/Page/highlight.js"),
+                .embedInCode("Explorer/Page/editors.js"),
+                .embedInCode("Explorer/Page/export.js"),
+                .embedInCode("Explorer/Page/parse.js"),
                 .embedInCode("Explorer/Page/request.js"),
+                .embedInCode("Explorer/Page/schema.js"),
+                .embedInCode("Explorer/Page/signin.js"),
                 .embedInCode("Explorer/Page/store.js"),
             ]),
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
                 "BookSources", "Bookplate", "Config", "EventLoops", "Images", "MQTT", "Objects",
-                "Server",
+                "Server", "Telemetry",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -121,10 +131,12 @@ let package = Package(
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
         .testTarget(name: "PostgresTests", dependencies: ["EventLoops", "Postgres"]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
+        .testTarget(name: "AdminTests", dependencies: ["Admin"]),
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Config", "GraphQL", "Server", "SocketClient",
+                "Config", "GraphQL", "Server", "SocketClient", "Telemetry", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -46,7 +46,8 @@ struct Keys: ParsableCommand {
                             + "\(keys.signingKeys.count) signing keys"
                     ])
             } catch {
-                throw Failure("the session keys in \(file) cannot be used: \(error)", code: 78)
+                throw Failure(
+                    "the session keys in \(file) cannot be used: \(error)", .configuration)
             }
         }
 

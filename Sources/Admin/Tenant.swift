@@ -33,20 +33,18 @@ struct Tenant: ParsableCommand {
         var amazonTag: String?
         @Option(help: "The Bookshop.org affiliate id of its purchase links.")
         var bookshopId: String?
-        @Flag(help: "Try it, and undo it.")
-        var dryRun = false
+        @OptionGroup var trial: DryRunOptions
 
         func run() throws {
             let connection = try connect(try Configuration.load())
-            let tenant = try administer { () throws(AdministrationError) in
-                try inTransaction(connection, keeps: !dryRun) { () throws(AdministrationError) in
-                    try TenantRecord.add(
-                        slug: slug, name: name, issuers: issuer, audiences: audience,
-                        amazonTag: amazonTag, bookshopID: bookshopId, connection)
-                }
+            let attempt = try trial.attempt(connection) { () throws(AdministrationError) in
+                try TenantRecord.add(
+                    slug: slug, name: name, issuers: issuer, audiences: audience,
+                    amazonTag: amazonTag, bookshopID: bookshopId, connection)
             }
             output.print(
-                json(tenant), lines: ["\(dryRun ? "would add" : "added") \(slug) (\(tenant.id))"])
+                json(attempt.result, attempt.members),
+                lines: ["added \(slug) (\(attempt.result.id))"] + attempt.lines)
         }
     }
 
@@ -66,7 +64,7 @@ struct Tenant: ParsableCommand {
                 throw Failure(error)
             }
             output.print(
-                .list(tenants.map(json)),
+                .list(tenants.map { json($0) }),
                 lines: tenants.map {
                     "\($0.slug)\t\($0.name)\t\($0.audiences.joined(separator: ","))"
                 })
@@ -75,52 +73,16 @@ struct Tenant: ParsableCommand {
 
     private static func text(_ value: String?) -> Value { value.map { .string($0) } ?? .null }
 
-    private static func json(_ tenant: TenantRecord) -> Value {
-        .object([
-            .init("id", .string(tenant.id.description)),
-            .init("slug", .string(tenant.slug)),
-            .init("name", .string(tenant.name)),
-            .init("issuers", .list(tenant.issuers.map { .string($0) })),
-            .init("audiences", .list(tenant.audiences.map { .string($0) })),
-            .init("amazonTag", text(tenant.amazonTag)),
-            .init("bookshopId", text(tenant.bookshopID)),
-        ])
-    }
-}
-
-/// Tells an administrative error as a failure of the command.
-func administer<Value>(
-    _ work: () throws(AdministrationError) -> Value
-) throws(Failure) -> Value {
-    do throws(AdministrationError) {
-        return try work()
-    } catch {
-        switch error {
-        case .refused(let sentence): throw Failure(sentence)
-        case .database(let error): throw Failure(error)
-        }
-    }
-}
-
-/// Runs in a transaction that is kept or undone.
-func inTransaction<Value>(
-    _ connection: AdminConnection, keeps: Bool,
-    _ work: () throws(AdministrationError) -> Value
-) throws(AdministrationError) -> Value {
-    func execute(_ sql: String) throws(AdministrationError) {
-        do throws(PostgresError) {
-            try connection.execute(sql)
-        } catch {
-            throw .database(error)
-        }
-    }
-    try execute("BEGIN")
-    do throws(AdministrationError) {
-        let value = try work()
-        try execute(keeps ? "COMMIT" : "ROLLBACK")
-        return value
-    } catch {
-        try? execute("ROLLBACK")
-        throw error
+    private static func json(_ tenant: TenantRecord, _ more: [Value.Member] = []) -> Value {
+        .object(
+            [
+                .init("id", .string(tenant.id.description)),
+                .init("slug", .string(tenant.slug)),
+                .init("name", .string(tenant.name)),
+                .init("issuers", .list(tenant.issuers.map { .string($0) })),
+                .init("audiences", .list(tenant.audiences.map { .string($0) })),
+                .init("amazonTag", text(tenant.amazonTag)),
+                .init("bookshopId", text(tenant.bookshopID)),
+            ] + more)
     }
 }

@@ -21,6 +21,7 @@ struct Token: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
+        @OptionGroup var trial: DryRunOptions
         @Option(help: "The user's id.")
         var user: String?
         @Option(help: "The display name of a new user.")
@@ -31,7 +32,7 @@ struct Token: ParsableCommand {
         func run() throws {
             let configuration = try Configuration.load()
             guard configuration.environment == .development else {
-                throw Failure("tokens are issued in development only", code: 78)
+                throw Failure("tokens are issued in development only", .configuration)
             }
             var userID: UUID?
             if let user {
@@ -41,24 +42,30 @@ struct Token: ParsableCommand {
             let file = try configuration.sessionKeysFile()
             let keys: SessionKeys
             do throws(SessionKeysError) {
-                keys = try SessionKeys(
-                    file: file, makesMissing: true)
+                keys = try SessionKeys(file: file, makesMissing: !trial.dryRun)
             } catch {
-                throw Failure("the session keys cannot be used: \(error)", code: 78)
+                throw Failure("the session keys cannot be used: \(error)", .configuration)
             }
             let connection = try connect(configuration)
-            let issued = try administer { () throws(AdministrationError) in
-                try inTransaction(connection, keeps: true) { () throws(AdministrationError) in
-                    try DevelopmentToken.issue(
-                        userID: userID, name: name, tenant: tenant, keys: keys, connection)
-                }
+            let issued = try trial.attempt(connection) { () throws(AdministrationError) in
+                try DevelopmentToken.issue(
+                    userID: userID, name: name, tenant: tenant, keys: keys, connection)
+            }
+            guard !issued.isDryRun else {
+                // A token of a session that is undone opens nothing.
+                output.print(
+                    .object(
+                        [.init("userId", .string(issued.result.userID.description))]
+                            + issued.members),
+                    lines: ["would open a session for \(issued.result.userID)"] + issued.lines)
+                return
             }
             output.print(
                 .object([
-                    .init("accessToken", .string(issued.accessToken)),
-                    .init("refreshToken", .string(issued.refreshToken)),
-                    .init("userId", .string(issued.userID.description)),
-                ]), lines: [issued.accessToken])
+                    .init("accessToken", .string(issued.result.accessToken)),
+                    .init("refreshToken", .string(issued.result.refreshToken)),
+                    .init("userId", .string(issued.result.userID.description)),
+                ]), lines: [issued.result.accessToken])
         }
     }
 }

@@ -14,6 +14,7 @@ import Objects
 import Postgres
 import Server
 import ServiceLifecycle
+import Telemetry
 
 /// The server: reads its configuration, opens the database, and serves until it is told to stop.
 @main
@@ -50,12 +51,19 @@ enum App {
             PostgresConfiguration(url: databaseURL), database: firstPool, logger: logger)
         let store = try openStore(configuration)
         let covers = try covers(store, configuration, logger)
+        let metrics = Metrics()
+        metrics.tell(of: Array(pools.values))
+        let gauges = LiveGauges()
+        metrics.tell(of: gauges)
+        _ = JobGauges(metrics, database: firstPool)
+        let slow = configuration.slowOperationMilliseconds
         let services = Services(
             sessionKeys: keys,
             issuers: configuration.identity.appleIssuers + (development.map { [$0.issuer] } ?? []),
             keySets: try keySets(configuration, development, logger),
             bookSources: try SourceChain(configuration, logger), covers: covers, hub: hub,
-            logger: logger)
+            logger: logger, metrics: metrics,
+            slowOperation: slow == 0 ? nil : .milliseconds(slow))
 
         var limits = RequestLimits()
         limits.parsing.tokensMax = configuration.limits.documentTokensMax
@@ -64,14 +72,18 @@ enum App {
         limits.operation.aliasesMax = configuration.limits.aliasesMax
         limits.operation.costMax = configuration.limits.costMax
         limits.validation.hasSuggestions = configuration.introspection
-        let hasExplorer = configuration.explorer
+        let explorer =
+            configuration.explorer
+            ? Explorer(
+                schema: schema.schema, limits: limits, isDevelopment: isDevelopment,
+                hasDevelopmentSignIn: development != nil) : nil
         let bodyBytesMax = configuration.limits.bodyBytesMax
         let socketOrigins = AllowedOrigins(
             configuration.allowedOrigins + [configuration.publicURL])
         let schemaText = configuration.introspection ? BookplateSchema.text : nil
         let server = HTTPServer(
             group: group, executors: pools.values.map(\.executor), host: configuration.host,
-            port: configuration.port, logger: logger,
+            port: configuration.port, logger: logger, metrics: metrics, gauges: gauges,
             onListening: { logger.info("listening on \($0)") }
         ) { [limits] executor in
             let loop = executor.eventLoop
@@ -82,9 +94,10 @@ enum App {
             let pictures = CoverService(
                 runner, CoverRequests(runner, database: pool, services: services), store: store)
             let routes = standardRoutes(
-                loop: loop, service: BookplateService(runner, showsCost: isDevelopment),
-                bodyBytesMax: bodyBytesMax, hasExplorer: hasExplorer, schemaText: schemaText,
-                socketOrigins: socketOrigins, objects: (pictures, ImageLimits.inputBytesMax)
+                loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
+                bodyBytesMax: bodyBytesMax, explorer: explorer, schemaText: schemaText,
+                socketOrigins: socketOrigins, objects: (pictures, ImageLimits.inputBytesMax),
+                metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }

@@ -7,12 +7,12 @@ import Server
 /// The product behind GraphQL over HTTP, on one event loop.
 final class BookplateService: GraphQLService {
     private let runner: RequestRunner
-    /// Whether answers tell what they cost the database.
-    private let showsCost: Bool
+    /// Whether answers tell what they cost the database, and on demand what was done for them.
+    private let isDevelopment: Bool
 
-    init(_ runner: RequestRunner, showsCost: Bool) {
+    init(_ runner: RequestRunner, isDevelopment: Bool) {
         self.runner = runner
-        self.showsCost = showsCost
+        self.isDevelopment = isDevelopment
     }
 
     func accepts(bearerToken: String, requestID: String) -> Bool {
@@ -21,12 +21,12 @@ final class BookplateService: GraphQLService {
 
     func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
         guard let query = request.query else { return .persistedQueryNotFound }
-        return answer(await runner.run(.init(query, request)))
+        return answer(await runner.run(.init(query, request, isExplained: isExplained(request))))
     }
 
     func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
         guard let query = request.query else { return .answer(.persistedQueryNotFound) }
-        switch await runner.open(.init(query, request)) {
+        switch await runner.open(.init(query, request, isExplained: isExplained(request))) {
         case .answer(let answer): return .answer(self.answer(answer))
         case .responses(let responses): return .responses(responses)
         }
@@ -52,9 +52,13 @@ final class BookplateService: GraphQLService {
         }
     }
 
+    private func isExplained(_ request: GraphQLRequest) -> Bool {
+        isDevelopment && request.extensions?["explain"]?.boolean == true
+    }
+
     private func answer(_ answer: RequestRunner.Answer) -> GraphQLAnswer {
         var headers: [(String, String)] = []
-        if showsCost, let statistics = answer.statistics {
+        if isDevelopment, let statistics = answer.statistics {
             headers.append(
                 (
                     "x-database-cost",
@@ -68,12 +72,12 @@ final class BookplateService: GraphQLService {
 }
 
 extension RequestRunner.Request {
-    fileprivate init(_ query: String, _ request: GraphQLRequest) {
+    fileprivate init(_ query: String, _ request: GraphQLRequest, isExplained: Bool) {
         self.init(
             query: query, operationName: request.operationName,
             variables: request.variables ?? .null, bearerToken: request.bearerToken,
             isReadOnly: request.isGET, requestID: request.requestID,
-            uploads: request.uploads.map { Array($0.readableBytesView) })
+            uploads: request.uploads.map { Array($0.readableBytesView) }, isExplained: isExplained)
     }
 }
 

@@ -34,6 +34,8 @@ package struct Configuration: Sendable, Equatable {
     package var explorer: Bool
     package var logLevel: LogLevel
     package var logFormat: LogFormat
+    /// Milliseconds from which an operation is logged as slow; 0 logs none.
+    package var slowOperationMilliseconds: Int
 
     /// A configuration from variables by name.
     ///
@@ -67,6 +69,10 @@ package struct Configuration: Sendable, Equatable {
         logFormat =
             try input.optional("BOOKPLATE_LOG_FORMAT", read: Read.oneOf(LogFormat.self))
             ?? (isDevelopment ? .text : .json)
+
+        slowOperationMilliseconds =
+            try input.optional("BOOKPLATE_SLOW_OPERATION_MS", read: Read.integer(0...600_000))
+            ?? 500
 
         try input.finish()
     }

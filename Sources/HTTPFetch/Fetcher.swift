@@ -1,3 +1,5 @@
+import Telemetry
+
 /// The way to outside servers: HTTP and HTTPS under a policy, with limits on everything.
 ///
 /// One thread of its own runs all transfers; nobody else ever waits in libcurl. No proxy, cookie, netrc file or credential of
@@ -28,6 +30,7 @@ package final class Fetcher: Sendable {
         var url = try WebURL(request.url)
         var method = request.method
         var headers = request.headers
+        if let trace = TraceParent.current { headers.append(("traceparent", trace.header)) }
         var followed = 0
         while true {
             let left = milliseconds(ContinuousClock.now.duration(to: end))

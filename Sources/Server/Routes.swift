@@ -1,5 +1,6 @@
 import GraphQL
 import NIOCore
+import Telemetry
 
 /// Whether the server can serve, and if not, why.
 package enum Readiness: Sendable, Equatable {
@@ -12,30 +13,30 @@ package enum Readiness: Sendable, Equatable {
 ///
 /// - Parameters:
 ///   - schemaText: The SDL; nil where clients may not read it.
-///   - hasExplorer: Whether browsers get the explorer page.
+///   - explorer: The page that browsers get; nil where they get none.
 ///   - objects: What is behind the plain addresses of pictures, with the size of one in bytes; nil where there
 ///     are none.
 ///   - socketOrigins: Whose pages may open a WebSocket.
+///   - metrics: What `/metrics` tells.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
-    loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int, hasExplorer: Bool,
+    loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int, explorer: Explorer?,
     schemaText: String?, socketOrigins: AllowedOrigins = AllowedOrigins([]),
-    objects: (service: any ObjectService, bytesMax: Int)? = nil,
+    objects: (service: any ObjectService, bytesMax: Int)? = nil, metrics: Metrics = Metrics(),
     readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
-        service: service, loop: loop, page: hasExplorer ? Explorer.page : nil,
-        bodyBytesMax: bodyBytesMax,
+        service: service, loop: loop, page: explorer?.page, bodyBytesMax: bodyBytesMax,
         // Besides the file, what describes it.
         multipartBytesMax: bodyBytesMax + (objects?.bytesMax ?? 0), socketOrigins: socketOrigins
     ).routes
     if let (service, bytesMax) = objects {
         routes += ObjectEndpoint(service: service, bodyBytesMax: bytesMax).routes
     }
-    if hasExplorer { routes += Explorer.routes }
+    routes += explorer?.routes(bodyBytesMax: bodyBytesMax) ?? []
     if let schemaText {
         let asset = Asset(Array(schemaText.utf8), contentType: "text/plain; charset=utf-8")
         routes.append(Route(.GET, "/schema.graphql") { asset.response(to: $0) })
     }
-    return routes + healthRoutes(readiness)
+    return routes + healthRoutes(readiness) + [metricsRoute(metrics)]
 }

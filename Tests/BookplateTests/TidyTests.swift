@@ -54,16 +54,19 @@ import Testing
     /// Which of the project's own modules each may import: one way, from the servers to the engine.
     @Test func importsPointOneWay() throws {
         let allowed: [String: Set<String>] = [
-            "GraphQL": [], "Config": [], "EventLoops": [], "HTTPFetch": ["CCurl"],
-            "MQTT": ["CMosquitto"],
+            "GraphQL": [], "Config": [], "EventLoops": [], "Telemetry": [],
+            "HTTPFetch": ["CCurl", "Telemetry"], "MQTT": ["CMosquitto"],
             "Postgres": ["CLibPQ", "CReadiness", "EventLoops"],
             "Identity": ["CJWT", "CCrypto", "HTTPFetch"],
             "BookSources": ["HTTPFetch"],
             "Objects": [], "Images": [], "Imager": ["CSandbox", "CVips", "Images"],
             "Bookplate": [
                 "BookSources", "GraphQL", "Postgres", "Identity", "HTTPFetch", "Images", "Objects",
+                "Telemetry",
             ],
-            "Server": ["Config", "EventLoops", "GraphQL", "Objects", "Postgres"],
+            "Server": [
+                "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Postgres", "Telemetry",
+            ],
             "GraphQLTool": ["GraphQL"],
             "Admin": [
                 "BookSources", "Bookplate", "Config", "GraphQL", "HTTPFetch", "Identity",
@@ -71,8 +74,7 @@ import Testing
             ],
             "BookplateServer": [
                 "BookSources", "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch",
-                "Identity", "Images", "MQTT", "Objects", "Postgres",
-                "Server",
+                "Identity", "Images", "MQTT", "Objects", "Postgres", "Server", "Telemetry",
             ],
         ]
         let own = Set(Self.modules)

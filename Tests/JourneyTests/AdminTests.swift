@@ -159,6 +159,98 @@ import Testing
         #expect(plain.output.split(separator: ".").count == 3)
     }
 
+    /// Every command keeps the conventions: examples, `--json`, and `--dry-run` where it changes something.
+    @Test func everyCommandKeepsTheConventions() async throws {
+        let reading: Set<String> = [
+            "check", "completions", "doctor", "export", "find", "list", "manual", "print", "show",
+            "stats", "status", "usage", "verify",
+        ]
+        func leaves(_ command: Value, _ path: [String]) -> [(path: [String], command: Value)] {
+            let children = (command["subcommands"]?.list ?? []).filter {
+                $0["commandName"]?.string != "help"
+            }
+            if children.isEmpty { return [(path, command)] }
+            return children.flatMap { leaves($0, path + [$0["commandName"]?.string ?? ""]) }
+        }
+        let dump = try await Self.installation().admin("--experimental-dump-help")
+        let root = try #require(try parseJSON(Array(dump.output.utf8))["command"])
+        let commands = leaves(root, [])
+        #expect(commands.count >= 12)
+        for (path, command) in commands {
+            let name = path.joined(separator: " ")
+            let options = (command["arguments"]?.list ?? []).flatMap { argument in
+                (argument["names"]?.list ?? []).compactMap { $0["name"]?.string }
+            }
+            #expect(options.contains("json"), "\(name)")
+            #expect(
+                command["discussion"]?.string?.contains("bookplate-admin \(name)") == true,
+                "\(name) has no example")
+            #expect(command["abstract"]?.string?.isEmpty == false, "\(name)")
+            #expect(
+                reading.contains(path.last ?? "") != options.contains("dry-run"), "\(name)")
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func completionsKnowTheCommands(shell: String) async throws {
+        let outcome = try await Self.installation().admin("completions", shell)
+        #expect(outcome.code == 0)
+        #expect(outcome.output.contains("migrate") && outcome.output.contains("dry-run"))
+    }
+
+    @Test func manualHasEveryCommand() async throws {
+        let outcome = try await Self.installation().admin("manual")
+        #expect(outcome.code == 0)
+        for line in [
+            ".Dt BOOKPLATE-ADMIN 1", ".Ss bookplate\\-admin migrate up", ".Sh EXIT STATUS",
+        ] {
+            #expect(outcome.output.contains("\n" + line), "\(line)")
+        }
+    }
+
+    @Test func schemaIsCheckedAgainstAnOlderOne() async throws {
+        let installation = try await Self.installation()
+        let printed = try await installation.admin("schema", "print")
+        let same = try installation.write(printed.output, to: "same.graphql")
+        let unchanged = try await installation.admin("schema", "check", same, "--json")
+        #expect(unchanged.code == 0, "\(unchanged.errors)")
+        #expect(try json(unchanged) == ["breaking": 0, "dangerous": 0, "safe": 0, "changes": []])
+
+        let older = printed.output.replacing("type Query {", with: "type Query {\n  gone: Int")
+        let file = try installation.write(older, to: "older.graphql")
+        let broken = try await installation.admin("schema", "check", file, "--json")
+        #expect(broken.code == 2, "\(broken.errors)")
+        let result = try json(broken)
+        #expect(result["breaking"] == 1)
+        #expect(result["changes", 0, "coordinate"] == "Query.gone")
+        let wrong = try installation.write("type Query {", to: "wrong.graphql")
+        #expect(try await installation.admin("schema", "check", wrong).code == 1)
+    }
+
+    @Test func dryRunDoesItAndSaysWhatItLocked() async throws {
+        let installation = try await Self.installation()
+        let outcome = try await installation.admin(
+            "tenant", "add", "--slug", "tried", "--name", "Tried", "--audience",
+            "com.example.tried",
+            "--dry-run", "--json")
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        let result = try json(outcome)
+        #expect(result["dryRun"] == true)
+        #expect(
+            result["locks"]?.list?.contains([
+                "table": "tenants", "mode": "RowExclusive", "holdsUp": "nobody",
+            ]) == true)
+        let count = try await installation.database.count(
+            "SELECT count(*) FROM tenants WHERE slug = 'tried'")
+        #expect(count == 0)
+        // It tries for real: what the database would refuse is refused.
+        let refused = try await installation.admin(
+            "tenant", "add", "--slug", "reader", "--name", "Again", "--audience",
+            "com.example.again",
+            "--dry-run")
+        #expect(refused.code == 1)
+    }
+
     @Test func deadJobsAreListedRetriedAndPurged() async throws {
         let installation = try await Installation.ready(catalog: [])
         try await installation.database.execute(

@@ -65,7 +65,7 @@ import Testing
             ])
             #expect(outcome.code == 78)
             #expect(
-                outcome.errors.contains("row-level security does not bind"), "\(outcome.errors)")
+                outcome.errors.contains("row-level security does not bind it"), "\(outcome.errors)")
         }
     }
 

@@ -234,6 +234,8 @@ import Testing
         try reader.execute("BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE")
         var migrator = try migrator()
         migrator.lockTimeout = .milliseconds(100)
+        migrator.lockRetriesMax = 2
+        migrator.lockRetryDelay = .milliseconds(10)
         let error = #expect(throws: MigrationError.self) { try migrator.up() }
         guard case .failed(_, let reason)? = error else {
             Issue.record("\(String(describing: error))")
@@ -242,6 +244,91 @@ import Testing
         #expect(reason.sqlState == .lockNotAvailable)
         try reader.execute("ROLLBACK")
         try migrator.up()
+    }
+
+    @Test func aDryRunTriesAllAndLeavesNothing() throws {
+        try migrator().up(to: 20_260_101_000_000)
+        try folder.remove("20260102000000_index_books")
+        try folder.write("20260104000000_lock_books", "ALTER TABLE books ADD title text;")
+        try folder.write("20260105000000_read_books", "CREATE INDEX books_title ON books (title);")
+        let (trials, untried) = try migrator().tryPending()
+        #expect(untried.isEmpty)
+        #expect(trials.map(\.file.name) == ["fill_books", "lock_books", "read_books"])
+        #expect(trials.map { $0.locks.map(\.holdsUp) } == [[.nobody], [.everybody], []])
+        #expect(trials[1].locks.map(\.table) == ["books"])
+        #expect(try versions() == [20_260_101_000_000])
+        let columns = try database.admin().query(
+            "SELECT count(*) FROM pg_attribute WHERE attrelid = 'books'::regclass AND attnum > 0")
+        #expect(columns.int64(0, 0) == 1)
+        try folder.write("20260106000000_break", "SELECT 1 / 0;")
+        #expect(throws: MigrationError.self) { try migrator().tryPending() }
+    }
+
+    @Test func whatCannotBeUndoneIsNotTried() throws {
+        let (trials, untried) = try migrator().tryPending()
+        #expect(trials.map(\.file.name) == ["make_books"])
+        #expect(untried.map(\.name) == ["index_books", "fill_books"])
+        try folder.write(
+            "20260101000001_sly", "INSERT INTO books VALUES (3);\n-- x\n commit; SELECT 1;")
+        #expect(throws: MigrationError.endedTransaction("20260101000001_sly.sql")) {
+            try migrator().tryPending()
+        }
+        #expect(try database.admin().query("SELECT to_regclass('books')").isNull(0, 0))
+    }
+
+    @Test func anIndexThatWasLeftUnfinishedIsBuiltAnew() throws {
+        try migrator().up(to: 20_260_101_000_000)
+        try database.admin().execute("INSERT INTO books VALUES (1), (1)")
+        try folder.write(
+            "20260102000000_index_books",
+            "-- no-transaction\nCREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS books_id ON books (id);"
+        )
+        func state() throws -> Bool? {
+            let rows = try database.admin().query(
+                "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('books_id')")
+            return rows.count == 0 ? nil : rows.bool(0, 0)
+        }
+        // It fails on the doubles, and takes away what it could not finish.
+        #expect(throws: MigrationError.self) { try migrator().up() }
+        #expect(try state() == nil)
+        // As if it had been killed there.
+        #expect(throws: PostgresError.self) {
+            try database.admin().execute("CREATE UNIQUE INDEX CONCURRENTLY books_id ON books (id)")
+        }
+        #expect(try state() == false)
+        try database.admin().execute("DELETE FROM books")
+        try migrator().up(to: 20_260_102_000_000)
+        #expect(try state() == true)
+    }
+
+    @Test func triesAgainWhenALockIsFreed() throws {
+        try migrator().up(to: 20_260_101_000_000)
+        let reader = try database.admin()
+        try reader.execute("BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE")
+        var migrator = try migrator()
+        migrator.lockTimeout = .milliseconds(50)
+        migrator.lockRetryDelay = .milliseconds(10)
+        var waits: [Duration] = []
+        try migrator.up { _ in
+        } onRetry: { _, delay in
+            waits.append(delay)
+            if waits.count == 2 { try? reader.execute("ROLLBACK") }
+        }
+        #expect(waits == [.milliseconds(10), .milliseconds(20)])
+        #expect(try versions().count == 3)
+    }
+
+    @Test func aNewOneComesAfterAllOthers() throws {
+        try folder.write("29990101000000_far_ahead", "SELECT 1;")
+        let file = try MigrationFile.next(
+            "add cover-Digest", reason: "covers are compared", in: folder.path)
+        #expect(file.fileName == "29990101000001_add_cover_digest.sql")
+        #expect(try file.write(in: folder.path) == "\(folder.path)/\(file.fileName)")
+        #expect(throws: MigrationError.self) { try file.write(in: folder.path) }
+        #expect(try MigrationFile.all(in: folder.path).last == file)
+        #expect(throws: MigrationError.badName("29990101000002_a/../b.sql")) {
+            try MigrationFile.next("a/../b", reason: "x", in: folder.path)
+        }
     }
 
     @Test(arguments: [

@@ -55,13 +55,23 @@ import Testing
             #expect(page.headers["content-type"] == "text/html; charset=utf-8")
             #expect(
                 page.headers["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
+            // Whatever the page loads is served here, and all of it together is small.
             var size = page.body.utf8.count
-            for name in ["explorer.js", "explorer.css"] {
-                #expect(page.body.contains("/explorer/\(name)"))
+            var names = Set(page.body.matches(of: /\/explorer\/([a-z.]+)/).map { String($0.1) })
+            #expect(names.isSuperset(of: ["explorer.js", "explorer.css", "codemirror.css"]))
+            var loaded: Set<String> = []
+            while let name = names.subtracting(loaded).first {
                 let file = try await server.get("/explorer/\(name)")
-                #expect(file.status == 200)
-                size += file.body.utf8.count
+                #expect(file.status == 200, "\(name)")
+                size += Int(file.headers["content-length"] ?? "") ?? 0
+                loaded.insert(name)
+                guard name.hasSuffix(".js"), name != "codemirror.js" else { continue }
+                #expect(!file.body.contains("http://") && !file.body.contains("https://"))
+                for match in file.body.matches(of: /from "(?:\.|\/explorer)\/([a-z]+\.js)"/) {
+                    names.insert(String(match.1))
+                }
             }
+            #expect(loaded.count == Explorer.files.count)
             #expect(size < 300_000)
             for address in ["http://", "https://", "src=\"//", "<style", "style=\"", "onclick="] {
                 #expect(!page.body.contains(address))

@@ -23,7 +23,8 @@ package actor TestCluster {
 
     /// A database with nothing in it.
     package func empty() async throws -> TestDatabase {
-        try await database(template: "template0")
+        _ = try await migrated()  // which makes the roles
+        return try await database(template: "template0")
     }
 
     private func database(template: String) async throws -> TestDatabase {

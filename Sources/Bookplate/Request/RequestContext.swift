@@ -28,6 +28,8 @@ package final class RequestContext: ExecutionContext {
     var uploads: [[UInt8]] = []
     /// Statements and round trips of this request.
     package let statistics = Statistics()
+    /// What the request does, where a developer asked; nil otherwise.
+    let explanation: Explanation?
 
     private let database: ConnectionPool
     /// Whose session a segment of this request has found alive, or is asking for.
@@ -36,12 +38,14 @@ package final class RequestContext: ExecutionContext {
     private var segment: Segment
 
     package init(
-        viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String
+        viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
+        isExplained: Bool = false
     ) {
         self.viewer = viewer
         self.database = database
         self.services = services
         self.requestID = requestID
+        explanation = isExplained ? Explanation() : nil
         level = Level()
         segment = Segment(isReadOnly: true)
     }
@@ -177,6 +181,8 @@ package final class RequestContext: ExecutionContext {
     }
 
     private func run(_ segment: Segment) async throws(BookplateError) -> [Rows] {
+        let start = explanation == nil ? nil : ContinuousClock.now
+        defer { if let start { explanation?.add(segment, .now - start) } }
         do throws(PostgresError) {
             return try await database.run(segment)
         } catch {

@@ -17,11 +17,13 @@ package final class RequestRunner {
         package var requestID: String
         /// The files of a multipart request; variables name them by `UploadReference`.
         package var uploads: [[UInt8]]
+        /// Whether the answer tells what was done for it; development only.
+        package var isExplained: Bool
 
         package init(
             query: String, operationName: String? = nil, variables: Value = .null,
             bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
-            uploads: [[UInt8]] = []
+            uploads: [[UInt8]] = [], isExplained: Bool = false
         ) {
             self.query = query
             self.operationName = operationName
@@ -30,6 +32,7 @@ package final class RequestRunner {
             self.isReadOnly = isReadOnly
             self.requestID = requestID
             self.uploads = uploads
+            self.isExplained = isExplained
         }
     }
 
@@ -50,6 +53,7 @@ package final class RequestRunner {
     private let services: Services
     private let limits: RequestLimits
     private var tokens = VerifiedTokens()
+    private var telemetry: OperationTelemetry
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
@@ -60,6 +64,7 @@ package final class RequestRunner {
         self.database = database
         self.services = services
         self.limits = limits
+        telemetry = OperationTelemetry(services)
     }
 
     /// What an operation gives: one answer, or one for each event.
@@ -71,29 +76,29 @@ package final class RequestRunner {
     /// Runs one request that is answered once. To be called on the loop of the connection pool.
     package func run(_ request: Request) async -> Answer {
         do throws(RequestErrors) {
-            let (plan, variables) = try plan(request)
-            guard plan.kind != .subscription else { return Self.refused([.needsStream]) }
-            return await run(request, plan, variables)
+            let planned = try plan(request)
+            guard planned.plan.kind != .subscription else { throw RequestErrors([.needsStream]) }
+            return await run(request, planned)
         } catch {
-            return Self.refused(error.errors)
+            return refused(error.errors)
         }
     }
 
     /// Runs one request that may be a subscription. To be called on the loop of the connection pool.
     package func open(_ request: Request) async -> Operation {
         do throws(RequestErrors) {
-            let (plan, variables) = try plan(request)
-            guard plan.kind == .subscription else {
-                return .answer(await run(request, plan, variables))
+            let planned = try plan(request)
+            guard planned.plan.kind == .subscription else {
+                return .answer(await run(request, planned))
             }
             let context = context(
                 bearerToken: request.bearerToken, requestID: request.requestID)
             return .responses(
                 try await subscribe(
-                    plan, variables: variables, context: context, errorsMax: limits.errorsMax,
-                    eventContext: { context.another() }))
+                    planned.plan, variables: planned.variables, context: context,
+                    errorsMax: limits.errorsMax, eventContext: { context.another() }))
         } catch {
-            return .answer(Self.refused(error.errors))
+            return .answer(refused(error.errors))
         }
     }
 
@@ -132,18 +137,31 @@ package final class RequestRunner {
         return Admission(expiresAt: claims.expiresAt, sessionID: viewer.sessionID, watch: watch)
     }
 
-    private func plan(
-        _ request: Request
-    ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues) {
-        try documents.document(Array(request.query.utf8)).plan(
-            operationName: request.operationName, variables: request.variables)
+    /// A request whose operation is ready to be executed, and how it came to that.
+    private struct Planned {
+        let document: CachedDocument
+        let plan: OperationPlan
+        let variables: VariableValues
+        /// Whether the document's text was seen before.
+        let isKnown: Bool
+        let start: ContinuousClock.Instant
     }
 
-    private func run(
-        _ request: Request, _ plan: OperationPlan, _ variables: VariableValues
-    ) async -> Answer {
-        if request.isReadOnly, plan.kind == .mutation {
-            var answer = Self.refused([
+    private func plan(_ request: Request) throws(RequestErrors) -> Planned {
+        let start = ContinuousClock.now
+        let missesBefore = documents.missCount
+        let document = try documents.document(Array(request.query.utf8))
+        let (plan, variables) = try document.plan(
+            operationName: request.operationName, variables: request.variables)
+        let isKnown = documents.missCount == missesBefore
+        telemetry.lookedUp(isKnown: isKnown)
+        return Planned(
+            document: document, plan: plan, variables: variables, isKnown: isKnown, start: start)
+    }
+
+    private func run(_ request: Request, _ planned: Planned) async -> Answer {
+        if request.isReadOnly, planned.plan.kind == .mutation {
+            var answer = refused([
                 GraphQLError(
                     "GET runs queries only. Send a mutation by POST.",
                     extensions: [.init("code", .string("BAD_USER_INPUT"))])
@@ -151,12 +169,27 @@ package final class RequestRunner {
             answer.isForbiddenMutation = true
             return answer
         }
-        let context = context(bearerToken: request.bearerToken, requestID: request.requestID)
+        let context = RequestContext(
+            viewer: viewer(of: request.bearerToken, request.requestID), database: database,
+            services: services,
+            requestID: request.requestID, isExplained: request.isExplained)
         context.uploads = request.uploads
+        let executionStart = ContinuousClock.now
         let result = await execute(
-            plan, variables: variables, context: context, errorsMax: limits.errorsMax)
+            planned.plan, variables: planned.variables, context: context,
+            errorsMax: limits.errorsMax)
+        let finished = OperationTelemetry.Finished(
+            request: request, kind: planned.plan.kind, operationName: planned.plan.name,
+            planning: executionStart - planned.start, execution: .now - executionStart,
+            errorCodes: result.errors.compactMap(\.code),
+            statementCount: context.statistics.statementCount,
+            roundTripCount: context.statistics.roundTripCount)
+        telemetry.finished(finished)
+        let body = context.explanation?.added(
+            to: result.body, isKnown: planned.isKnown, document: planned.document,
+            planning: finished.planning, execution: finished.execution)
         return Answer(
-            body: result.body, errorCodes: result.errors.compactMap(\.code),
+            body: body ?? result.body, errorCodes: finished.errorCodes,
             statistics: context.statistics)
     }
 
@@ -194,13 +227,14 @@ package final class RequestRunner {
         }
     }
 
-    private static func refused(_ errors: [GraphQLError]) -> Answer {
+    private func refused(_ errors: [GraphQLError]) -> Answer {
+        let codes = errors.compactMap(\.code)
+        telemetry.refused(codes)
         var writer = ResponseWriter()
         writer.append("{\"errors\":")
         writer.write(errors)
         writer.append(UInt8(ascii: "}"))
-        return Answer(
-            body: writer.bytes, isRequestError: true, errorCodes: errors.compactMap(\.code))
+        return Answer(body: writer.bytes, isRequestError: true, errorCodes: codes)
     }
 }
 

@@ -2,6 +2,7 @@ import BookSources
 import Identity
 import Logging
 import Postgres
+import Telemetry
 
 /// What requests share: keys, the tenants, what the catalogue's genres are. One for the process.
 package final class Services: Sendable {
@@ -13,6 +14,10 @@ package final class Services: Sendable {
     let hub: Hub
     package let bookSources: SourceChain
     let logger: Logger
+    /// What the process counts.
+    package let metrics: Metrics
+    /// Operations that took longer are logged; nil where none are.
+    let slowOperation: Duration?
 
     /// - Parameters:
     ///   - issuers: the issuers of tenants that name none of their own.
@@ -21,13 +26,16 @@ package final class Services: Sendable {
     ///   - hub: wakes subscriptions.
     package init(
         sessionKeys: SessionKeys, issuers: [String], keySets: [String: KeySetCache],
-        bookSources: SourceChain = SourceChain([]), covers: Covers, hub: Hub, logger: Logger
+        bookSources: SourceChain = SourceChain([]), covers: Covers, hub: Hub, logger: Logger,
+        metrics: Metrics = Metrics(), slowOperation: Duration? = nil
     ) {
         self.bookSources = bookSources
         self.sessionKeys = sessionKeys
         self.covers = covers
         self.hub = hub
         self.logger = logger
+        self.metrics = metrics
+        self.slowOperation = slowOperation
         identities = Identities(issuers: issuers, keySets: keySets, logger: logger)
     }
 

@@ -9,6 +9,8 @@ public final class DocumentCache {
     private var entries: [Text: Entry] = [:]
     private var sourceBytes = 0
     private var clock: UInt64 = 0
+    /// How many texts were not known.
+    public private(set) var missCount = 0
 
     /// The hash of an array goes byte by byte; this one takes eight at a time.
     private struct Text: Hashable {
@@ -42,6 +44,7 @@ public final class DocumentCache {
             entry.lastUsed = clock
             return try entry.document.get()
         }
+        missCount += 1
         let document = Result { () throws(RequestErrors) in
             try CachedDocument(text, schema: schema, resolvers: resolvers, limits: limits)
         }
@@ -66,6 +69,9 @@ public final class DocumentCache {
 /// A valid document and its plans.
 public final class CachedDocument {
     public let document: Document
+    /// How long it took to parse and to validate it, once.
+    public let parsing: Duration
+    public let validation: Duration
     private let schema: Schema
     private let resolvers: any ResolverSource
     private let limits: RequestLimits
@@ -80,16 +86,20 @@ public final class CachedDocument {
     init(
         _ text: [UInt8], schema: Schema, resolvers: any ResolverSource, limits: RequestLimits
     ) throws(RequestErrors) {
+        let start = ContinuousClock.now
         let document: Document
         do throws(GraphQLError) {
             document = try parse(Source(text), limits: limits.parsing)
         } catch {
             throw RequestErrors([error])
         }
+        let parsed = ContinuousClock.now
         let errors = validate(
             document, against: schema, limits: limits.operation, options: limits.validation)
         guard errors.isEmpty else { throw RequestErrors(errors) }
         self.document = document
+        parsing = parsed - start
+        validation = .now - parsed
         self.schema = schema
         self.resolvers = resolvers
         self.limits = limits

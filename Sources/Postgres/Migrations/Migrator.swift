@@ -7,10 +7,15 @@ import Glibc
 /// A file that says `-- no-transaction` is recorded after its last statement, and run again from its
 /// first when it was interrupted.
 package struct Migrator {
-    private let connection: AdminConnection
+    let connection: AdminConnection
     private let files: [MigrationFile]
     /// How long a statement waits for a lock before its migration fails.
     package var lockTimeout: Duration = .seconds(5)
+    /// How often a migration is tried again that did not get a lock in that time: others had it, and were
+    /// let through meanwhile.
+    package var lockRetriesMax = 5
+    /// Before the first of those; each next one waits twice as long.
+    package var lockRetryDelay: Duration = .seconds(1)
     /// How long to wait for another migration to end.
     package var turnTimeout: Duration = .seconds(10)
 
@@ -40,38 +45,32 @@ package struct Migrator {
 
     /// Runs what has not been run, up to and with the version.
     ///
-    /// - Parameter onApplied: told of each as soon as it is done.
+    /// - Parameters:
+    ///   - onApplied: told of each as soon as it is done.
+    ///   - onRetry: told of a file that did not get a lock, and how long it waits to try again.
     /// - Returns: what was run, in order.
     @discardableResult
     package func up(
-        to target: Int64? = nil, onApplied: (MigrationPlan.Record) -> Void = { _ in }
+        to target: Int64? = nil, onApplied: (MigrationPlan.Record) -> Void = { _ in },
+        onRetry: (MigrationFile, Duration) -> Void = { _, _ in }
     ) throws(MigrationError) -> [MigrationPlan.Record] {
         try query { () throws(PostgresError) in try configureSession() }
         try lock()
-        defer { try? connection.execute("SELECT pg_advisory_unlock(\(Migrator.lockKey))") }
+        defer { unlock() }
         let (table, plan) = try query { () throws(PostgresError) in
-            let table = try self.table()
-            try connection.execute(
-                """
-                CREATE TABLE IF NOT EXISTS \(table) (
-                    version bigint PRIMARY KEY,
-                    name text NOT NULL,
-                    checksum text NOT NULL,
-                    applied_at timestamptz NOT NULL DEFAULT now(),
-                    milliseconds bigint NOT NULL)
-                """)
+            let table = try makeTable()
             return (table, try self.plan(table))
         }
         var records: [MigrationPlan.Record] = []
         for (file, checksum) in try plan.pending(to: target) {
-            let record = try run(file, checksum, table)
+            let record = try run(file, checksum, table, onRetry)
             records.append(record)
             onApplied(record)
         }
         return records
     }
 
-    private func query<Value>(
+    func query<Value>(
         _ work: () throws(PostgresError) -> Value
     ) throws(MigrationError) -> Value {
         do throws(PostgresError) {
@@ -85,9 +84,30 @@ package struct Migrator {
 // MARK: One file
 
 extension Migrator {
+    /// Runs a file, again as long as it gets no lock and may try.
+    private func run(
+        _ file: MigrationFile, _ checksum: String, _ table: String,
+        _ onRetry: (MigrationFile, Duration) -> Void
+    ) throws(MigrationError) -> MigrationPlan.Record {
+        var delay = lockRetryDelay
+        for _ in 0..<lockRetriesMax {
+            do throws(MigrationError) {
+                return try run(file, checksum, table)
+            } catch {
+                guard case .failed(_, let reason) = error, reason.sqlState == .lockNotAvailable
+                else { throw error }
+                onRetry(file, delay)
+                usleep(UInt32(clamping: delay.milliseconds * 1000))
+                delay *= 2
+            }
+        }
+        return try run(file, checksum, table)
+    }
+
     private func run(
         _ file: MigrationFile, _ checksum: String, _ table: String
     ) throws(MigrationError) -> MigrationPlan.Record {
+        if file.isTransactional { try file.checkEndsNoTransaction() }
         var hasEndedTransaction = false
         do throws(PostgresError) {
             let start = ContinuousClock.now
@@ -96,6 +116,7 @@ extension Migrator {
                 try connection.execute(file.sql)
                 hasEndedTransaction = !connection.isInTransaction
             } else {
+                try connection.dropInvalidIndexes(namedIn: file.sql)
                 for statement in splitStatements(file.sql) { try connection.execute(statement) }
             }
             if !hasEndedTransaction {
@@ -106,6 +127,8 @@ extension Migrator {
             }
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            // Where this fails too, the next run begins with it.
+            if !file.isTransactional { try? connection.dropInvalidIndexes(namedIn: file.sql) }
             throw .failed(file.fileName, error)
         }
         throw .endedTransaction(file.fileName)
@@ -128,7 +151,7 @@ extension Migrator {
     }
 
     /// Forgets what a file may have set, and sets what holds for all.
-    private func configureSession() throws(PostgresError) {
+    func configureSession() throws(PostgresError) {
         try connection.execute(
             """
             RESET SESSION AUTHORIZATION;
@@ -146,7 +169,7 @@ extension Migrator {
 
 extension Migrator {
     /// Waits for its turn, so that two servers which start together do not get into each other's way.
-    private func lock() throws(MigrationError) {
+    func lock() throws(MigrationError) {
         let deadline = ContinuousClock.now + turnTimeout
         while true {
             let rows = try query { () throws(PostgresError) in
@@ -169,6 +192,8 @@ extension Migrator {
         }
         throw .locked(by: holder.text(0, 0) ?? "it has just ended; try again")
     }
+
+    func unlock() { try? connection.execute("SELECT pg_advisory_unlock(\(Migrator.lockKey))") }
 }
 
 // MARK: Reading
@@ -181,6 +206,21 @@ extension Migrator {
             throw .unexpectedResult("the search_path leads to no schema")
         }
         return "\(schema).schema_migrations"
+    }
+
+    /// Makes the table of records where there is none; a migration may grant it to others.
+    func makeTable() throws(PostgresError) -> String {
+        let table = try self.table()
+        try connection.execute(
+            """
+            CREATE TABLE IF NOT EXISTS \(table) (
+                version bigint PRIMARY KEY,
+                name text NOT NULL,
+                checksum text NOT NULL,
+                applied_at timestamptz NOT NULL DEFAULT now(),
+                milliseconds bigint NOT NULL)
+            """)
+        return table
     }
 
     private func plan(_ table: String) throws(PostgresError) -> MigrationPlan {

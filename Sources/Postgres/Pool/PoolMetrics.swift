@@ -14,4 +14,6 @@ package struct PoolMetrics: Sendable, Equatable {
     /// Segments and transactions refused, for too many waited.
     package var refusedCount = 0
     package var lostConnectionCount = 0
+
+    package init() {}
 }

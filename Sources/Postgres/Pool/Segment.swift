@@ -37,6 +37,9 @@ package struct Segment: Sendable {
     /// How many statements there are.
     package var count: Int { steps.count }
 
+    /// The statements' texts, for a developer who asks.
+    package var statementTexts: [String] { steps.map(\.statement.text) }
+
     /// Adds a statement after the others; its rows have the same index in the result.
     package mutating func append(_ statement: Statement, _ parameters: Parameters = Parameters()) {
         steps.append(Step(statement: statement, parameters: parameters))

@@ -1,9 +1,31 @@
+import CExplorer
+import GraphQL
+
 /// The page where a person writes a query, runs it and reads the schema.
 ///
 /// It is served whole by this server and asks no other host: its policy lets the browser load from here only.
-enum Explorer {
+package struct Explorer {
+    private let schema: Schema
+    private let limits: RequestLimits
+    private let isDevelopment: Bool
+    private let hasDevelopmentSignIn: Bool
+
+    /// - Parameters:
+    ///   - limits: those that requests have.
+    ///   - isDevelopment: whether requests may ask what was done for them.
+    ///   - hasDevelopmentSignIn: whether anybody can be signed in at `/development/identity-token`.
+    package init(
+        schema: Schema, limits: RequestLimits = RequestLimits(), isDevelopment: Bool = false,
+        hasDevelopmentSignIn: Bool = false
+    ) {
+        self.schema = schema
+        self.limits = limits
+        self.isDevelopment = isDevelopment
+        self.hasDevelopmentSignIn = hasDevelopmentSignIn
+    }
+
     /// What a browser gets at `/graphql`.
-    static let page = Asset(
+    let page = Asset(
         PackageResources.explorer_html, contentType: "text/html; charset=utf-8",
         headers: [
             (
@@ -14,24 +36,57 @@ enum Explorer {
             ("referrer-policy", "no-referrer"),
         ])
 
-    /// What the page loads.
-    static var routes: [Route] {
+    /// What the page loads and asks.
+    func routes(bodyBytesMax: Int) -> [Route] {
+        let settings =
+            #"{"isDevelopment":\#(isDevelopment),"hasDevelopmentSignIn":\#(hasDevelopmentSignIn)}"#
+        return Self.files + [
+            ExplorerCheck(schema: schema, limits: limits).route(bodyBytesMax: bodyBytesMax),
+            Route(.GET, "/explorer/settings") { _ in
+                .text(.ok, settings, contentType: ResponseMediaType.json.contentType)
+            },
+        ]
+    }
+
+    static var files: [Route] {
         [
+            file("codemirror.css", bytes(codemirror_css), contentType: "text/css"),
+            // A third of its size, and every browser takes it.
+            file(
+                "codemirror.js", bytes(codemirror_js_gz),
+                headers: [("content-encoding", "gzip")]),
             file("explorer.css", PackageResources.explorer_css, contentType: "text/css"),
             file("explorer.js", PackageResources.explorer_js),
+            file("answer.js", PackageResources.answer_js),
+            file("builder.js", PackageResources.builder_js),
+            file("complete.js", PackageResources.complete_js),
             file("docs.js", PackageResources.docs_js),
             file("dom.js", PackageResources.dom_js),
-            file("editor.js", PackageResources.editor_js),
-            file("highlight.js", PackageResources.highlight_js),
+            file("editors.js", PackageResources.editors_js),
+            file("export.js", PackageResources.export_js),
+            file("parse.js", PackageResources.parse_js),
             file("request.js", PackageResources.request_js),
+            file("schema.js", PackageResources.schema_js),
+            file("signin.js", PackageResources.signin_js),
             file("store.js", PackageResources.store_js),
         ]
     }
 
+    /// The bytes of a file that stands in the program.
+    private static func bytes(
+        _ file: (UnsafeMutablePointer<Int>) -> UnsafePointer<UInt8>?
+    ) -> [UInt8] {
+        var count = 0
+        let start = file(&count)
+        return Array(UnsafeBufferPointer(start: start, count: count))
+    }
+
     private static func file(
-        _ name: String, _ bytes: [UInt8], contentType: String = "text/javascript"
+        _ name: String, _ bytes: [UInt8], contentType: String = "text/javascript",
+        headers: [(String, String)] = []
     ) -> Route {
-        let asset = Asset(bytes, contentType: "\(contentType); charset=utf-8")
+        let asset = Asset(
+            bytes, contentType: "\(contentType); charset=utf-8", headers: headers)
         return Route(.GET, "/explorer/\(name)") { asset.response(to: $0) }
     }
 }

@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
+import Telemetry
 
 /// One connection: puts requests together, has them answered one after another, and keeps their times.
 ///
@@ -151,12 +152,14 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
         phaseDeadline = exchange.start + loopContext.limits.answerTimeout
         let task = Task(executorPreference: loopContext.executor) {
             let (route, connection) = call.value
-            let response = await route.respond(request)
-            guard let produce = response.stream, let body = connection.beginStream(response) else {
-                return connection.answered(response)
+            let trace = request.headers.traceParent.flatMap(TraceParent.init)
+            await TraceParent.$current.withValue(trace) {
+                let response = await route.respond(request)
+                guard let produce = response.stream, let body = connection.beginStream(response)
+                else { return connection.answered(response) }
+                await produce(body)
+                connection.endStream(body)
             }
-            await produce(body)
-            connection.endStream(body)
         }
         phase = .answering(task, exchange)
     }
@@ -169,6 +172,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     /// Writes an answer whose request has been read to its end.
     private func finish(_ response: HTTPResponse, _ exchange: Exchange) {
         exchange.log(response, to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         end(exchange)
     }
@@ -204,6 +208,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
         exchange.isKeepAlive = false
         let response = problem.response()
         exchange.log(response, to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         phase = .closing
         phaseDeadline = .now() + loopContext.limits.lastWordTimeout
@@ -267,6 +272,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
                     self.wrapOutboundOut(.body(.byteBuffer(part))), promise: nil)
             }, cancel: { task.cancel() })
         exchange.log(response, to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: response.status)
         loopContext.gauges.streamOpened()
         phase = .streaming(body, exchange)
         body.set(isWritable: context.channel.isWritable)

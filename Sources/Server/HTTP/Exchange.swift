@@ -6,6 +6,8 @@ import NIOHTTP1
 struct Exchange {
     var method: HTTPMethod
     var path: Substring
+    /// The path of the route that answers; nil where none does.
+    var route: String?
     var id: String
     var isKeepAlive: Bool
     /// Whether a page of another origin may have sent the request, and may read the answer.
@@ -15,6 +17,7 @@ struct Exchange {
     init(_ reader: RequestReader) {
         method = reader.method
         path = reader.path
+        route = reader.route
         id = reader.id
         isKeepAlive = reader.isKeepAlive
         isCrossOrigin = reader.isCrossOrigin

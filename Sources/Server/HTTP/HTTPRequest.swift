@@ -31,6 +31,7 @@ package struct RequestHeaders: Sendable, Equatable {
     var hasPreflight = false
     package var origin: String?
     package var requestID: String?
+    package var traceParent: String?
     package var hostCount = 0
     package var hasUpgrade = false
     /// A header that must stand alone was there twice.
@@ -54,6 +55,9 @@ package struct RequestHeaders: Sendable, Equatable {
             case 6 where name.isHeader("expect"): keep(value, as: \.expect)
             case 6 where name.isHeader("origin"): keep(value, as: \.origin)
             case 7 where name.isHeader("upgrade"): hasUpgrade = true
+            case 11 where name.isHeader("traceparent"):
+                // Two of them are as none: a trace is no reason to refuse a request.
+                traceParent = traceParent == nil ? value : ""
             case 12 where name.isHeader("content-type"): keep(value, as: \.contentType)
             case 12 where name.isHeader("x-request-id"): keep(value, as: \.requestID)
             case 13 where name.isHeader("authorization"): keep(value, as: \.authorization)

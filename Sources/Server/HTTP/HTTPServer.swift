@@ -6,6 +6,7 @@ import NIOPosix
 import EventLoops
 import ServiceLifecycle
 import Synchronization
+import Telemetry
 
 /// HTTP/1.1 on all event loops of a group, until it is told to stop.
 package struct HTTPServer: Service {
@@ -21,6 +22,7 @@ package struct HTTPServer: Service {
     private let port: Int
     private let limits: HTTPLimits
     private let logger: Logger
+    private let metrics: Metrics
     private let gauges: LiveGauges
     private let makeRoutes: MakeRoutes
     private let onListening: @Sendable (SocketAddress) -> Void
@@ -32,7 +34,7 @@ package struct HTTPServer: Service {
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
         limits: HTTPLimits = HTTPLimits(),
-        logger: Logger, gauges: LiveGauges = LiveGauges(),
+        logger: Logger, metrics: Metrics = Metrics(), gauges: LiveGauges = LiveGauges(),
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         makeRoutes: @escaping MakeRoutes
     ) {
@@ -42,6 +44,7 @@ package struct HTTPServer: Service {
         self.port = port
         self.limits = limits
         self.logger = logger
+        self.metrics = metrics
         self.gauges = gauges
         self.onListening = onListening
         self.makeRoutes = makeRoutes
@@ -75,11 +78,12 @@ package struct HTTPServer: Service {
         for loop in group.makeIterator() {
             let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
-                [makeRoutes, limits, logger, gauges] in
+                [makeRoutes, limits, logger, metrics, gauges] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
                     LoopContext(
-                        executor, routes: routes, limits: limits, logger: logger, gauges: gauges),
+                        executor, routes: routes, limits: limits, logger: logger, metrics: metrics,
+                        gauges: gauges),
                     eventLoop: loop)
             }.get()
         }
@@ -89,7 +93,7 @@ package struct HTTPServer: Service {
     private func listen(
         _ contexts: LoopContexts, _ quiescing: ServerQuiescingHelper, connectionsMax: Int
     ) async throws -> any Channel {
-        let connectionCount = ConnectionCount()
+        let connectionCount = ConnectionCount(metrics)
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -165,8 +169,20 @@ private typealias LoopContexts = [ObjectIdentifier: NIOLoopBound<LoopContext>]
 /// Open connections of all loops.
 private final class ConnectionCount: Sendable {
     private let count = Atomic(0)
+    private let gauge: Gauge
+
+    init(_ metrics: Metrics) {
+        gauge = metrics.gauge("bookplate_http_connections", "Connections that are open.")
+    }
 
     /// The number of connections with the new one.
-    func open() -> Int { count.add(1, ordering: .relaxed).newValue }
-    func close() { count.subtract(1, ordering: .relaxed) }
+    func open() -> Int {
+        gauge.add(1)
+        return count.add(1, ordering: .relaxed).newValue
+    }
+
+    func close() {
+        gauge.add(-1)
+        count.subtract(1, ordering: .relaxed)
+    }
 }

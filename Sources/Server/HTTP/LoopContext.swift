@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import EventLoops
+import Telemetry
 
 /// What the connections of one event loop share; used on that loop only.
 final class LoopContext {
@@ -10,6 +11,7 @@ final class LoopContext {
     let logger: Logger
     var date = HTTPDate()
     var requestIDs = RequestID()
+    var metrics: HTTPMetrics
     let gauges: LiveGauges
     /// Whether the server stops: what would last is ended.
     private(set) var isDraining = false
@@ -19,12 +21,13 @@ final class LoopContext {
 
     init(
         _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits, logger: Logger,
-        gauges: LiveGauges
+        metrics: Metrics, gauges: LiveGauges
     ) {
         self.executor = executor
         self.routes = routes
         self.limits = limits
         self.logger = logger
+        self.metrics = HTTPMetrics(metrics)
         self.gauges = gauges
     }
 

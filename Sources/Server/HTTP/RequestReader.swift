@@ -34,6 +34,8 @@ struct RequestReader {
     var method: HTTPMethod { request.method }
     var path: Substring { request.path }
     var id: String { request.id }
+    /// The path of the route that answers; nil where none does.
+    var route: String? { if case .route(let route) = target { route.path } else { nil } }
     /// Whether a page of another origin may have sent it, and may read the answer.
     let isCrossOrigin: Bool
     /// The head of a request that asks for a WebSocket.

@@ -1,6 +1,7 @@
 import Config
 import Glibc
 import Logging
+import Telemetry
 
 /// Writes log lines to standard error, for people or for machines.
 ///
@@ -35,6 +36,7 @@ package struct LineLogHandler: LogHandler {
         var fields = metadata
         if let provided = metadataProvider?.get() { fields.merge(provided) { _, new in new } }
         if let given = event.metadata { fields.merge(given) { _, new in new } }
+        if let trace = TraceParent.current { fields["trace_id"] = "\(trace.traceID)" }
         let line = LogLine(
             time: Self.now(), level: event.level, label: label, message: event.message.description,
             fields: fields.map { ($0.key, $0.value.description) }.sorted { $0.0 < $1.0 })

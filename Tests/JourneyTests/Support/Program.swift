@@ -7,6 +7,8 @@ struct Program {
     let environment: [String: String]
     /// Where it runs: a folder of the test's own, so that no `.env` and no keys are found by chance.
     let folder: String
+    /// Where it stands, if not beside these tests.
+    var path: String?
 
     struct Outcome: Sendable {
         /// The exit code; nil where a signal ended it.
@@ -41,7 +43,7 @@ struct Program {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        let path = try Self.buildFolder() + "/" + name
+        let path = try self.path ?? Self.buildFolder() + "/" + name
         var pid: pid_t = 0
         let variables = environment.map { "\($0.key)=\($0.value)" }
         // `env` goes to the folder and becomes the program.
@@ -115,7 +117,7 @@ final class RunningProgram: Sendable {
 }
 
 /// Texts as a list of C strings that ends with a null.
-private func withCStrings<Result>(
+func withCStrings<Result>(
     _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
 ) -> Result {
     let pointers = texts.map { strdup($0) }

@@ -1,9 +1,14 @@
+import GraphQL
 import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
 @testable import Server
+
+private let schema = Result {
+    try buildSchema(parse(Source("type Query { hello(name: String): String }")))
+}
 
 /// A server on a port of its own for the time of a test.
 struct TestServer {
@@ -30,7 +35,8 @@ struct TestServer {
         ) { executor in
             standardRoutes(
                 loop: executor.eventLoop, service: EchoService(), bodyBytesMax: bodyBytesMax,
-                hasExplorer: hasExplorer, schemaText: schemaText,
+                explorer: hasExplorer ? try Explorer(schema: schema.get()) : nil,
+                schemaText: schemaText,
                 socketOrigins: AllowedOrigins(["https://app.example.com"]), readiness: readiness)
                 + routes(executor.eventLoop)
         }

@@ -1,23 +1,12 @@
-// Reads the schema by introspection and shows it: one type or one search at a time.
+// Shows the schema: one type or one search at a time, with links to where each type is used.
 import { make } from "./dom.js";
-
-const typeRef = `kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } }`;
-const input = `name description defaultValue isDeprecated deprecationReason type { ${typeRef} }`;
-export const introspection = `query Schema { __schema {
-  description queryType { name } mutationType { name } subscriptionType { name }
-  directives { name description locations args(includeDeprecated: true) { ${input} } }
-  types { kind name description specifiedByURL isOneOf
-    fields(includeDeprecated: true) { name description isDeprecated deprecationReason
-      args(includeDeprecated: true) { ${input} } type { ${typeRef} } }
-    inputFields(includeDeprecated: true) { ${input} }
-    interfaces { name } possibleTypes { name }
-    enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason } } } }`;
+import { named } from "./schema.js";
 
 const resultsMax = 100;
 
 export class Docs {
   constructor({ search, trail, page }) {
-    Object.assign(this, { search, trail, page, schema: null, types: new Map(), path: [] });
+    Object.assign(this, { search, trail, page, schema: null, path: [] });
     search.addEventListener("input", () => this.show());
     search.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.page.querySelector(".link")?.click();
@@ -27,25 +16,27 @@ export class Docs {
 
   set(schema) {
     this.schema = schema;
-    this.types = new Map(schema.types.map((type) => [type.name, type]));
-    this.path = this.path.filter((name) => this.types.has(name));
+    this.path = this.path.filter((name) => schema.type(name));
     this.show();
   }
 
   say(text) { this.page.replaceChildren(make("p", {}, text)); }
 
-  open(name) {
+  // Opens a type, and with a member's name goes there: `Book`, `Book.title`.
+  open(coordinate) {
+    const [name, member] = coordinate.split(".");
     const known = this.path.indexOf(name);
     this.path = known >= 0 ? this.path.slice(0, known + 1) : [...this.path, name];
     this.search.value = "";
     this.show();
     this.page.parentElement.scrollTop = 0;
+    if (member) this.page.querySelector(`[data-member="${member}"]`)?.scrollIntoView({ block: "center" });
   }
 
   show() {
     if (!this.schema) return;
     const words = this.search.value.trim().toLowerCase();
-    const type = this.types.get(this.path.at(-1));
+    const type = this.schema.type(this.path.at(-1));
     this.trail.replaceChildren(...this.crumbs());
     this.page.replaceChildren(...(words ? this.found(words) : type ? this.type(type) : this.roots()));
   }
@@ -59,45 +50,46 @@ export class Docs {
   }
 
   roots() {
-    const { description, queryType, mutationType, subscriptionType, directives } = this.schema;
-    const roots = [["query", queryType], ["mutation", mutationType], ["subscription", subscriptionType]]
-      .filter(([, type]) => type)
-      .flatMap(([word, type]) => [make("dt", {}, `${word}: `, this.link(type.name))]);
-    const types = [...this.types.values()].filter((type) => !type.name.startsWith("__"))
+    const roots = [...this.schema.roots].map(([word, type]) => make("dt", {}, `${word}: `, this.link(type.name)));
+    const types = this.schema.types.filter((type) => !type.name.startsWith("__"))
       .sort((a, b) => a.name.localeCompare(b.name));
     return [
-      ...this.text(description), make("h4", {}, "Operations"), make("dl", {}, ...roots),
+      ...this.text(this.schema.description), make("h4", {}, "Operations"), make("dl", {}, ...roots),
       make("h4", {}, "Types"), make("dl", {}, ...types.flatMap((type) => this.entry([this.link(type.name)], type))),
       make("h4", {}, "Directives"),
-      make("dl", {}, ...directives.flatMap((directive) =>
+      make("dl", {}, ...this.schema.directives.flatMap((directive) =>
         this.entry([`@${directive.name}`, ...this.args(directive.args)], directive))),
     ];
   }
 
   type(type) {
-    const lists = [
-      ["Implements", type.interfaces], ["Is one of", type.possibleTypes],
-    ].filter(([, types]) => types?.length).flatMap(([title, types]) => [
-      make("h4", {}, title),
-      make("dl", {}, ...types.map(({ name }) => make("dt", {}, this.link(name)))),
-    ]);
+    const lists = [["Implements", type.interfaces], ["Is one of", type.possibleTypes]]
+      .filter(([, types]) => types?.length).flatMap(([title, types]) => [
+        make("h4", {}, title),
+        make("dl", {}, ...types.map(({ name }) => make("dt", {}, this.link(name)))),
+      ]);
     const members = [...(type.fields ?? []), ...(type.inputFields ?? []), ...(type.enumValues ?? [])];
     const words = { INPUT_OBJECT: type.isOneOf ? "input, exactly one of" : "input" };
+    const uses = this.schema.uses(type.name);
     return [
       make("h3", {}, type.name), make("p", {}, words[type.kind] ?? type.kind.toLowerCase()),
       ...this.text(type.description), ...this.text(type.specifiedByURL), ...lists,
       ...(members.length ? [make("h4", {}, type.enumValues ? "Values" : "Fields")] : []),
       make("dl", {}, ...members.flatMap((member) => this.member(member))),
+      ...(uses.length ? [make("h4", {}, "Used by")] : []),
+      make("dl", {}, ...uses.map(([other, member]) => make("dt", {}, this.link(`${other.name}.${member.name}`)))),
     ];
   }
 
   found(words) {
     const hits = [];
-    for (const type of this.types.values()) {
+    for (const type of this.schema.types) {
       if (type.name.toLowerCase().includes(words)) hits.push(this.entry([this.link(type.name)], type));
       for (const member of [...(type.fields ?? []), ...(type.inputFields ?? []), ...(type.enumValues ?? [])]) {
-        if (type.name.startsWith("__") || !member.name.toLowerCase().includes(words)) continue;
-        hits.push(this.entry([this.link(type.name), ".", member.name], member));
+        const coordinate = `${type.name}.${member.name}`;
+        const isHit = member.name.toLowerCase().includes(words) || coordinate.toLowerCase() === words;
+        if (type.name.startsWith("__") || !isHit) continue;
+        hits.push(this.entry([this.link(coordinate)], member));
       }
     }
     if (hits.length === 0) return [make("p", {}, "Nothing has this name.")];
@@ -109,7 +101,9 @@ export class Docs {
   }
 
   member(member) {
-    const name = make("span", { className: member.isDeprecated ? "deprecated" : "" }, member.name);
+    const name = make("span", {
+      className: member.isDeprecated ? "deprecated" : "", "data-member": member.name,
+    }, member.name);
     const type = member.type ? [": ", this.reference(member.type)] : [];
     const value = member.defaultValue != null ? [` = ${member.defaultValue}`] : [];
     return this.entry([name, ...this.args(member.args ?? []), ...type, ...value], member);
@@ -118,7 +112,7 @@ export class Docs {
   args(args) {
     if (args.length === 0) return [];
     const parts = args.flatMap((arg, index) => [
-      index > 0 ? ", " : "", make("span", { className: "variable", title: arg.description ?? "" }, arg.name), ": ",
+      index > 0 ? ", " : "", make("span", { className: "argument", title: arg.description ?? "" }, arg.name), ": ",
       this.reference(arg.type), arg.defaultValue != null ? ` = ${arg.defaultValue}` : "",
     ]);
     return ["(", ...parts, ")"];
@@ -127,11 +121,11 @@ export class Docs {
   reference(type) {
     if (type.kind === "NON_NULL") return make("span", {}, this.reference(type.ofType), "!");
     if (type.kind === "LIST") return make("span", {}, "[", this.reference(type.ofType), "]");
-    return this.link(type.name);
+    return this.link(named(type));
   }
 
-  link(name) {
-    return make("button", { type: "button", className: "link", onclick: () => this.open(name) }, name);
+  link(coordinate) {
+    return make("button", { type: "button", className: "link", onclick: () => this.open(coordinate) }, coordinate);
   }
 
   entry(title, { description, isDeprecated, deprecationReason }) {

@@ -1,47 +1,49 @@
-// What stays when the page is closed: tabs, history and theme. The token stays only as long as the window.
+// What stays when the page is closed: tabs, history, saved queries and choices. Tokens and headers may be secrets: they
+// stay only as long as the window.
 
 const tabsMax = 20;
-const historyMax = 50;
+const historyMax = 100;
 
-const welcome = `# Write a query and run it with Ctrl-Enter or ⌘-Enter.
-# The schema is on the right; a token goes below.
+const welcome = `# Write a query, or click one together under "Build". Run it with Ctrl-Enter or ⌘-Enter.
+# Ctrl-Space completes; F1 lists the keys.
 {
   __typename
 }
 `;
 
-function read(name, fallback) {
+function read(storage, name, fallback) {
   try {
-    return JSON.parse(localStorage.getItem(name)) ?? fallback;
+    return JSON.parse(window[storage].getItem(`bookplate.${name}`)) ?? fallback;
   } catch {
     return fallback;  // storage is off, or not ours
   }
 }
 
-function write(name, value) {
+function write(storage, name, value) {
   try {
-    localStorage.setItem(name, JSON.stringify(value));
+    window[storage].setItem(`bookplate.${name}`, JSON.stringify(value));
   } catch {
     // Storage is off or full: the page works, and forgets.
   }
 }
 
-const isTab = (tab) => typeof tab?.query === "string" && typeof tab?.variables === "string";
-const list = (value) => (Array.isArray(value) ? value.filter(isTab) : []);
+const isQuery = (entry) => typeof entry?.query === "string" && typeof entry?.variables === "string";
+const list = (value) => (Array.isArray(value) ? value.filter(isQuery) : []);
 
 export class Store {
   constructor() {
-    this.tabs = list(read("bookplate.tabs", [])).slice(0, tabsMax);
+    this.tabs = list(read("localStorage", "tabs", [])).slice(0, tabsMax);
     if (this.tabs.length === 0) this.tabs.push({ query: welcome, variables: "" });
-    this.active = Math.min(Math.max(Number(read("bookplate.active", 0)) || 0, 0), this.tabs.length - 1);
-    this.history = list(read("bookplate.history", []));
+    this.active = Math.min(Math.max(Number(read("localStorage", "active", 0)) || 0, 0), this.tabs.length - 1);
+    this.history = list(read("localStorage", "history", []));
+    this.saved = list(read("localStorage", "saved", [])).filter((entry) => typeof entry.name === "string");
   }
 
   get tab() { return this.tabs[this.active]; }
 
   save() {
-    write("bookplate.tabs", this.tabs.map(({ query, variables }) => ({ query, variables })));
-    write("bookplate.active", this.active);
+    write("localStorage", "tabs", this.tabs.map(({ query, variables }) => ({ query, variables })));
+    write("localStorage", "active", this.active);
   }
 
   open(tab = { query: "", variables: "" }) {
@@ -59,23 +61,38 @@ export class Store {
   }
 
   remember(query, variables) {
-    const entry = { query, variables, time: Date.now() };
     const others = this.history.filter((old) => old.query !== query || old.variables !== variables);
-    this.history = [entry, ...others].slice(0, historyMax);
-    write("bookplate.history", this.history);
+    this.history = [{ query, variables, time: Date.now() }, ...others].slice(0, historyMax);
+    write("localStorage", "history", this.history);
   }
 
   forget() {
     this.history = [];
-    write("bookplate.history", []);
+    write("localStorage", "history", []);
   }
+
+  // Saves under a name, in place of what has it.
+  keep(name, query, variables) {
+    const others = this.saved.filter((old) => old.name !== name);
+    this.saved = [...others, { name, query, variables }].sort((a, b) => a.name.localeCompare(b.name));
+    write("localStorage", "saved", this.saved);
+  }
+
+  discard(name) {
+    this.saved = this.saved.filter((old) => old.name !== name);
+    write("localStorage", "saved", this.saved);
+  }
+
+  get(name, fallback) { return read("localStorage", name, fallback); }
+  set(name, value) { write("localStorage", name, value); }
 
   get theme() {
-    const preferred = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    return read("bookplate.theme", preferred);
+    return read("localStorage", "theme", matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   }
-  set theme(name) { write("bookplate.theme", name); }
+  set theme(name) { write("localStorage", "theme", name); }
 
-  get token() { try { return sessionStorage.getItem("bookplate.token") ?? ""; } catch { return ""; } }
-  set token(text) { try { sessionStorage.setItem("bookplate.token", text); } catch { /* the page works, and forgets */ } }
+  get token() { return read("sessionStorage", "token", ""); }
+  set token(text) { write("sessionStorage", "token", text); }
+  get headers() { return read("sessionStorage", "headers", ""); }
+  set headers(text) { write("sessionStorage", "headers", text); }
 }

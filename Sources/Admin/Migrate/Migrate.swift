@@ -7,7 +7,7 @@ import Postgres
 struct Migrate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Brings the database's schema up to date.",
-        subcommands: [Up.self, Status.self, Verify.self])
+        subcommands: [Up.self, Status.self, Verify.self, New.self])
 
     struct FolderOptions: ParsableArguments {
         @Option(help: "The folder of the migration files.")
@@ -26,7 +26,11 @@ struct Migrate: ParsableCommand {
             abstract: "Runs the migrations that have not been run, in order.",
             discussion: """
                 Each is run in a transaction with its record, under a lock that only one migration at a time
-                holds; interrupted at any point, the same command goes on from there.
+                holds; interrupted at any point, the same command goes on from there. One that does not get
+                a table's lock in time lets the others through and tries again.
+
+                A dry run does the same in one transaction and undoes it. It holds its locks meanwhile, and
+                says which; a file that runs in no transaction cannot be tried.
 
                 Examples:
                   bookplate-admin migrate up
@@ -38,28 +42,72 @@ struct Migrate: ParsableCommand {
         @OptionGroup var output: OutputOptions
         @Option(help: "The last version to run.")
         var to: Int64?
-        @Flag(help: "Say what would be run, and run nothing.")
+        @Option(help: "Seconds that a statement waits for a lock.")
+        var lockTimeout = 5
+        @Option(help: "How often a migration that got no lock is tried again.")
+        var lockRetries = 5
+        @Flag(help: "Run them, say what they locked, and undo it.")
         var dryRun = false
 
-        func run() throws {
-            let migrator = try folder.migrator()
-            if dryRun {
-                let pending = try Migrate.failing { () throws(MigrationError) in
-                    try migrator.pending(to: to)
-                }
-                output.print(
-                    .object([.init("pending", .list(pending.map { .string($0.fileName) }))]),
-                    lines: pending.map { "would run \($0.fileName): \($0.reason)" })
-                return
+        func validate() throws {
+            guard (1...3600).contains(lockTimeout) else {
+                throw ValidationError("--lock-timeout is 1 to 3600.")
             }
+            guard (0...20).contains(lockRetries) else {
+                throw ValidationError("--lock-retries is 0 to 20.")
+            }
+        }
+
+        func run() throws {
+            var migrator = try folder.migrator()
+            migrator.lockTimeout = .seconds(lockTimeout)
+            migrator.lockRetriesMax = lockRetries
+            if dryRun { return try tryIt(migrator) }
             let applied = try Migrate.failing { () throws(MigrationError) in
                 try migrator.up(to: to) { record in
                     tell("ran \(record.version)_\(record.name) in \(record.milliseconds) ms")
+                } onRetry: { file, delay in
+                    tell("\(file.fileName) got no lock: again in \(delay.components.seconds) s")
                 }
             }
             output.print(
                 .object([.init("applied", .list(applied.map { .int(Int($0.version)) }))]),
                 lines: applied.isEmpty ? ["up to date"] : ["\(applied.count) run, up to date"])
+        }
+
+        private func tryIt(_ migrator: Migrator) throws {
+            let (trials, untried) = try Migrate.failing { () throws(MigrationError) in
+                try migrator.tryPending(to: to)
+            }
+            let pending = trials.map(\.file) + untried
+            output.print(
+                .object([
+                    .init("pending", .list(pending.map { .string($0.fileName) })),
+                    .init(
+                        "tried",
+                        .list(
+                            trials.map { trial in
+                                .object([
+                                    .init("file", .string(trial.file.fileName)),
+                                    .init("milliseconds", .int(Int(trial.milliseconds))),
+                                    .init("locks", .list(trial.locks.map(\.json))),
+                                ])
+                            })),
+                    .init("untried", .list(untried.map { .string($0.fileName) })),
+                    .init("dryRun", .boolean(true)),
+                ]),
+                lines: trials.flatMap { trial in
+                    [
+                        "tried \(trial.file.fileName) in \(trial.milliseconds) ms: \(trial.file.reason)"
+                    ]
+                        + trial.locks.map { "  it locked \($0)" }
+                }
+                    + untried.map {
+                        "not tried: \($0.fileName) "
+                            + ($0.isTransactional
+                                ? "(after one that cannot be)" : "(no transaction)")
+                    }
+                    + (pending.isEmpty ? ["up to date"] : ["(a dry run: all of it is undone)"]))
         }
     }
 
@@ -113,11 +161,11 @@ struct Migrate: ParsableCommand {
             output.print(
                 .object([.init("findings", .list(findings.map { .string($0) }))]),
                 lines: findings.isEmpty ? ["all migrations are run and unchanged"] : findings)
-            guard findings.isEmpty else { throw ExitCode(2) }
+            guard findings.isEmpty else { throw ExitStatus.found.code }
         }
     }
 
-    private static func failing<Value>(
+    static func failing<Value>(
         _ work: () throws(MigrationError) -> Value
     ) throws(Failure) -> Value {
         do throws(MigrationError) {

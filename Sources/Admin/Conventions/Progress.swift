@@ -1,0 +1,100 @@
+import Glibc
+import Synchronization
+
+/// A line that shows how far a long command is: on standard error, and only where that is a terminal.
+final class Progress: Sendable {
+    /// Goes to the line's beginning and empties it.
+    static let clearLine = "\r\u{1B}[K"
+    private static let redrawInterval = Duration.milliseconds(100)
+
+    private let label: String
+    private let total: Int?
+    private let start = ContinuousClock.now
+    private let isShown: Bool
+    private let state: Mutex<(done: Int, drawnAt: ContinuousClock.Instant?)>
+
+    /// - Parameters:
+    ///   - total: how many there are; nil where nobody knows, and then there is no bar and no end in sight.
+    ///   - done: how many an earlier run has done already.
+    init(_ label: String, total: Int?, done: Int = 0) {
+        self.label = label
+        self.total = total
+        isShown = isatty(STDERR_FILENO) == 1
+        doneBefore = done
+        state = Mutex((done, nil))
+    }
+
+    private let doneBefore: Int
+
+    /// More are done.
+    func advance(by count: Int = 1) {
+        guard isShown else { return }
+        let now = ContinuousClock.now
+        let line: String? = state.withLock { state in
+            state.done += count
+            if let drawnAt = state.drawnAt, now - drawnAt < Self.redrawInterval { return nil }
+            state.drawnAt = now
+            return Self.line(
+                label, done: state.done, total: total, doneNow: state.done - doneBefore,
+                elapsed: now - start, width: Self.terminalWidth)
+        }
+        if let line { show(Self.clearLine + line) }
+    }
+
+    /// Takes the line away; the summary follows.
+    func finish() {
+        if isShown { show(Self.clearLine) }
+    }
+
+    private func show(_ text: String) {
+        var text = text
+        text.withUTF8 { put($0, STDERR_FILENO) }
+    }
+
+    private static var terminalWidth: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// The line's text: `covers [####------] 40% 400/1000 · 20/s · 30 s left`.
+    ///
+    /// - Parameter doneNow: by this run, which the rate follows from.
+    static func line(
+        _ label: String, done: Int, total: Int?, doneNow: Int, elapsed: Duration, width: Int
+    ) -> String {
+        let seconds = max(elapsed / .seconds(1), 0.001)
+        let rate = Double(doneNow) / seconds
+        var words = "\(rate < 10 ? decimal(rate) : "\(Int(rate))")/s"
+        guard let total, total > 0 else { return "\(label) \(done) · \(words)".cut(to: width) }
+        let share = min(1, Double(done) / Double(total))
+        if rate > 0, done < total {
+            words += " · \(time(Double(total - done) / rate)) left"
+        }
+        let before = "\(label) ["
+        let after = "] \(Int(share * 100))% \(done)/\(total) · \(words)"
+        let cells = max(10, min(30, width - before.count - after.count - 1))
+        let filled = Int(share * Double(cells))
+        let bar =
+            String(repeating: "#", count: filled) + String(repeating: "-", count: cells - filled)
+        return (before + bar + after).cut(to: width)
+    }
+
+    private static func decimal(_ number: Double) -> String {
+        let tenths = Int((number * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// `45 s`, `12 min`, `3 h 20 min`.
+    static func time(_ seconds: Double) -> String {
+        let seconds = Int(min(seconds, 1e9))
+        if seconds < 90 { return "\(seconds) s" }
+        let minutes = (seconds + 30) / 60
+        return minutes < 90 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60) min"
+    }
+}
+
+extension String {
+    /// One cell is left free: some terminals begin a new line after the last.
+    fileprivate func cut(to width: Int) -> String { String(prefix(max(1, width - 1))) }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Bookplate
+import Config
+import GraphQL
+
+/// `bookplate-admin doctor`: whether this installation is sound.
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Looks at everything a server needs, and says what is wrong and what to do.",
+        discussion: """
+            One line for each: the configuration, the two databases and their roles, row-level security,
+            migrations, the clock, the session keys, the place of the covers, what is outside. It changes
+            nothing. Exits with 2 where something is wrong; warnings are no reason.
+
+            Examples:
+              bookplate-admin doctor
+              bookplate-admin doctor --offline --json
+            """)
+
+    @OptionGroup var output: OutputOptions
+    @Flag(help: "Ask nobody outside.")
+    var offline = false
+    @Option(help: "The folder of the migration files.")
+    var migrations = "migrations"
+
+    func run() async throws {
+        var findings: [Finding] = []
+        do throws(ConfigError) {
+            let configuration = try Configuration.load()
+            findings.append(
+                .ok("configuration", "read, for \(configuration.environment.rawValue)"))
+            findings += DatabaseExamination(configuration, migrations: migrations).findings()
+            findings.append(KeysExamination.finding(configuration))
+            findings.append(StorageExamination.finding(configuration))
+            findings += await OutsideExamination.findings(configuration, isOffline: offline)
+        } catch {
+            findings.append(
+                .wrong(
+                    "configuration", "\(error)", "mend it; docs/operations.md lists all variables"))
+        }
+        output.print(
+            .object([
+                .init("isSound", .boolean(!findings.contains { $0.state == .wrong })),
+                .init("findings", .list(findings.map(\.json))),
+            ]), lines: findings.map(\.line))
+        if findings.contains(where: { $0.state == .wrong }) { throw ExitStatus.found.code }
+    }
+}

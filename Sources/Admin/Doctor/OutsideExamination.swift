@@ -1,0 +1,59 @@
+import Config
+import HTTPFetch
+
+/// Whom the server asks outside. Any answer will do: that it is reachable is the question.
+enum OutsideExamination {
+    private static let deadline = Duration.seconds(5)
+
+    static func findings(_ configuration: Configuration, isOffline: Bool) async -> [Finding] {
+        let sources = configuration.sources
+        let places: [(String, String?)] = [
+            ("Apple's keys", configuration.identity.appleJWKSURL),
+            ("Open Library", sources.openLibraryURL),
+            ("Open Library's covers", sources.openLibraryCoversURL),
+            ("Google Books", sources.googleBooksURL),
+            ("ISBNdb", sources.isbnDBURL),
+        ]
+        let allowed: FetchAllowList
+        do throws(FetchAllowList.InvalidEntry) {
+            allowed = try FetchAllowList(parsing: sources.fetchAllow.joined(separator: ","))
+        } catch {
+            return [
+                .wrong(
+                    "configuration", "BOOKPLATE_FETCH_ALLOW has '\(error.text)'",
+                    "write hosts, addresses and networks with commas between them")
+            ]
+        }
+        let fetcher = Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
+        return await withTaskGroup(of: (Int, Finding).self) { group in
+            for (index, (name, url)) in places.enumerated() {
+                group.addTask {
+                    guard let url else { return (index, .skipped(name, "switched off")) }
+                    if isOffline { return (index, .skipped(name, "not asked")) }
+                    return (index, await finding(name, url, fetcher))
+                }
+            }
+            var findings: [(Int, Finding)] = []
+            for await finding in group { findings.append(finding) }
+            return findings.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private static func finding(_ name: String, _ url: String, _ fetcher: Fetcher) async -> Finding
+    {
+        do throws(FetchError) {
+            let answer = try await fetcher.fetch(FetchRequest(url: url, deadline: deadline))
+            return .ok(name, "answers at \(url) (status \(answer.status))")
+        } catch .addressRefused {
+            return .wrong(
+                name, "\(url) is at an address that may not be reached",
+                "add it to BOOKPLATE_FETCH_ALLOW if it is yours")
+        } catch .tooLarge {
+            return .ok(name, "answers at \(url)")
+        } catch {
+            return .warning(
+                name, "\(url) cannot be reached (\(error))",
+                "look at the network; what needs it waits or says so")
+        }
+    }
+}

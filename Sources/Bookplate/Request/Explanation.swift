@@ -1,0 +1,48 @@
+import GraphQL
+import Postgres
+
+/// What a request did and how long it took, for the developer who asked with `extensions: {explain: true}`.
+///
+/// Development only: it tells the statements.
+final class Explanation {
+    private var roundTrips: [Value] = []
+    private var database = Duration.zero
+
+    func add(_ segment: Segment, _ duration: Duration) {
+        database += duration
+        roundTrips.append(
+            .object([
+                .init("microseconds", Self.microseconds(duration)),
+                .init("statements", .list(segment.statementTexts.map { .string($0) })),
+            ]))
+    }
+
+    /// The response with `extensions.explain` in it.
+    ///
+    /// - Parameter body: a response object without extensions.
+    func added(
+        to body: [UInt8], isKnown: Bool, document: CachedDocument, planning: Duration,
+        execution: Duration
+    ) -> [UInt8] {
+        guard body.last == UInt8(ascii: "}") else { return body }
+        let phases = [
+            ("parse", document.parsing), ("validate", document.validation), ("plan", planning),
+            ("execute", execution), ("database", database),
+        ]
+        var writer = ResponseWriter()
+        writer.write(
+            .object([
+                .init("documentWasKnown", .boolean(isKnown)),
+                .init(
+                    "microseconds",
+                    .object(phases.map { .init($0.0, Self.microseconds($0.1)) })),
+                .init("roundTrips", .list(roundTrips)),
+            ]))
+        return body.dropLast() + Array(#","extensions":{"explain":"#.utf8) + writer.bytes
+            + Array("}}".utf8)
+    }
+
+    private static func microseconds(_ duration: Duration) -> Value {
+        .int(Int(duration / .microseconds(1)))
+    }
+}

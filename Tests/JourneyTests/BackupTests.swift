@@ -1,0 +1,69 @@
+import FoundationEssentials
+import GraphQL
+import TestSupport
+import Testing
+
+/// What is backed up while the server runs is what is there after it was restored elsewhere.
+@Suite struct BackupTests {
+    @Test func restoredInstallationIsTheSame() async throws {
+        let installation = try await Installation.ready()
+        let server = try await installation.startServer()
+        let session = try await server.signIn("keeper")
+        let token = session["accessToken"]?.string
+        let made = try await server.client.ask(
+            #"mutation { createBook(input: {title: "Kept"}) { id title } }"#, token: token)
+        #expect(made["errors"] == nil)
+        let covers = "\(installation.folder)/covers"
+        try FileManager.default.createDirectory(
+            atPath: "\(covers)/ab", withIntermediateDirectories: true)
+        _ = try installation.write("a cover", to: "covers/ab/one.jpg")
+
+        let backup = "\(installation.folder)/backup"
+        let taken = try await script(
+            "backup", backup, storage: covers, database: installation.database)
+        #expect(taken.code == 0, "\(taken.errors)")
+        // A copy is never overwritten.
+        #expect(
+            try await script("backup", backup, storage: covers, database: installation.database)
+                .code == 1)
+
+        let other = try await Installation.bare()
+        let restoredCovers = "\(other.folder)/covers"
+        let restored = try await script(
+            "restore", backup, storage: restoredCovers, database: other.database)
+        #expect(restored.code == 0, "\(restored.errors)")
+        #expect(
+            try String(contentsOfFile: "\(restoredCovers)/ab/one.jpg", encoding: .utf8) == "a cover"
+        )
+        #expect(
+            try await other.admin(["migrate", "verify"] + AdminTests.folder).code == 0)
+        // The same session opens the same library: the keys are kept apart, as the page says.
+        let keys = "\(installation.folder)/.bookplate/session-keys"
+        let again = try await other.startServer(["BOOKPLATE_SESSION_KEYS": keys])
+        let library = try await again.client.ask(
+            "{ me { books { nodes { title } } } }", token: token)
+        #expect(library == ["data": ["me": ["books": ["nodes": [["title": "Kept"]]]]]])
+        // Row-level security came along: a stranger sees nothing.
+        let stranger = try await again.signIn("stranger")["accessToken"]?.string
+        let nothing = try await again.client.ask("{ me { books { totalCount } } }", token: stranger)
+        #expect(nothing == ["data": ["me": ["books": ["totalCount": 0]]]])
+
+        let twice = try await script(
+            "restore", backup, storage: restoredCovers + "2", database: other.database)
+        #expect(twice.code == 1)
+        #expect(twice.errors.contains("not empty"))
+    }
+
+    private func script(
+        _ name: String, _ folder: String, storage: String, database: TestDatabase
+    ) async throws -> Program.Outcome {
+        let program = Program(
+            name: name,
+            environment: [
+                "PATH": "/usr/bin:/bin", "BOOKPLATE_STORAGE": "file:\(storage)",
+                "BOOKPLATE_ADMIN_DATABASE_URL": try database.url(as: TestCluster.owner),
+            ],
+            folder: try Program.makeFolder(), path: "\(TestCluster.project)/scripts/\(name)")
+        return try await program.run(folder)
+    }
+}

@@ -1,0 +1,284 @@
+import FoundationEssentials
+import GraphQL
+import TestSupport
+import Testing
+
+/// Every query and command that the documentation shows, run as its reader would.
+@Suite struct DocsTests {
+    /// A fenced block: the words after the fence, its text, and what stands before it for a failure's message.
+    struct Block: Sendable, CustomTestStringConvertible {
+        let page: String
+        let line: Int
+        let words: [String]
+        let text: String
+        /// The text of the `json variables` block that follows, where one does.
+        var variables: String?
+
+        var testDescription: String { "\(page):\(line)" }
+    }
+
+    static let pages: [String] = {
+        let docs =
+            (try? FileManager.default.contentsOfDirectory(atPath: TestCluster.project + "/docs"))
+            ?? []
+        return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
+    }()
+
+    static let blocks = pages.flatMap { (try? blocks(of: $0)) ?? [] }
+
+    static func blocks(of page: String) throws -> [Block] {
+        let text = try String(contentsOfFile: "\(TestCluster.project)/\(page)", encoding: .utf8)
+        var blocks: [Block] = []
+        var open: (line: Int, words: [String], lines: [Substring])?
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            guard line.hasPrefix("```") else {
+                open?.lines.append(line)
+                continue
+            }
+            if let (start, words, lines) = open {
+                let text = lines.joined(separator: "\n")
+                if words == ["json", "variables"], !blocks.isEmpty {
+                    blocks[blocks.count - 1].variables = text
+                } else {
+                    blocks.append(Block(page: page, line: start, words: words, text: text))
+                }
+                open = nil
+            } else {
+                open = (index + 1, line.dropFirst(3).split(separator: " ").map(String.init), [])
+            }
+        }
+        return blocks
+    }
+
+    // MARK: Queries
+
+    private static let schema = Shared {
+        let text = try String(
+            contentsOfFile: "\(TestCluster.project)/schema.graphql", encoding: .utf8)
+        return try buildSchema(try parse(Source(text), limits: .trusted))
+    }
+
+    @Test(arguments: blocks.filter { $0.words.first == "graphql" })
+    func queriesAreValid(block: Block) async throws {
+        let document = try parse(Source(block.text))
+        let errors = validate(document, against: try await Self.schema(), limits: OperationLimits())
+        #expect(errors.map(\.message) == [])
+    }
+
+    @Test(arguments: pages)
+    func queriesWork(page: String) async throws {
+        let blocks = try Self.blocks(of: page).filter { $0.words == ["graphql"] }
+        guard !blocks.isEmpty else { return }
+        let server = try await Self.server()
+        let reader = try await DocumentedReader(server, page)
+        for block in blocks {
+            let document = try parse(Source(block.text))
+            guard Self.canBeRun(document, block) else { continue }
+            let variables = try parseJSON(Array(reader.filled(block.variables ?? "{}").utf8))
+            let answer = try await server.client.ask(block.text, variables, token: reader.token)
+            #expect(answer["errors"] == nil, "\(block.testDescription): \(answer)")
+            #expect(answer["data"] != nil)
+        }
+    }
+
+    /// One operation, no subscription, no file, and a value for every variable that needs one.
+    private static func canBeRun(_ document: Document, _ block: Block) -> Bool {
+        let operations = document.definitions.compactMap { definition in
+            if case .operation(let operation) = definition { operation } else { nil }
+        }
+        guard operations.count == 1, operations[0].kind != .subscription else { return false }
+        return operations[0].variables.allSatisfy { variable in
+            if variable.type.namedType == "Upload" { return false }
+            if case .nonNull = variable.type, variable.defaultValue == nil {
+                return block.variables != nil
+            }
+            return true
+        } && block.variables?.contains("Upload") != true
+    }
+
+    private static let installation = Shared { try await Installation.ready() }
+    private static let server = Shared { try await installation().startServer() }
+
+    // MARK: Commands
+
+    /// Lines of a block that name one of the project's own commands, with continued lines joined.
+    private static func commands(_ block: Block) -> [String] {
+        block.text.replacing("\\\n", with: " ").split(separator: "\n").map { line in
+            String(
+                line.drop { $0 == " " }.split(
+                    separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0])
+        }
+    }
+
+    /// A line as a shell would take it apart; redirections and pipes end it.
+    private static func words(_ line: String) -> [String] {
+        var words: [String] = []
+        var word = ""
+        var quote: Character?
+        for character in line {
+            if let open = quote {
+                if character == open { quote = nil } else { word.append(character) }
+            } else if character == "'" || character == "\"" {
+                quote = character
+            } else if character == " " {
+                if !word.isEmpty { words.append(word) }
+                word = ""
+            } else {
+                word.append(character)
+            }
+        }
+        if !word.isEmpty { words.append(word) }
+        return Array(words.prefix { ![">", ">>", "|", "&&", "||", "<"].contains($0) })
+    }
+
+    @Test(arguments: blocks.filter { $0.words.first == "sh" })
+    func commandsExist(block: Block) async throws {
+        let installation = try await Self.installation()
+        let help = try await installation.admin("--experimental-dump-help")
+        let root = try #require(try parseJSON(Array(help.output.utf8))["command"])
+        for line in Self.commands(block) {
+            let words = Self.words(line)
+            if let start = words.firstIndex(of: "bookplate-admin") {
+                Self.check(Array(words[(start + 1)...]), root, block)
+            }
+            for script in words where script.hasPrefix("scripts/") && !script.contains(".") {
+                #expect(
+                    FileManager.default.isExecutableFile(
+                        atPath: "\(TestCluster.project)/\(script)"),
+                    "\(block.testDescription): \(script)")
+            }
+        }
+    }
+
+    /// The words lead to a command, and every option is one of its own.
+    private static func check(_ words: [String], _ root: Value, _ block: Block) {
+        var command = root
+        var rest = words[...]
+        while let name = rest.first,
+            let child = command["subcommands"]?.list?.first(where: {
+                $0["commandName"]?.string == name
+            })
+        {
+            command = child
+            rest = rest.dropFirst()
+        }
+        let isLeaf = (command["subcommands"]?.list ?? []).allSatisfy {
+            $0["commandName"]?.string == "help"
+        }
+        #expect(
+            isLeaf || rest.first == "--help",
+            "\(block.testDescription): \(words.joined(separator: " "))")
+        let known =
+            (command["arguments"]?.list ?? []).flatMap { argument in
+                (argument["names"]?.list ?? []).compactMap { $0["name"]?.string }
+            } + ["help"]
+        for option in rest where option.hasPrefix("--") {
+            let name = option.dropFirst(2).prefix { $0 != "=" }
+            #expect(known.contains(String(name)), "\(block.testDescription): \(option)")
+        }
+    }
+
+    @Test(arguments: blocks.filter { $0.words == ["sh", "run"] })
+    func commandsWork(block: Block) async throws {
+        let installation = try await Self.installation()
+        for line in Self.commands(block) where line.hasPrefix("bookplate-admin ") {
+            var words = Array(Self.words(line).dropFirst())
+            if words.first == "migrate" { words += ["--migrations", TestCluster.migrations] }
+            let outcome = try await installation.admin(words)
+            #expect(outcome.code == 0, "\(block.testDescription): \(line): \(outcome.errors)")
+        }
+    }
+
+    // MARK: What is said of the server
+
+    /// Each metric that a server tells is in the table, and the other way round; the dashboard asks for no other.
+    @Test func metricsAreDocumented() async throws {
+        let server = try await Self.server()
+        _ = try await server.client.ask("{ nonsense }")
+        let told = try await server.client.send("GET", "/metrics").body.split(separator: "\n")
+            .filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) }
+        let page = try String(
+            contentsOfFile: "\(TestCluster.project)/docs/operations.md", encoding: .utf8)
+        let table = page.split(separator: "\n").filter { $0.hasPrefix("| `bookplate_") }
+        let documented = Set(
+            table.flatMap { row in
+                row.split(separator: "|")[0].matches(of: /`(bookplate_[a-z_]+)`/).map {
+                    String($0.1)
+                }
+            })
+        #expect(Set(told).subtracting(documented) == [])
+        let dashboard = try String(
+            contentsOfFile: "\(TestCluster.project)/docs/grafana.json", encoding: .utf8)
+        #expect(throws: Never.self) { try parseJSON(Array(dashboard.utf8)) }
+        let asked = Set(
+            dashboard.matches(of: /bookplate_[a-z_]+/).map { match in
+                String(match.0.hasSuffix("_bucket") ? match.0.dropLast("_bucket".count) : match.0)
+            })
+        #expect(asked.subtracting(documented) == [])
+    }
+
+    /// Each variable that the server knows is in the table.
+    @Test func variablesAreDocumented() throws {
+        let page = try String(
+            contentsOfFile: "\(TestCluster.project)/docs/operations.md", encoding: .utf8)
+        let folder = TestCluster.project + "/Sources/Config"
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder)
+        where file.hasSuffix(".swift") {
+            let text = try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
+            for match in text.matches(of: /"(BOOKPLATE_[A-Z0-9_]*[A-Z0-9]|DATABASE_URL)"/) {
+                #expect(page.contains("`\(match.1)`"), "\(match.1)")
+            }
+        }
+    }
+
+    @Test(arguments: pages)
+    func linksLeadSomewhere(page: String) throws {
+        let text = try String(contentsOfFile: "\(TestCluster.project)/\(page)", encoding: .utf8)
+        let folder = page.split(separator: "/").dropLast().joined(separator: "/")
+        for match in text.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/) {
+            let path = "\(TestCluster.project)/\(folder.isEmpty ? "" : folder + "/")\(match.1)"
+            #expect(FileManager.default.fileExists(atPath: path), "\(match.1)")
+        }
+    }
+}
+
+/// Somebody who has just signed in, with a book on a shelf, as the pages' placeholders need them.
+private struct DocumentedReader {
+    let token: String
+    private let values: [String: String]
+
+    init(_ server: RunningServer, _ page: String) async throws {
+        let session = try await server.signIn(page)
+        token = session["accessToken"]?.string ?? ""
+        func ask(_ query: String) async throws -> Value {
+            try await server.client.ask(query, token: session["accessToken"]?.string)["data"]
+                ?? .null
+        }
+        let shelf = try await ask(#"mutation { createShelf(input: {name: "Everything"}) { id } }"#)
+        let book = try await ask(#"mutation { createBook(input: {title: "Dune"}) { id } }"#)
+        let card = try await ask("{ feed(first: 1) { nodes { id } } }")
+        let identity = try await server.client.send(
+            "POST", "/development/identity-token",
+            body: #"{"subject":"\#(page).again","audience":"com.example.reader"}"#)
+        values = [
+            "user": session["user", "id"]?.string ?? "",
+            "refreshToken": session["refreshToken"]?.string ?? "",
+            "identityToken": identity.json["identityToken"]?.string ?? "",
+            "shelf": shelf["createShelf", "id"]?.string ?? "",
+            "book": book["createBook", "id"]?.string ?? "",
+            "card": card["feed", "nodes", 0, "id"]?.string ?? "",
+        ]
+    }
+
+    /// Variables with their placeholders filled in; ids of what is new are new each time.
+    func filled(_ text: String) -> String {
+        var text = text
+        for (name, value) in values { text = text.replacing("{\(name)}", with: value) }
+        for name in ["newShelf", "newBook"] {
+            text = text.replacing("{\(name)}", with: "\(UUID())".lowercased())
+        }
+        return text
+    }
+}

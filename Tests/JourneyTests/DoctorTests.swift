@@ -1,0 +1,90 @@
+import Glibc
+import GraphQL
+import TestSupport
+import Testing
+
+/// `bookplate-admin doctor` finds what is wrong and says what to do.
+@Suite struct DoctorTests {
+    private func examine(
+        _ installation: Installation, _ changes: [String: String?] = [:]
+    ) async throws -> (code: Int32?, states: [String: String], lines: [Value]) {
+        let outcome = try await installation.admin(
+            ["doctor", "--offline", "--json"] + AdminTests.folder, changes)
+        let result = try parseJSON(Array(outcome.output.utf8))
+        let findings = result["findings"]?.list ?? []
+        #expect((result["isSound"] == true) == (outcome.code == 0))
+        var states: [String: String] = [:]
+        for finding in findings where states[finding["check"]?.string ?? ""] != "wrong" {
+            states[finding["check"]?.string ?? ""] = finding["state"]?.string
+        }
+        // Whatever is wrong comes with what to do.
+        for finding in findings where finding["state"] == "wrong" {
+            #expect(finding["remedy"]?.string?.isEmpty == false)
+        }
+        return (outcome.code, states, findings)
+    }
+
+    @Test func soundInstallationHasNothingWrong() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let (code, states, _) = try await examine(installation)
+        #expect(code == 0, "\(states)")
+        for check in [
+            "configuration", "database", "role", "clock", "connections", "row security",
+            "migrations", "keys", "storage",
+        ] {
+            #expect(states[check] == "ok", "\(check)")
+        }
+        #expect(states["Open Library"] == "skipped")
+        let lines = try await installation.admin(["doctor", "--offline"] + AdminTests.folder)
+        #expect(lines.output.split(separator: "\n").count == states.count)
+    }
+
+    @Test func eachThingThatIsWrongIsFound() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        func state(of check: String, _ changes: [String: String?] = [:]) async throws -> String? {
+            let (code, states, _) = try await examine(installation, changes)
+            #expect(code == 2, "\(check)")
+            return states[check]
+        }
+        let database = installation.database
+        #expect(try await state(of: "configuration", ["BOOKPLATE_NONSENSE": "1"]) == "wrong")
+        #expect(
+            try await state(
+                of: "database", ["DATABASE_URL": "postgresql://nobody@/x?host=/nowhere"])
+                == "wrong")
+        #expect(
+            try await state(of: "role", ["DATABASE_URL": try database.url(as: TestCluster.owner)])
+                == "wrong")
+        #expect(
+            try await state(of: "connections", ["BOOKPLATE_DATABASE_CONNECTIONS": "1000"])
+                == "wrong"
+        )
+        #expect(
+            try await state(of: "storage", ["BOOKPLATE_STORAGE": "file:/proc/version/nothing"])
+                == "wrong")
+        #expect(
+            try await state(
+                of: "keys",
+                ["BOOKPLATE_ENV": "production", "BOOKPLATE_SESSION_KEYS": "/nowhere/keys"])
+                == "wrong")
+        let keys = try installation.write("sign a 1 x", to: "open-keys")
+        chmod(keys, 0o644)
+        #expect(try await state(of: "keys", ["BOOKPLATE_SESSION_KEYS": keys]) == "wrong")
+
+        try await database.execute("ALTER TABLE shelves NO FORCE ROW LEVEL SECURITY")
+        #expect(try await state(of: "row security") == "wrong")
+        try await database.execute("ALTER TABLE shelves FORCE ROW LEVEL SECURITY")
+        try await database.execute("UPDATE schema_migrations SET checksum = 'other'")
+        #expect(try await state(of: "migrations") == "wrong")
+    }
+
+    @Test func pendingMigrationsAreWrong() async throws {
+        let (code, states, findings) = try await examine(try await Installation.bare())
+        #expect(code == 2)
+        #expect(states["migrations"] == "wrong")
+        #expect(
+            findings.contains {
+                $0["remedy"]?.string?.contains("bookplate-admin migrate up") == true
+            })
+    }
+}

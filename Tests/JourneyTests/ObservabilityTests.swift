@@ -1,0 +1,105 @@
+import GraphQL
+import TestSupport
+import Testing
+
+/// What an operator can see of a running server, and what must not be seen.
+@Suite struct ObservabilityTests {
+    private static let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+    @Test func metricsCountWhatWasDone() async throws {
+        let server = try await Installation.ready(catalog: []).startServer()
+        let token = try await server.signIn("counted")["accessToken"]?.string
+        for _ in 0..<3 { _ = try await server.client.ask("{ me { id } }", token: token) }
+        _ = try await server.client.ask("{ me { id } }")
+        _ = try await server.client.ask("{ nonsense }")
+        _ = try await server.client.send("GET", "/nothing/at/all")
+        let response = try await server.client.send("GET", "/metrics")
+        #expect(response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+        let lines = response.body.split(separator: "\n")
+        func value(_ name: String) -> Int? {
+            lines.first { $0.hasPrefix(name + " ") }?.split(separator: " ").last.flatMap { Int($0) }
+        }
+        #expect(value(#"bookplate_http_requests_total{route="/graphql",status="200"}"#) == 5)
+        #expect(value(#"bookplate_http_requests_total{route="/graphql",status="400"}"#) == 1)
+        #expect(value(#"bookplate_http_requests_total{route="none",status="404"}"#) == 1)
+        #expect(value(#"bookplate_operation_duration_seconds_count{kind="query"}"#) == 4)
+        #expect(value(#"bookplate_operation_duration_seconds_count{kind="mutation"}"#) == 1)
+        #expect(value("bookplate_requests_refused_total") == 1)
+        #expect(value(#"bookplate_errors_total{code="UNAUTHENTICATED"}"#) == 1)
+        #expect((value("bookplate_database_connections") ?? 0) > 0)
+        // Nobody's words become labels.
+        #expect(!response.body.contains("nothing/at"))
+    }
+
+    @Test func slowOperationsAreLoggedWithoutWhatTheySay() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer([
+            "BOOKPLATE_SLOW_OPERATION_MS": "1", "BOOKPLATE_LOG_FORMAT": "json",
+        ])
+        let token = try await server.signIn("slow")["accessToken"]?.string
+        // It waits in the database, so that it is slow for certain.
+        let query = #"query Waiting { me { books(search: "SECRET-TITLE") { nodes { title } } } }"#
+        let answer = try await installation.database.connected { connection in
+            try connection.execute("BEGIN; LOCK TABLE books")
+            let answer = Task {
+                try await server.client.send(
+                    "POST", "/graphql", token: token, body: #"{"query":\#(Browser.quoted(query))}"#,
+                    headers: ["x-request-id": "my-request", "traceparent": Self.trace])
+            }
+            while try connection.query("SELECT FROM pg_locks WHERE NOT granted").count == 0 {}
+            try connection.execute("COMMIT")
+            return answer
+        }
+        #expect(try await answer.value.headers["x-request-id"] == "my-request")
+        let log = server.program.errors
+        let line = try #require(
+            log.split(separator: "\n").first {
+                $0.contains("slow operation") && $0.contains("my-request")
+            })
+        let entry = try parseJSON(Array(line.utf8))
+        #expect(entry["operation"] == "Waiting")
+        #expect(entry["kind"] == "query")
+        #expect(entry["document_hash"]?.string?.count == 64)
+        #expect(entry["trace_id"] == "0af7651916cd43dd8448eb211c80319c")
+        for name in [
+            "milliseconds", "planning_milliseconds", "execution_milliseconds", "statements",
+            "round_trips", "time", "level",
+        ] {
+            #expect(entry[name] != nil, "\(name)")
+        }
+        // Each line is JSON, and none tells a secret or what somebody reads.
+        for line in log.split(separator: "\n") {
+            #expect(throws: Never.self) { try parseJSON(Array(line.utf8)) }
+        }
+        #expect(!log.contains("SECRET-TITLE"))
+        #expect(!log.contains(token ?? "no token"))
+    }
+
+    @Test func explanationIsForDevelopmentAndOnDemand() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let body = #"{"query":"{ me { id shelves { name } } }","extensions":{"explain":true}}"#
+        let server = try await installation.startServer()
+        let token = try await server.signIn("curious")["accessToken"]?.string
+        let told = try await server.client.send("POST", "/graphql", token: token, body: body).json
+        let explanation = try #require(told["extensions", "explain"])
+        #expect(explanation["roundTrips"]?.list?.isEmpty == false)
+        #expect(
+            explanation["roundTrips", 0, "statements"]?.list?.contains {
+                $0.string?.contains("FROM shelves") == true
+            } == true
+        )
+        for phase in ["parse", "validate", "plan", "execute", "database"] {
+            #expect(explanation["microseconds"]?[phase]?.int != nil)
+        }
+        #expect(try await server.client.ask("{ me { id } }", token: token)["extensions"] == nil)
+
+        let production = try await installation.startServer([
+            "BOOKPLATE_ENV": "production",
+            "BOOKPLATE_SESSION_KEYS": "\(installation.folder)/.bookplate/session-keys",
+        ])
+        let answer = try await production.client.send("POST", "/graphql", token: token, body: body)
+            .json
+        #expect(answer["data", "me", "id"] != nil)
+        #expect(answer["extensions"] == nil)
+    }
+}

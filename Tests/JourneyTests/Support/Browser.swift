@@ -1,0 +1,267 @@
+import Glibc
+import GraphQL
+import TestSupport
+
+/// A page in a real Chromium without a window, driven by the DevTools protocol over a pair of pipes.
+///
+/// Its calls block: use it inside of `blocking { … }`. What the page says in its console is kept.
+///
+/// Protocol: https://chromedevtools.github.io/devtools-protocol/
+final class Browser {
+    private let pid: pid_t
+    private let input: Int32
+    private let output: Int32
+    private var unread: [UInt8] = []
+    private var lastID = 0
+    private var session = ""
+    /// Errors of the page: exceptions, console errors, refused loads.
+    private(set) var problems: [String] = []
+    /// Every address that the page asked for.
+    private(set) var requests: [String] = []
+
+    static let path = "/usr/bin/chromium"
+
+    /// - Parameter folder: for its profile.
+    init(folder: String) throws {
+        var toBrowser: [Int32] = [0, 0]
+        var fromBrowser: [Int32] = [0, 0]
+        guard pipe(&toBrowser) == 0, pipe(&fromBrowser) == 0 else {
+            throw Program.Failure(description: "pipe: errno \(errno)")
+        }
+        for end in [toBrowser[1], fromBrowser[0]] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        // Moved out of the way first: either end may have the number that another is to get.
+        posix_spawn_file_actions_adddup2(&actions, toBrowser[0], 100)
+        posix_spawn_file_actions_adddup2(&actions, fromBrowser[1], 101)
+        posix_spawn_file_actions_adddup2(&actions, 100, 3)
+        posix_spawn_file_actions_adddup2(&actions, 101, 4)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(
+            &actions, 2, "\(folder)/chromium.log", O_WRONLY | O_CREAT, 0o600)
+        let arguments = [
+            "chromium", "--headless=new", "--remote-debugging-pipe", "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run", "--disable-extensions", "--disable-background-networking",
+            "--disable-component-update", "--disable-dev-shm-usage",
+            "--user-data-dir=\(folder)/profile",
+            "--window-size=1400,900", "about:blank",
+        ]
+        var child: pid_t = 0
+        let result = withCStrings(arguments) { arguments in
+            withCStrings(["PATH=/usr/bin:/bin", "HOME=\(folder)", "LANG=C.UTF-8"]) {
+                posix_spawn(&child, Self.path, &actions, nil, arguments, $0)
+            }
+        }
+        Glibc.close(toBrowser[0])
+        Glibc.close(fromBrowser[1])
+        guard result == 0 else {
+            throw Program.Failure(description: "\(Self.path): errno \(result)")
+        }
+        pid = child
+        input = toBrowser[1]
+        output = fromBrowser[0]
+        let target = try call("Target.createTarget", ["url": "about:blank"])
+        let attached = try call(
+            "Target.attachToTarget", ["targetId": target["targetId"] ?? .null, "flatten": true])
+        session = attached["sessionId"]?.string ?? ""
+        for domain in ["Page", "Runtime", "Log", "Network", "DOM"] { try call("\(domain).enable") }
+    }
+
+    deinit {
+        Glibc.close(input)
+        Glibc.close(output)
+        kill(pid, SIGKILL)
+        waitpid(pid, nil, 0)
+    }
+
+    // MARK: The page
+
+    func open(_ url: String) throws {
+        try call("Page.navigate", ["url": .string(url)])
+        try wait("document.readyState === 'complete'")
+    }
+
+    /// The value of an expression, which may be a promise.
+    @discardableResult
+    func evaluate(_ expression: String) throws -> Value {
+        let answer = try call(
+            "Runtime.evaluate",
+            [
+                "expression": .string(expression), "awaitPromise": true, "returnByValue": true,
+                "userGesture": true,
+            ])
+        if let exception = answer["exceptionDetails"] {
+            throw Program.Failure(description: "\(expression): \(exception)")
+        }
+        return answer["result", "value"] ?? .null
+    }
+
+    /// Waits until an expression is true, for ten seconds at most.
+    func wait(_ expression: String) throws {
+        for _ in 0..<200 {
+            if try evaluate("Boolean(\(expression))") == true { return }
+            usleep(50_000)
+        }
+        throw Program.Failure(description: "never true: \(expression)")
+    }
+
+    func click(_ selector: String) throws {
+        try evaluate("document.querySelector(\(Self.quoted(selector))).click()")
+    }
+
+    /// Types as a person does: a key for each character.
+    func type(_ text: String) throws {
+        for character in text {
+            let key = character == "\n" ? "\r" : String(character)
+            try key == "\r"
+                ? press("Enter", code: "Enter", number: 13, text: "\r")
+                : press(key, code: "", number: 0, text: key)
+        }
+    }
+
+    /// - Parameter modifiers: 1 Alt, 2 Ctrl, 8 Shift, added up.
+    func press(
+        _ key: String, code: String, number: Int, modifiers: Int = 0, text: String? = nil
+    ) throws {
+        var event: [Value.Member] = [
+            .init("key", .string(key)), .init("code", .string(code)),
+            .init("windowsVirtualKeyCode", .int(number)), .init("modifiers", .int(modifiers)),
+        ]
+        try call(
+            "Input.dispatchKeyEvent",
+            .object(
+                event + [
+                    .init("type", text == nil ? "rawKeyDown" : "keyDown")
+                ] + (text.map { [.init("text", .string($0))] } ?? [])))
+        event.append(.init("type", "keyUp"))
+        try call("Input.dispatchKeyEvent", .object(event))
+    }
+
+    /// Puts files into an `<input type=file>`.
+    func choose(_ files: [String], in selector: String) throws {
+        let document = try call("DOM.getDocument")
+        let node = try call(
+            "DOM.querySelector",
+            ["nodeId": document["root", "nodeId"] ?? .null, "selector": .string(selector)])
+        try call(
+            "DOM.setFileInputFiles",
+            ["nodeId": node["nodeId"] ?? .null, "files": .list(files.map { .string($0) })])
+    }
+
+    /// A narrow screen with touch, or with nil the window again.
+    func setScreen(width: Int?, height: Int = 800) throws {
+        guard let width else { return _ = try call("Emulation.clearDeviceMetricsOverride") }
+        try call(
+            "Emulation.setDeviceMetricsOverride",
+            ["width": .int(width), "height": .int(height), "deviceScaleFactor": 2, "mobile": true])
+    }
+
+    /// Keeps a picture of the page where `BOOKPLATE_TEST_SCREENSHOTS` names a folder for them.
+    func screenshot(_ name: String) throws {
+        guard let folder = getenv("BOOKPLATE_TEST_SCREENSHOTS") else { return }
+        let picture = try call("Page.captureScreenshot", ["format": "png"])
+        let bytes = Self.base64(picture["data"]?.string ?? "")
+        let path = "\(String(cString: folder))/\(name).png"
+        guard let file = fopen(path, "w") else {
+            throw Program.Failure(description: "\(path): errno \(errno)")
+        }
+        fwrite(bytes, 1, bytes.count, file)
+        fclose(file)
+    }
+
+    // MARK: The protocol
+
+    @discardableResult
+    func call(_ method: String, _ parameters: Value = [:]) throws -> Value {
+        lastID += 1
+        var members: [Value.Member] = [
+            .init("id", .int(lastID)), .init("method", .string(method)),
+            .init("params", parameters),
+        ]
+        if !session.isEmpty { members.append(.init("sessionId", .string(session))) }
+        var writer = ResponseWriter()
+        writer.write(.object(members))
+        try send(writer.bytes + [0])
+        while true {
+            let message = try receive()
+            guard message["id"] == .int(lastID) else {
+                note(message)
+                continue
+            }
+            if let error = message["error"] {
+                throw Program.Failure(description: "\(method): \(error)")
+            }
+            return message["result"] ?? .null
+        }
+    }
+
+    private func note(_ event: Value) {
+        let parameters = event["params"] ?? .null
+        switch event["method"]?.string {
+        case "Runtime.exceptionThrown":
+            problems.append("\(parameters["exceptionDetails"] ?? .null)")
+        case "Runtime.consoleAPICalled" where parameters["type"] == "error":
+            problems.append("\(parameters["args"] ?? .null)")
+        case "Log.entryAdded" where parameters["entry", "level"] == "error":
+            problems.append(
+                "\(parameters["entry", "text"] ?? .null) \(parameters["entry", "url"] ?? .null)")
+        case "Network.requestWillBeSent":
+            if let url = parameters["request", "url"]?.string { requests.append(url) }
+        default: break
+        }
+    }
+
+    private func send(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw Program.Failure(description: "the browser is gone") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private func receive() throws -> Value {
+        while true {
+            if let end = unread.firstIndex(of: 0) {
+                let message = Array(unread[..<end])
+                unread.removeSubrange(...end)
+                return try parseJSON(message, limits: JSONLimits(bytesMax: message.count))
+            }
+            var wanted = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            guard poll(&wanted, 1, 30_000) > 0 else {
+                throw Program.Failure(description: "the browser does not answer")
+            }
+            var chunk = [UInt8](repeating: 0, count: 1 << 16)
+            let count = read(output, &chunk, chunk.count)
+            guard count > 0 else { throw Program.Failure(description: "the browser is gone") }
+            unread += chunk[..<count]
+        }
+    }
+
+    /// A string as JavaScript has it.
+    static func quoted(_ text: String) -> String {
+        var writer = ResponseWriter()
+        writer.write(.string(text))
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static func base64(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var bits = 0
+        var count = 0
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        for byte in text.utf8 {
+            guard let value = letters.firstIndex(of: byte) else { continue }
+            bits = bits << 6 | value
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+                bits &= (1 << count) - 1
+            }
+        }
+        return bytes
+    }
+}
