@@ -68,6 +68,9 @@ let package = Package(
         .target(name: "CVips", dependencies: ["CLibVips"]),
         .target(name: "CSandbox"),
         .target(name: "Images"),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .target(name: "Zip", dependencies: ["CArchive"]),
         // The only program that loads libvips.
         .executableTarget(name: "Imager", dependencies: ["CSandbox", "CVips", "Images"]),
 
@@ -75,6 +78,7 @@ let package = Package(
             name: "Bookplate",
             dependencies: [
                 "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Images", "Objects",
+                "Zip",
                 "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -167,15 +171,17 @@ let package = Package(
             name: "BookplateTests",
             dependencies: [
                 "BookSources", "Bookplate", "GraphQL", "Identity", "LoopbackHTTP", "Objects",
-                "Postgres", "TestSupport",
+                "Postgres", "TestSupport", "Zip",
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            exclude: ["Import/Fixtures"]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
             name: "JourneyTests",
             dependencies: ["GraphQL", "MosquittoBroker", "SocketClient", "TestSupport"]),
         .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
         .testTarget(name: "ObjectsTests", dependencies: ["Objects"]),
+        .testTarget(name: "ZipTests", dependencies: ["Zip"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),

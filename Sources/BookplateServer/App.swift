@@ -101,7 +101,8 @@ enum App {
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
-            return routes + (development?.routes ?? [])
+            let exports = ExportRoute(ExportRequests(database: pool, services: services))
+            return routes + [exports.route] + (development?.routes ?? [])
         }
         let jobs = try await JobService(
             JobHandlers.all(services), databaseURL,

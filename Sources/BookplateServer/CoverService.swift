@@ -61,7 +61,7 @@ final class CoverService: ObjectService {
 }
 
 extension HTTPProblem {
-    fileprivate init(_ error: BookplateError) {
+    init(_ error: BookplateError) {
         let status: HTTPResponseStatus
         var retryAfterSeconds: Int?
         switch error {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An open file of the store, which is closed when nobody holds it any more.
+/// An open file, which is closed when nobody holds it any more.
 package final class OpenObject: Sendable {
     package let descriptor: Int32
     package let byteCount: Int
@@ -8,7 +8,7 @@ package final class OpenObject: Sendable {
     /// Takes the descriptor over.
     ///
     /// - Returns: nil, with the descriptor closed, for what is no regular file.
-    init?(descriptor: Int32) {
+    package init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)

@@ -22,8 +22,8 @@ package enum Readiness: Sendable, Equatable {
 package func standardRoutes(
     loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int, explorer: Explorer?,
     schemaText: String?, socketOrigins: AllowedOrigins = AllowedOrigins([]),
-    objects: (service: any ObjectService, bytesMax: Int)? = nil, metrics: Metrics = Metrics(),
-    readiness: @escaping () async -> Readiness
+    objects: (service: any ObjectService, bytesMax: Int)? = nil,
+    metrics: Metrics = Metrics(), readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: explorer?.page, bodyBytesMax: bodyBytesMax,

@@ -12,7 +12,8 @@ extension Cover {
         let images: CoverImages
         let source: CoverSource
         if let upload = input["image"], !upload.isNull {
-            images = try await request.services.covers.decode(try request.upload(upload))
+            images = try await request.services.covers.decode(
+                try request.upload(upload, field: "source.image"))
             source = .manualUpload
         } else {
             images = try await request.services.covers.fetch(input.text("url") ?? "")
@@ -80,11 +81,11 @@ extension RequestContext {
     }
 
     /// The bytes of a file of a multipart request.
-    func upload(_ reference: Value) throws(BookplateError) -> [UInt8] {
+    func upload(_ reference: Value, field: String) throws(BookplateError) -> [UInt8] {
         guard let index = UploadReference.index(reference), uploads.indices.contains(index) else {
             throw .badUserInput(
-                field: "source.image",
-                "An image is a file of a multipart/form-data request that its map leads here.")
+                field: field,
+                "This is a file of a multipart/form-data request that its map leads here.")
         }
         return uploads[index]
     }

@@ -2,6 +2,6 @@
 package enum JobHandlers {
     /// A new kind is a line here.
     package static func all(_ services: Services) -> [any JobHandler] {
-        [PurgeDeadJobs(), PruneChanges()]
+        [PurgeDeadJobs(), PruneChanges(), ImportLibrary(covers: services.covers)]
     }
 }

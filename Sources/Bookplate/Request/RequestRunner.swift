@@ -169,10 +169,9 @@ package final class RequestRunner {
             answer.isForbiddenMutation = true
             return answer
         }
-        let context = RequestContext(
-            viewer: viewer(of: request.bearerToken, request.requestID), database: database,
-            services: services,
-            requestID: request.requestID, isExplained: request.isExplained)
+        let context = context(
+            bearerToken: request.bearerToken, requestID: request.requestID,
+            isExplained: request.isExplained)
         context.uploads = request.uploads
         let executionStart = ContinuousClock.now
         let result = await execute(
@@ -194,10 +193,12 @@ package final class RequestRunner {
     }
 
     /// A request of whoever the token names.
-    func context(bearerToken: String?, requestID: String) -> RequestContext {
+    func context(
+        bearerToken: String?, requestID: String, isExplained: Bool = false
+    ) -> RequestContext {
         RequestContext(
             viewer: viewer(of: bearerToken, requestID), database: database, services: services,
-            requestID: requestID)
+            requestID: requestID, isExplained: isExplained)
     }
 
     /// The id of the user that a token is of; nil for one that is not good. That its session is alive is asked

@@ -51,8 +51,8 @@ private struct ResolverTable: ResolverSource {
     private var table: [String: [String: FieldResolver]] = [:]
 
     init() {
-        let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type]
-        for type in nodes + LibraryStats.types + [Cover.type] {
+        let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type]
+        for type in nodes + [Import.failureType] + LibraryStats.types + [Cover.type] {
             table[type.name] = type.fields.mapValues { field in
                 switch field {
                 case .column, .computed: .property
@@ -127,6 +127,8 @@ private struct ResolverTable: ResolverSource {
             "deleteReview": .load(Review.delete),
             "recordSwipes": .load(Swipe.record),
             "undoSwipe": .load(Swipe.undo),
+            "importLibrary": .load(Import.importLibrary),
+            "exportLibrary": .load(ExportLink.exportLibrary),
             "setCover": .load(Cover.set),
             "removeCover": .load(Cover.remove),
         ]

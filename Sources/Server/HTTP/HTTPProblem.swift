@@ -89,7 +89,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     }
 
     /// The problem as a GraphQL response without `data`.
-    func response(as mediaType: ResponseMediaType = .json) -> HTTPResponse {
+    package func response(as mediaType: ResponseMediaType = .json) -> HTTPResponse {
         var headers: [(String, String)] = []
         switch self {
         case .methodNotAllowed(let allow): headers.append(("allow", allow))

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import Objects
 
 /// What a route answers; the connection adds what every answer has.
 package struct HTTPResponse {
@@ -25,6 +26,15 @@ package struct HTTPResponse {
     }
 
     var bodyByteCount: Int { file?.1.count ?? body.readableBytes }
+
+    /// All of an open file.
+    package static func file(
+        _ object: OpenObject, contentType: String, headers: [(String, String)]
+    ) -> HTTPResponse {
+        var response = HTTPResponse(.ok, contentType: contentType, headers: headers)
+        response.file = (ServedFile(object, tag: ""), 0..<object.byteCount)
+        return response
+    }
 
     /// Text of the given media type.
     package static func text(

@@ -86,14 +86,14 @@ import Testing
             statements: 3, roundTrips: 1),
         Case(
             name: "node", query: "query($book: ID!) { node(id: $book) { __typename id } }",
-            statements: 6, roundTrips: 1),
+            statements: 7, roundTrips: 1),
         Case(
             name: "nodes with relations",
             query: """
                 query($ids: [ID!]!) { nodes(ids: $ids) {
                   ... on Book { title review { rating } } ... on Shelf { books { nodes { title } } }
                 } }
-                """, statements: 9, roundTrips: 2),
+                """, statements: 10, roundTrips: 2),
     ]
 
     /// One book on one shelf, and five shelves of twenty.

@@ -18,6 +18,14 @@ struct IsolationFixture {
         ])
         let review = try await reader.review(book, rating: 1, text: "Secret words")
         _ = try await reader.swipe("LIKE", [card])
+        try await reader.app.database.execute(
+            """
+            INSERT INTO events (user_id, kind, payload) VALUES ('\(reader.id.string ?? "")', 'secret', '{}');
+            INSERT INTO imports (user_id, id, format, content, content_hash)
+            VALUES ('\(reader.id.string ?? "")', gen_random_uuid(), 'GOODREADS', 'secret', '');
+            INSERT INTO import_failures (user_id, import_id, line, message)
+            SELECT user_id, id, 1, 'secret' FROM imports WHERE user_id = '\(reader.id.string ?? "")'
+            """)
         _ = try await reader.setCover(
             """
             mutation($book: ID!, $image: Upload!) {

@@ -28,7 +28,9 @@ import Testing
                     : input.fields.filter { $0.type.isNonNull }
                 return
                     "{\(fields.map { "\($0.name): \(sample($0.type))" }.joined(separator: ", "))}"
-            default: return type.namedType == "Int" ? "1" : "\"x\""
+            default:
+                if type.namedType == "Upload" { return "\"upload:0\"" }
+                return type.namedType == "Int" ? "1" : "\"x\""
             }
         }
         return [("query", schema.queryType), ("mutation", schema.mutationType)].flatMap {

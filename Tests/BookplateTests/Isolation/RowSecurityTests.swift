@@ -32,8 +32,20 @@ import Testing
         }
         #expect(
             names == [
-                "books", "change_heads", "changes", "covers", "events", "removed_covers", "reviews",
-                "sessions", "shelf_books", "shelves", "swipes", "users",
+                "books",
+                "change_heads",
+                "changes",
+                "covers",
+                "events",
+                "import_failures",
+                "imports",
+                "removed_covers",
+                "reviews",
+                "sessions",
+                "shelf_books",
+                "shelves",
+                "swipes",
+                "users",
             ])
     }
 

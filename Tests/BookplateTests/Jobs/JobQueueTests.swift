@@ -66,23 +66,6 @@ private struct Ticker: JobHandler {
 @Suite struct JobQueueTests {
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    /// Short enough for a test to see a lease run out.
-    private static let limits = JobWorkerState.Limits(
-        lease: .milliseconds(600), heartbeat: .milliseconds(100), poll: .milliseconds(20),
-        stopGrace: .milliseconds(200))
-
-    private struct Worker {
-        let worker: JobWorker
-        let pool: ConnectionPool
-        let running: Task<Void, Never>
-
-        func stop() async {
-            worker.stop()
-            await running.value
-            await pool.close()
-        }
-    }
-
     private func pool(_ database: TestDatabase) async throws -> ConnectionPool {
         var configuration = PostgresConfiguration(url: try database.url(as: TestCluster.app))
         configuration.connectionCount = 2
@@ -91,14 +74,9 @@ private struct Ticker: JobHandler {
     }
 
     private func start(
-        _ database: TestDatabase, _ handlers: [any JobHandler],
-        limits: JobWorkerState.Limits = limits
-    ) async throws -> Worker {
-        let pool = try await pool(database)
-        let worker = JobWorker(
-            handlers, database: pool, name: "test",
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, limits: limits)
-        return Worker(worker: worker, pool: pool, running: Task { await worker.run() })
+        _ database: TestDatabase, _ handlers: [any JobHandler]
+    ) async throws -> TestWorker {
+        try await TestWorker.start(database, handlers)
     }
 
     private func enqueue(

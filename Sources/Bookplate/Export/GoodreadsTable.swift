@@ -1,0 +1,108 @@
+/// Books as the file that Goodreads exports, which other systems read.
+enum GoodreadsTable {
+    static let header = bytes([
+        "Book Id", "Title", "Author", "Author l-f", "Additional Authors", "ISBN", "ISBN13",
+        "My Rating", "Average Rating", "Publisher", "Binding", "Number of Pages",
+        "Year Published", "Original Publication Year", "Date Read", "Date Added", "Bookshelves",
+        "Bookshelves with positions", "Exclusive Shelf", "My Review", "Spoiler", "Private Notes",
+        "Read Count", "Owned Copies",
+    ])
+
+    static func line(_ book: LibraryBook) -> [UInt8] {
+        let shelves = book.shelves
+        let exclusive = exclusiveShelf(of: book.status)
+        return bytes([
+            book.id?.description ?? "", guarded(book.title), guarded(book.author ?? ""),
+            guarded(lastFirst(book.author ?? "")), "",
+            // As Goodreads writes them, so that a spreadsheet keeps their zeros; they hold digits and X only.
+            "=\"\(book.isbn?.isbn10 ?? "")\"", "=\"\(book.isbn?.description ?? "")\"",
+            "\(book.rating ?? 0)", "", guarded(book.publisher ?? ""), "",
+            book.pageCount.map { "\($0)" } ?? "", year(book.publishedDate), "",
+            day(book.finishedAt), day(book.addedAt),
+            guarded(([exclusive].filter { $0 != "read" } + shelves).joined(separator: ", ")),
+            guarded(
+                shelves.enumerated().map { "\($1) (#\($0 + 1))" }.joined(separator: ", ")),
+            exclusive, guarded(html(book.review ?? "")), "", "",
+            book.status == "READ" ? "1" : "0", "0",
+        ])
+    }
+
+    private static func bytes(_ fields: [String]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (index, field) in fields.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            guard field.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else {
+                bytes += field.utf8
+                continue
+            }
+            bytes.append(UInt8(ascii: "\""))
+            for byte in field.utf8 {
+                if byte == UInt8(ascii: "\"") { bytes.append(byte) }
+                bytes.append(byte)
+            }
+            bytes.append(UInt8(ascii: "\""))
+        }
+        return bytes + [UInt8(ascii: "\n")]
+    }
+
+    /// A spreadsheet takes a cell that begins like this for a formula. An apostrophe keeps it text.
+    ///
+    /// https://owasp.org/www-community/attacks/CSV_Injection
+    static func guarded(_ text: String) -> String {
+        needsGuard(text[...]) ? "'" + text : text
+    }
+
+    /// The text as it was before it was guarded.
+    static func unguarded(_ text: String) -> String {
+        text.first == "'" && needsGuard(text.dropFirst()) ? String(text.dropFirst()) : text
+    }
+
+    private static func needsGuard(_ text: Substring) -> Bool {
+        // What was guarded already is guarded again, so that reading gives it back as it was.
+        guard let first = text.drop(while: { $0 == "'" }).unicodeScalars.first else { return false }
+        return "=+-@\t\r\n＝＋－＠".unicodeScalars.contains(first)
+    }
+
+    private static func exclusiveShelf(of status: String) -> String {
+        switch status {
+        case "READ": "read"
+        case "READING": "currently-reading"
+        case "PAUSED": "paused"
+        case "DID_NOT_FINISH": "did-not-finish"
+        default: "to-read"
+        }
+    }
+
+    /// `Suzanne Collins` as `Collins, Suzanne`.
+    private static func lastFirst(_ name: String) -> String {
+        guard let space = name.lastIndex(of: " "), !name.contains(",") else { return name }
+        return "\(name[name.index(after: space)...]), \(name[..<space])"
+    }
+
+    private static func year(_ date: String?) -> String {
+        guard let year = date?.prefix(4), year.count == 4, year.allSatisfy(\.isNumber) else {
+            return ""
+        }
+        return String(year)
+    }
+
+    /// `2021/03/14`.
+    private static func day(_ instant: Instant?) -> String {
+        instant.map { $0.text.prefix(10).split(separator: "-").joined(separator: "/") } ?? ""
+    }
+
+    /// Reviews are HTML there.
+    private static func html(_ text: String) -> String {
+        var html = ""
+        for character in text {
+            switch character {
+            case "&": html += "&amp;"
+            case "<": html += "&lt;"
+            case ">": html += "&gt;"
+            case "\n", "\r\n": html += "<br/>"
+            default: html.append(character)
+            }
+        }
+        return html
+    }
+}

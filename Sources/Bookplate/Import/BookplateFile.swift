@@ -1,0 +1,165 @@
+import GraphQL
+import Postgres
+
+/// The file `library.json` of our own export: everything of a library.
+enum BookplateFile {
+    static let name = "bookplate library"
+
+    /// The records of all its lists, in the order that they need one another. A record's line is its place
+    /// among them.
+    ///
+    /// - Throws: `.badUserInput` for what is no such file.
+    static func records(_ bytes: [UInt8]) throws(BookplateError) -> [ImportRecord] {
+        let file: Value
+        do throws(JSONError) {
+            file = try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
+        } catch {
+            throw ImportFile.refused("The file is not JSON: \(error)")
+        }
+        guard file["format"]?.string == name, file["version"]?.int == 1 else {
+            throw ImportFile.refused("This is no library that Bookplate has exported.")
+        }
+        var records: [ImportRecord] = []
+        for (list, read) in [
+            ("shelves", shelf), ("books", book), ("swipes", swipe),
+        ] as [(String, (Fields) throws(ImportFields.Problem) -> ImportRecord.Content)] {
+            for item in file[list]?.list ?? [] {
+                guard records.count <= ImportFile.recordsMax else { break }
+                let line = records.count + 1
+                do throws(ImportFields.Problem) {
+                    records.append(ImportRecord(line: line, content: try read(Fields(item))))
+                } catch {
+                    records.append(
+                        ImportRecord(line: line, content: .nothing, problem: error.message))
+                }
+            }
+        }
+        return records
+    }
+
+    /// The members of a record.
+    private struct Fields {
+        let value: Value
+
+        init(_ value: Value) { self.value = value }
+
+        func text(_ name: String, max: Int) throws(ImportFields.Problem) -> String? {
+            guard let value = value[name], !value.isNull else { return nil }
+            guard let text = value.string else { throw .init("\(name) is not text.") }
+            do throws(BookplateError) {
+                return try TextInput.optional(text, field: name, charactersMax: max)
+            } catch {
+                throw .init(error.message)
+            }
+        }
+
+        func required(_ name: String, max: Int) throws(ImportFields.Problem) -> String {
+            guard let text = try text(name, max: max) else { throw .init("\(name) is missing.") }
+            return text
+        }
+
+        func id(_ name: String) throws(ImportFields.Problem) -> UUID? {
+            guard let value = value[name], !value.isNull else { return nil }
+            guard let id = value.string.flatMap({ UUID($0) }) else {
+                throw .init("\(name) is not a UUID.")
+            }
+            return id
+        }
+
+        func number(_ name: String, _ range: ClosedRange<Int>) throws(ImportFields.Problem) -> Int?
+        {
+            guard let value = value[name], !value.isNull else { return nil }
+            guard let number = value.int, range.contains(number) else {
+                throw .init("\(name) is not \(range.lowerBound) to \(range.upperBound).")
+            }
+            return number
+        }
+
+        func instant(_ name: String) throws(ImportFields.Problem) -> Instant? {
+            guard let value = value[name], !value.isNull else { return nil }
+            guard let instant = value.string.flatMap({ Instant($0) }) else {
+                throw .init("\(name) is not an instant like 2026-01-31T12:00:00Z.")
+            }
+            return instant
+        }
+
+        func choice(_ name: String, _ choices: [String]) throws(ImportFields.Problem) -> String {
+            guard let text = value[name]?.string, choices.contains(text) else {
+                throw .init("\(name) is none of \(choices.joined(separator: ", ")).")
+            }
+            return text
+        }
+    }
+
+    private static func shelf(
+        _ fields: Fields
+    ) throws(ImportFields.Problem) -> ImportRecord.Content {
+        .shelf(
+            ImportedShelf(
+                id: try fields.id("id"),
+                name: try fields.required("name", max: Shelf.nameCharactersMax),
+                createdAt: try fields.instant("createdAt")))
+    }
+
+    private static func swipe(
+        _ fields: Fields
+    ) throws(ImportFields.Problem) -> ImportRecord.Content {
+        guard let card = try fields.id("cardId"), let time = try fields.instant("swipedAt") else {
+            throw .init("cardId or swipedAt is missing.")
+        }
+        return .swipe(
+            ImportedSwipe(
+                cardID: card,
+                action: try fields.choice("action", ["LIKE", "SKIP", "DISLIKE", "BUY"]),
+                swipedAt: time))
+    }
+
+    private static func book(
+        _ fields: Fields
+    ) throws(ImportFields.Problem) -> ImportRecord.Content {
+        let title = try fields.required("title", max: BookCreation.titleCharactersMax)
+        var book = ImportedBook(
+            id: try fields.id("id") ?? .derived(from: "title", title), title: title)
+        book.cardID = try fields.id("cardId")
+        book.author = try fields.text("author", max: BookCreation.authorCharactersMax)
+        if let text = try fields.text("isbn13", max: 200) {
+            guard case .success(let isbn) = ISBN.read(text) else {
+                throw .init("isbn13 is no ISBN: \(text.prefix(40))")
+            }
+            book.isbn = isbn
+        }
+        book.publisher = try fields.text("publisher", max: 500)
+        book.publishedDate = try fields.text("publishedDate", max: 100)
+        book.pageCount = try fields.number("pageCount", 1...Int(Int32.max)).map(Int32.init)
+        book.category = try fields.text("category", max: BookCreation.labelCharactersMax)
+        book.genre = try fields.text("genre", max: BookCreation.labelCharactersMax)
+        book.description = try fields.text("description", max: 100_000)
+        book.status = try fields.choice(
+            "status", ["WANT_TO_READ", "READING", "READ", "PAUSED", "DID_NOT_FINISH"])
+        book.currentPage = try fields.number("currentPage", 0...Int(Int32.max)).map(Int32.init)
+        book.addedAt = try fields.instant("addedAt")
+        book.startedAt = try fields.instant("startedAt")
+        book.finishedAt = try fields.instant("finishedAt")
+        book.updatedAt = try fields.instant("updatedAt")
+        for shelf in fields.value["shelves"]?.list ?? [] {
+            let name = try Fields(.object([.init("shelf", shelf)]))
+                .required("shelf", max: Shelf.nameCharactersMax)
+            book.shelves.append(name)
+        }
+        guard book.shelves.count <= BookCreation.shelvesMax else {
+            throw .init("A book stands on at most \(BookCreation.shelvesMax) shelves.")
+        }
+        if let review = fields.value["review"], !review.isNull {
+            let fields = Fields(review)
+            guard let rating = try fields.number("rating", 1...5) else {
+                throw .init("rating is missing.")
+            }
+            book.review = ImportedReview(
+                id: try fields.id("id"), rating: rating,
+                text: try fields.text("text", max: Review.textCharactersMax),
+                createdAt: try fields.instant("createdAt"),
+                updatedAt: try fields.instant("updatedAt"))
+        }
+        return .book(book)
+    }
+}

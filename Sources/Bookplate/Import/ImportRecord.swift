@@ -1,0 +1,145 @@
+import GraphQL
+import Identity
+import Postgres
+
+/// One record of a file: what it brings, or why it does not.
+struct ImportRecord: Equatable {
+    enum Content: Equatable {
+        case book(ImportedBook)
+        case shelf(ImportedShelf)
+        case swipe(ImportedSwipe)
+        case nothing
+    }
+
+    /// Where it stands in the file, counted from 1.
+    let line: Int
+    var content: Content
+    /// What is wrong with it, as a sentence.
+    var problem: String?
+
+    /// As the SQL function `import_records` takes it.
+    var json: Value {
+        var members: [Value.Member] = [.init("line", .int(line))]
+        switch content {
+        case .book(let book): members.append(.init("book", book.json))
+        case .shelf(let shelf): members.append(.init("shelf", shelf.json))
+        case .swipe(let swipe): members.append(.init("swipe", swipe.json))
+        case .nothing: break
+        }
+        if let problem { members.append(.init("problem", .string(problem))) }
+        return .object(members)
+    }
+}
+
+/// A book as it comes from elsewhere.
+struct ImportedBook: Equatable {
+    var id: UUID
+    var cardID: UUID?
+    var title: String
+    var author: String?
+    var isbn: ISBN?
+    var publisher: String?
+    var publishedDate: String?
+    var pageCount: Int32?
+    var category: String?
+    var genre: String?
+    var description: String?
+    var status = "WANT_TO_READ"
+    var currentPage: Int32?
+    var addedAt: Instant?
+    var startedAt: Instant?
+    var finishedAt: Instant?
+    var updatedAt: Instant?
+    var shelves: [String] = []
+    var review: ImportedReview?
+
+    var json: Value {
+        var members: [Value.Member] = []
+        func add(_ name: String, _ value: Value?) {
+            if let value { members.append(.init(name, value)) }
+        }
+        add("id", .string(id.description))
+        add("cardId", cardID.map { .string($0.description) })
+        add("title", .string(title))
+        add("author", author.map { .string($0) })
+        add("isbn13", isbn.map { .string($0.description) })
+        add("publisher", publisher.map { .string($0) })
+        add("publishedDate", publishedDate.map { .string($0) })
+        add("pageCount", pageCount.map { .int(Int($0)) })
+        add("category", category.map { .string($0) })
+        add("genre", genre.map { .string($0) })
+        add("description", description.map { .string($0) })
+        add("status", .string(status))
+        add("currentPage", currentPage.map { .int(Int($0)) })
+        add("addedAt", addedAt.map { .string($0.preciseText) })
+        add("startedAt", startedAt.map { .string($0.preciseText) })
+        add("finishedAt", finishedAt.map { .string($0.preciseText) })
+        add("updatedAt", updatedAt.map { .string($0.preciseText) })
+        add("shelves", .list(shelves.map { .string($0) }))
+        if let review {
+            add("reviewId", review.id.map { .string($0.description) })
+            add("rating", .int(review.rating))
+            add("review", review.text.map { .string($0) })
+            add("reviewedAt", review.createdAt.map { .string($0.preciseText) })
+            add("reviewUpdatedAt", review.updatedAt.map { .string($0.preciseText) })
+        }
+        return .object(members)
+    }
+}
+
+struct ImportedReview: Equatable {
+    var id: UUID?
+    var rating: Int
+    var text: String?
+    var createdAt: Instant?
+    var updatedAt: Instant?
+}
+
+struct ImportedShelf: Equatable {
+    var id: UUID?
+    var name: String
+    var createdAt: Instant?
+
+    var json: Value {
+        var members: [Value.Member] = [.init("name", .string(name))]
+        if let id { members.append(.init("id", .string(id.description))) }
+        if let createdAt { members.append(.init("createdAt", .string(createdAt.preciseText))) }
+        return .object(members)
+    }
+}
+
+struct ImportedSwipe: Equatable {
+    var cardID: UUID
+    var action: String
+    var swipedAt: Instant
+
+    var json: Value {
+        .object([
+            .init("cardId", .string(cardID.description)), .init("action", .string(action)),
+            .init("swipedAt", .string(swipedAt.preciseText)),
+        ])
+    }
+}
+
+extension UUID {
+    /// The id of what has another id elsewhere: the same each time, so that a second import finds it.
+    static func derived(from words: String...) -> UUID {
+        let hash = sha256(Array(words.joined(separator: "\u{1F}").utf8))
+        let word = { (start: Int) in
+            hash[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        }
+        // Version 8: made by a rule of one's own. https://www.rfc-editor.org/rfc/rfc9562#section-5.8
+        return UUID(
+            high: word(0) & ~0xF000 | 0x8000, low: word(8) & ~(0b11 << 62) | 1 << 63)
+    }
+}
+
+extension Instant {
+    /// RFC 3339 in UTC with microseconds: nothing is lost.
+    var preciseText: String {
+        let text = text
+        let micros = ((microseconds % 1000) + 1000) % 1000
+        let digits = String(micros + 1000).dropFirst()
+        return text.dropLast() + digits + "Z"
+    }
+}

@@ -1,0 +1,73 @@
+import Postgres
+
+/// A record of the file that The StoryGraph exports.
+enum StoryGraphRecord {
+    static let columns = ["Title", "Authors", "Read Status", "Star Rating"]
+
+    private static let statuses = [
+        "to-read": "WANT_TO_READ", "currently-reading": "READING", "read": "READ",
+        "did-not-finish": "DID_NOT_FINISH", "paused": "PAUSED",
+    ]
+
+    /// - Returns: the book, and what of it could not be kept.
+    static func book(
+        _ fields: ImportFields
+    ) throws(ImportFields.Problem) -> (ImportedBook, problem: String?) {
+        let title = try fields.title()
+        let author = try fields.text("Authors", max: BookCreation.authorCharactersMax)
+        let uid = fields.raw("ISBN/UID").trimmed
+        var book = ImportedBook(
+            id: uid.isEmpty
+                ? .derived(from: "title", title.lowercased(), author?.lowercased() ?? "")
+                : .derived(from: "storygraph", uid),
+            title: title)
+        book.author = author
+        book.isbn = fields.isbn("ISBN/UID")
+        let status = fields.raw("Read Status").trimmed.lowercased()
+        guard let known = statuses[status] else {
+            throw .init("Read Status is none that we know: \(status.prefix(40))")
+        }
+        book.status = known
+        book.addedAt = try fields.day("Date Added")
+        (book.startedAt, book.finishedAt) = try lastDates(fields)
+        if known != "READ" { book.finishedAt = nil }
+        book.shelves = try fields.names("Tags", max: Shelf.nameCharactersMax)
+
+        let text = plainText(ofHTML: fields.raw("Review"))
+        guard text.unicodeScalars.count <= Review.textCharactersMax else {
+            throw .init("Review may have at most \(Review.textCharactersMax) characters.")
+        }
+        let rating = fields.raw("Star Rating").trimmed
+        guard let stars = rating.isEmpty ? 0 : Double(rating), (0...5).contains(stars) else {
+            throw .init("Star Rating is not 0 to 5: \(rating.prefix(40))")
+        }
+        guard stars > 0 else {
+            return (
+                book, text.isEmpty ? nil : "The review was left out, for it comes without a rating."
+            )
+        }
+        // Quarters of a star become the nearest whole one.
+        book.review = ImportedReview(
+            rating: max(1, Int(stars.rounded())), text: text.isEmpty ? nil : text)
+        book.review?.createdAt = book.finishedAt ?? book.addedAt
+        return (book, nil)
+    }
+
+    /// Of `2022/02/01-2022/02/11, 2023/05/01`, the last reading; `Last Date Read` where that is all there is.
+    private static func lastDates(
+        _ fields: ImportFields
+    ) throws(ImportFields.Problem) -> (started: Instant?, finished: Instant?) {
+        let name = "Dates Read"
+        guard let last = fields.raw(name).split(separator: ",").last, !String(last).trimmed.isEmpty
+        else { return (nil, try fields.day("Last Date Read")) }
+        let days = last.split(separator: "-", omittingEmptySubsequences: false)
+        switch days.count {
+        case 1: return (nil, try ImportFields.day(days[0], of: name))
+        case 2:
+            return (
+                try ImportFields.day(days[0], of: name), try ImportFields.day(days[1], of: name)
+            )
+        default: throw .init("\(name) is not dates like 2022/02/01-2022/02/11: \(last.prefix(40))")
+        }
+    }
+}

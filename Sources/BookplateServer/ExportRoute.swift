@@ -1,0 +1,29 @@
+import Bookplate
+import NIOHTTP1
+import Server
+
+/// `GET /exports/{token}.zip`: the archive of a library. The link alone opens it, so that a browser can.
+final class ExportRoute {
+    private let exports: ExportRequests
+
+    init(_ exports: ExportRequests) { self.exports = exports }
+
+    var route: Route {
+        Route(.GET, "\(ExportLink.path)*") { request in
+            let name = request.path.dropFirst(ExportLink.path.count)
+            guard name.hasSuffix(".zip") else { return HTTPProblem.notFound.response() }
+            do throws(BookplateError) {
+                let object = try await self.exports.open(
+                    token: name.dropLast(4), requestID: request.id)
+                return .file(
+                    object, contentType: "application/zip",
+                    headers: [
+                        ("content-disposition", "attachment; filename=\"bookplate-library.zip\""),
+                        ("cache-control", "private, no-store"), ("referrer-policy", "no-referrer"),
+                    ])
+            } catch {
+                return HTTPProblem(error).response()
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import GraphQL
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Files that readers upload, from the mutation to the library.
+@Suite struct ImportLibraryTests {
+    private static let fields = "id state total done created updated failed { line message }"
+    private static let mutation = """
+        mutation($file: Upload!, $format: ImportFormat) {
+          importLibrary(file: $file, format: $format) { \(fields) }
+        }
+        """
+    private static let library = """
+        { me { shelves { name bookCount }
+          books(orderBy: TITLE_ASC, first: 100) { nodes {
+            id title author isbn13 publisher publishedDate pageCount status addedAt startedAt finishedAt
+            shelves { name } review { rating text createdAt } } } } }
+        """
+
+    private func upload(
+        _ reader: Reader, _ bytes: [UInt8], format: Value = "AUTO"
+    ) async throws -> Answer {
+        try await reader.app.ask(
+            Self.mutation, ["file": UploadReference.value(0), "format": format],
+            token: reader.token, uploads: [bytes])
+    }
+
+    /// Uploads the file, lets a worker read it, and gives the import as it is then.
+    private func imported(_ reader: Reader, _ bytes: [UInt8]) async throws -> Value {
+        let answer = try await upload(reader, bytes)
+        let id = try #require(answer["importLibrary", "id"], "\(answer.json)")
+        let worker = try await TestWorker.start(
+            reader.app.database, [ImportLibrary(covers: reader.app.covers)])
+        let done = try await finished(reader, id)
+        await worker.stop()
+        return done
+    }
+
+    private func finished(_ reader: Reader, _ id: Value) async throws -> Value {
+        var found = Value.null
+        try await until("the import is done") {
+            found = try await reader.need(
+                "query($id: ID!) { node(id: $id) { ... on Import { \(Self.fields) } } }",
+                ["id": id], "node")
+            return ["DONE", "FAILED"].contains(found["state"])
+        }
+        return found
+    }
+
+    private func csv(_ count: Int) -> [UInt8] {
+        let header = "Book Id,Title,Author,ISBN13,My Rating,Bookshelves,Exclusive Shelf,My Review\n"
+        return Array(
+            (header
+                + (1...count).map {
+                    "\($0),Title \($0),Author \($0 % 50),\(TestCatalog.isbn(500_000 + $0)),\($0 % 6),"
+                        + "\"shelf \($0 % 7), shelf \($0 % 11)\",read,Words \($0)\n"
+                }.joined()).utf8)
+    }
+
+    @Test func goodreadsLibraryComesOver() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let result = try await imported(reader, ImportRecordTests.fixture("goodreads.csv"))
+        #expect(
+            result == [
+                "id": result["id"] ?? .null, "state": "DONE", "total": 3, "done": 3, "created": 3,
+                "updated": 0, "failed": [],
+            ])
+        let books = try await reader.need(Self.library, .null, "me", "books", "nodes")
+        #expect(
+            books.each("title") == [
+                "Like Water for Chocolate", "The Great Gatsby",
+                "The Hunger Games (The Hunger Games, #1)",
+            ])
+        let games = try #require(books[2])
+        #expect(games["status"] == "READ" && games["isbn13"] == "9780439023481")
+        #expect(games["addedAt"] == "2021-02-01T00:00:00.000Z")
+        #expect(games["finishedAt"] == "2021-03-14T00:00:00.000Z")
+        #expect(games["shelves"]?.each("name") == ["favorites", "dystopia"])
+        #expect(games["review", "rating"] == 5 && games["review", "text"] == "Loved it.\nTwice.")
+        #expect(books[0]?["status"] == "READING" && books[1]?["status"] == "WANT_TO_READ")
+
+        // A second time changes nothing, and the log says so.
+        let log = "SELECT count(*) FROM changes"
+        let before = try await reader.need(Self.library, .null, "me")
+        let changes = try await app.database.count(log)
+        let again = try await imported(reader, ImportRecordTests.fixture("goodreads.csv"))
+        #expect(again["id"] != result["id"])
+        #expect(again["created"] == 0 && again["updated"] == 0 && again["done"] == 3)
+        #expect(try await reader.need(Self.library, .null, "me") == before)
+        #expect(try await app.database.count(log) == changes)
+        // The file is not kept.
+        #expect(
+            try await app.database.count("SELECT count(*) FROM imports WHERE content IS NOT NULL")
+                == 0)
+    }
+
+    @Test func importAddsToWhatIsThereAndTakesNothingAway() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let shelf = try await reader.makeShelf("FAVORITES")
+        let own = try await reader.makeBook([
+            "title": "My own title", "isbn": "9780439023481", "status": "READING",
+        ])
+        let gatsby = try await reader.makeBook([
+            "title": "the great gatsby", "author": "F. Scott Fitzgerald", "status": "READ",
+            "shelfIds": [shelf],
+        ])
+        try await reader.review(gatsby, rating: 2, text: "Mine")
+        let result = try await imported(reader, ImportRecordTests.fixture("goodreads.csv"))
+        #expect(result["created"] == 1 && result["updated"] == 2)
+        let books = try await reader.need(Self.library, .null, "me", "books", "nodes").list ?? []
+        #expect(books.count == 3)
+        let games = try #require(books.first { $0["id"] == own })
+        #expect(games["title"] == "My own title" && games["status"] == "READ")
+        #expect(games["review", "rating"] == 5 && games["publisher"] == "Scholastic Press")
+        // Names of shelves are the same in either case.
+        #expect(games["shelves"]?.each("name") == ["FAVORITES", "dystopia"])
+        let kept = try #require(books.first { $0["id"] == gatsby })
+        #expect(kept["status"] == "READ" && kept["review", "text"] == "Mine")
+    }
+
+    @Test func badRecordsAreToldWithTheirLinesAndTheOthersCome() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let text = """
+            Title,Author,My Rating,Exclusive Shelf,My Review
+            Good,A,4,read,"Two
+            lines"
+            ,Nobody,4,read,
+            Rated too high,B,9,read,
+            Unrated,C,0,read,Words
+            Last,D,0,to-read,
+            """
+        let result = try await imported(reader, Array(text.utf8))
+        #expect(result["total"] == 5 && result["done"] == 5 && result["created"] == 3)
+        #expect(result["failed"]?.each("line") == [4, 5, 6])
+        #expect(
+            result["failed", 1, "message"] == "My Rating is not 0 to 5: 9")
+    }
+
+    /// Its worker dies in the midst: what was stored stays, the rest follows, nothing comes twice.
+    @Test func importGoesOnWhereADeadWorkerLeftIt() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let answer = try await upload(reader, csv(400))
+        let id = try #require(answer["importLibrary", "id"])
+        // A worker whose connections are cut as soon as some is stored, again and again.
+        for stored in [1, 150, 300] {
+            let worker = try await TestWorker.start(
+                app.database, [ImportLibrary(covers: app.covers)])
+            try await until("some is stored") {
+                try await app.database.count("SELECT done FROM imports") >= stored
+            }
+            await worker.kill()
+            #expect(try await app.database.count("SELECT done % 50 FROM imports") == 0)
+            #expect(
+                try await app.database.count(
+                    "SELECT (SELECT count(*) FROM books) - (SELECT done FROM imports)") == 0)
+        }
+        let worker = try await TestWorker.start(app.database, [ImportLibrary(covers: app.covers)])
+        let result = try await finished(reader, id)
+        await worker.stop()
+        #expect(result["created"] == 400 && result["updated"] == 0 && result["done"] == 400)
+        #expect(try await app.database.count("SELECT count(*) FROM books") == 400)
+        #expect(try await app.database.count("SELECT count(*) FROM reviews") == 334)
+    }
+
+    @Test func sameFileIsReadOnceAtATime() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let first = try await upload(reader, csv(3))
+        let second = try await upload(reader, csv(3))
+        #expect(first["importLibrary", "id"] == second["importLibrary", "id"])
+        #expect(first["importLibrary", "state"] == "QUEUED")
+        for count in 4...7 { _ = try await upload(reader, csv(count)) }
+        let tooMany = try await upload(reader, csv(8))
+        #expect(tooMany.code == "RATE_LIMITED")
+    }
+
+    @Test func whatIsNoLibraryIsRefusedAtOnce() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let other = try await upload(reader, Array("a,b\n1,2".utf8))
+        #expect(other.code == "BAD_USER_INPUT" && other.field == "file")
+        let wrong = try await upload(reader, csv(1), format: "STORYGRAPH")
+        #expect(wrong.code == "BAD_USER_INPUT" && wrong.field == "file")
+        let none = try await app.ask(
+            Self.mutation, ["file": "upload:7"], token: reader.token)
+        #expect(none.code == "BAD_USER_INPUT" && none.field == "file")
+        #expect(try await app.database.count("SELECT count(*) FROM imports") == 0)
+    }
+
+    @Test func othersImportsAreNotSeen() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let (mine, other) = (try await app.newReader(), try await app.newReader())
+        let answer = try await upload(mine, csv(1))
+        let node = try await other.ask(
+            "query($id: ID!) { node(id: $id) { id } }",
+            ["id": answer["importLibrary", "id"] ?? .null])
+        #expect(node["node"] == .null && node.errors == [])
+    }
+
+    /// As with the schema's other lists: imports and failures of many cost what those of one do.
+    @Test func largeLibraryComesInFewTransactions() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let result = try await imported(reader, csv(300))
+        #expect(result["created"] == 300)
+        // Each transaction that wrote books has a time of its own: 6 batches.
+        #expect(try await app.database.count("SELECT count(DISTINCT added_at) FROM books") == 6)
+    }
+}

@@ -1,0 +1,46 @@
+import EventLoops
+import Logging
+import NIOPosix
+import Postgres
+
+@testable import Bookplate
+
+/// A server's worker on a test's database, whose lease is short enough for a test to see it run out.
+package struct TestWorker: Sendable {
+    package let worker: JobWorker
+    package let pool: ConnectionPool
+    private let running: Task<Void, Never>
+
+    private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    package static func start(
+        _ database: TestDatabase, _ handlers: [any JobHandler]
+    ) async throws -> TestWorker {
+        var configuration = PostgresConfiguration(url: try database.url(as: TestCluster.app))
+        configuration.connectionCount = 2
+        let pool = try await ConnectionPool.start(
+            configuration, on: EventLoopTaskExecutor(loops.next()))
+        var limits = JobWorkerState.Limits()
+        limits.lease = .milliseconds(600)
+        limits.heartbeat = .milliseconds(100)
+        limits.poll = .milliseconds(20)
+        limits.stopGrace = .milliseconds(200)
+        let worker = JobWorker(
+            handlers, database: pool, name: "test",
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, limits: limits)
+        return TestWorker(worker: worker, pool: pool, running: Task { await worker.run() })
+    }
+
+    package func stop() async {
+        worker.stop()
+        await running.value
+        await pool.close()
+    }
+
+    /// As a process that is killed: its connections are gone, and it says nothing more.
+    package func kill() async {
+        await pool.close()
+        worker.stop()
+        await running.value
+    }
+}
