@@ -107,6 +107,7 @@ private struct ResolverTable: ResolverSource {
         table["CoverEvent"] = CoverChanged.eventFields
         table["Subscription"] = [
             "coverChanged": .load(CoverChanged()),
+            "importProgress": .load(ImportProgress()),
             "changes": .load(ChangesSubscription()),
         ]
         table["Mutation"] = [
