@@ -125,7 +125,8 @@ struct Documents: ParsableCommand {
                 }
             }
             output.print(
-                .object([.init("pruned", .list(pruned.result.map { .string($0) }))] + pruned.members),
+                .object(
+                    [.init("pruned", .list(pruned.result.map { .string($0) }))] + pruned.members),
                 lines: pruned.result.map { "deleted \($0)" } + pruned.lines)
         }
     }

@@ -118,9 +118,7 @@ enum App {
         ]
         if let broker = configuration.sources.broker {
             running.append(
-                EventService(
-                    broker, publicURL: configuration.publicURL, database: firstPool,
-                    services: services))
+                EventService(broker, database: firstPool, services: services))
         }
         // Stopped in the reverse order: the last requests may still ask for work.
         let lifecycle = ServiceGroup(

@@ -15,8 +15,7 @@ struct EventService: Service {
     private static let brokerTimeout = Duration.seconds(5)
 
     init(
-        _ broker: Configuration.Broker, publicURL: String, database: ConnectionPool,
-        services: Services
+        _ broker: Configuration.Broker, database: ConnectionPool, services: Services
     ) {
         let address = BrokerAddress(
             host: broker.host, port: broker.port, isEncrypted: broker.isEncrypted,
@@ -24,10 +23,7 @@ struct EventService: Service {
             password: broker.password, certificatesFile: broker.certificatesFile)
         // Each server is a client of its own: a broker ends the older of two with one name.
         let clientID = "bookplate-\(UUID.version7())"
-        publisher = EventPublisher(
-            database: database, services: services,
-            coverURL: { "\(publicURL)/book-covers/\($0)/\($1).jpg?v=\($2)" }
-        ) {
+        publisher = EventPublisher(database: database, services: services) {
             let connection = try await BrokerConnection.connect(
                 to: address, clientID: clientID, timeout: Self.brokerTimeout)
             return EventPublisher.Broker(

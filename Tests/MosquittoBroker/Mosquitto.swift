@@ -55,10 +55,10 @@ package final class Mosquitto: @unchecked Sendable {
         throw Failure(description: "mosquitto does not listen")
     }
 
-    /// Kills it, as a power cut does.
-    package func stop() {
+    /// Ends it: as a power cut does, or by a signal that lets it save what it keeps.
+    package func stop(_ signal: Int32 = SIGKILL) {
         guard pid != 0 else { return }
-        kill(pid, SIGKILL)
+        kill(pid, signal)
         waitpid(pid, nil, 0)
         pid = 0
     }
@@ -139,10 +139,18 @@ package final class Mosquitto: @unchecked Sendable {
         posix_spawn_file_actions_addopen(
             &actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // The threads of tests block signals, and a program would inherit that.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         let pointers = arguments.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         var pid: pid_t = 0
-        let result = posix_spawnp(&pid, arguments[0], &actions, nil, pointers, nil)
+        let result = posix_spawnp(&pid, arguments[0], &actions, &attributes, pointers, nil)
         guard result == 0 else { throw Failure(description: "\(arguments[0]): errno \(result)") }
         return pid
     }

@@ -36,19 +36,18 @@ package final class EventPublisher: Sendable {
 
     private let database: ConnectionPool
     private let hub: Hub
-    private let coverURL: @Sendable (_ user: UUID, _ book: UUID, _ version: String) -> String
+    private let addresses: CoverAddresses
     private let connect: @Sendable () async throws -> Broker
     private let logger: Logger
     private let holder = UUID.version7()
 
     package init(
         database: ConnectionPool, services: Services,
-        coverURL: @escaping @Sendable (_ user: UUID, _ book: UUID, _ version: String) -> String,
         connect: @escaping @Sendable () async throws -> Broker
     ) {
         self.database = database
         hub = services.hub
-        self.coverURL = coverURL
+        addresses = services.covers.addresses
         logger = services.logger
         self.connect = connect
     }
@@ -110,7 +109,7 @@ package final class EventPublisher: Sendable {
         writer.write(
             .object([
                 .init("book_id", .string(book.description)),
-                .init("cover_url", .string(coverURL(user, book, version))),
+                .init("cover_url", .string(addresses.cover(user, book, version))),
                 .init("timestamp", .string(Instant(microseconds: at).text)),
                 .init(
                     "source",
@@ -121,7 +120,7 @@ package final class EventPublisher: Sendable {
 
     /// Those that the reader gave; all others were found.
     private static let givenSources: Set = [
-        "MANUAL_UPLOAD", "URL",
+        CoverSource.manualUpload.rawValue, CoverSource.url.rawValue,
     ]
 
     private func ask(

@@ -106,8 +106,11 @@ private struct ResolverTable: ResolverSource {
             "lookupISBN": .load(ISBNLookup()),
             "search": .load(CatalogSearch()),
         ]
+        table["CoverEvent"] = CoverChanged.eventFields
         table["Subscription"] = [
-            "changes": .load(ChangesSubscription())
+            "coverChanged": .load(CoverChanged()),
+            "importProgress": .load(ImportProgress()),
+            "changes": .load(ChangesSubscription()),
         ]
         table["Mutation"] = [
             "signInWithApple": .load(Sessions.signInWithApple),

@@ -56,8 +56,7 @@ import Testing
 
     private static func publisher(_ app: TestApp, _ broker: Broker) -> EventPublisher {
         EventPublisher(
-            database: app.pool, services: app.services,
-            coverURL: { "https://books.example/\($0)/\($1)?v=\($2)" }, connect: broker.connect)
+            database: app.pool, services: app.services, connect: broker.connect)
     }
 
     /// Publishes while the body runs.
@@ -109,7 +108,7 @@ import Testing
         #expect(
             payload["cover_url"]
                 == .string(
-                    "https://books.example/\(one.id.string ?? "")/01970000-0000-7000-8000-000000000001?v=1"
+                    "http://covers.test/book-covers/\(one.id.string ?? "")/01970000-0000-7000-8000-000000000001.jpg?v=1"
                 ))
         #expect(payload["source"] == "web_search")
         #expect(payload["timestamp"]?.string.flatMap { Instant($0) } != nil)

@@ -1,0 +1,87 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// `Subscription.coverChanged`, and the outbox that it is read from.
+@Suite struct CoverChangedTests {
+    static let app = Shared { try await TestApp.start(catalog: []) }
+
+    private static let live = """
+        subscription($book: ID) {
+          coverChanged(bookId: $book) { book { id title } coverUrl status source timestamp }
+        }
+        """
+
+    /// As whatever stores covers does it.
+    private static func store(
+        _ app: TestApp, _ reader: Reader, _ book: Value, version: String, source: String
+    ) async throws {
+        try await app.database.execute(
+            """
+            INSERT INTO covers (user_id, book_id, tenant_id, version, source, width, height,
+              dominant_color, blur_hash, byte_counts, hashes)
+            SELECT id, '\(book.string ?? "")', tenant_id, '\(version)', '\(source)', 10, 10, '#FFFFFF', 'x',
+              '{1,1,1}', '{a,b,c}' FROM users WHERE id = '\(reader.id.string ?? "")'
+            ON CONFLICT (user_id, book_id) DO UPDATE
+              SET version = excluded.version, source = excluded.source
+            """)
+    }
+
+    private static let versions = [
+        "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210",
+    ]
+
+    @Test func tellsOfEachPictureOfOnesOwnBooks() async throws {
+        let app = try await Self.app()
+        let (reader, other) = (try await app.newReader(), try await app.newReader())
+        let (book, second) = (try await reader.makeBook("One"), try await reader.makeBook("Two"))
+        let theirs = try await other.makeBook("Theirs")
+        let live = try await reader.subscribe(Self.live)
+        let ofSecond = try await reader.subscribe(Self.live, ["book": second])
+        try await Self.store(app, other, theirs, version: Self.versions[0], source: "URL")
+        try await Self.store(app, reader, book, version: Self.versions[0], source: "OPEN_LIBRARY")
+        let event = await live.next()["data", "coverChanged"]
+        #expect(event?["book"] == ["id": book, "title": "One"])
+        #expect(event?["status"] == "READY")
+        #expect(event?["source"] == "OPEN_LIBRARY")
+        #expect(event?["coverUrl"]?.string?.hasSuffix("?v=\(Self.versions[0])") == true)
+        #expect(event?["timestamp"]?.string.flatMap { Instant($0) } != nil)
+
+        try await Self.store(app, reader, book, version: Self.versions[1], source: "MANUAL_UPLOAD")
+        #expect(await live.next()["data", "coverChanged", "source"] == "MANUAL_UPLOAD")
+        try await Self.store(app, reader, second, version: Self.versions[0], source: "URL")
+        #expect(await ofSecond.next()["data", "coverChanged", "book", "id"] == second)
+        #expect(await live.next()["data", "coverChanged", "book", "id"] == second)
+        #expect(await live.next(within: .milliseconds(200)) == .null)
+    }
+
+    @Test func tellsOfSearchesThatFindNothing() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let book = try await reader.makeBook("Unknown")
+        let live = try await reader.subscribe(Self.live, ["book": book])
+        for status in ["FETCHING", "NOT_FOUND"] {
+            try await app.database.execute(
+                "UPDATE books SET cover_status = '\(status)' WHERE id = '\(book.string ?? "")'")
+            let event = await live.next()["data", "coverChanged"]
+            #expect(event?["status"] == .string(status))
+            #expect(event?["coverUrl"] == .null)
+            #expect(event?["source"] == .null)
+        }
+    }
+
+    @Test func aForeignBookAndNoneLookAlike() async throws {
+        let app = try await Self.app()
+        let (reader, other) = (try await app.newReader(), try await app.newReader())
+        let theirs = try await other.makeBook("Theirs")
+        var answers: [Value] = []
+        for id in [theirs, "01970000-0000-7000-8000-000000000001", "no id"] as [Value] {
+            answers.append(try await reader.subscribe(Self.live, ["book": id]).next())
+        }
+        #expect(answers[0]["errors", 0, "extensions", "code"] == "NOT_FOUND")
+        #expect(answers[0] == answers[1])
+        #expect(answers[0] == answers[2])
+    }
+}

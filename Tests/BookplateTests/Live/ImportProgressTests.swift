@@ -1,0 +1,69 @@
+import GraphQL
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// `Subscription.importProgress`.
+@Suite struct ImportProgressTests {
+    static let app = Shared { try await TestApp.start(catalog: []) }
+
+    private static let live = """
+        subscription($id: ID!) { importProgress(id: $id) { id state total done failed { line } } }
+        """
+
+    /// An import under way, which no worker has.
+    private static func begin(_ reader: Reader) async throws -> Value {
+        let id = UUID.version7().description
+        try await app().database.execute(
+            """
+            INSERT INTO imports (user_id, id, format, state, content_hash)
+            VALUES ('\(reader.id.string ?? "")', '\(id)', 'GOODREADS', 'RUNNING', '\(id)')
+            """)
+        return .string(id)
+    }
+
+    private static func move(_ id: Value, _ change: String) async throws {
+        try await app().database.execute(
+            "UPDATE imports SET \(change), updated_at = clock_timestamp() WHERE id = '\(id.string ?? "")'"
+        )
+    }
+
+    @Test func tellsOfEachStepAndEndsWithTheImport() async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await Self.begin(reader)
+        let live = try await reader.subscribe(Self.live, ["id": id])
+        let first = await live.next()["data", "importProgress"]
+        #expect(
+            first == ["id": id, "state": "RUNNING", "total": .null, "done": 0, "failed": []])
+        try await Self.move(id, "total = 10, done = 4")
+        #expect(await live.next()["data", "importProgress", "done"] == 4)
+        try await Self.move(id, "state = 'DONE', done = 10")
+        #expect(await live.next()["data", "importProgress", "state"] == "DONE")
+        #expect(await live.next() == .null)
+    }
+
+    @Test func anImportThatIsOverIsToldOnce() async throws {
+        let reader = try await Self.app().newReader()
+        let id = try await Self.begin(reader)
+        try await Self.move(id, "state = 'FAILED'")
+        let live = try await reader.subscribe(Self.live, ["id": id])
+        #expect(await live.next()["data", "importProgress", "state"] == "FAILED")
+        #expect(await live.next() == .null)
+    }
+
+    @Test func aForeignImportAndNoneLookAlike() async throws {
+        let app = try await Self.app()
+        let (reader, other) = (try await app.newReader(), try await app.newReader())
+        let theirs = try await Self.begin(other)
+        var answers: [Value] = []
+        for id in [theirs, "01970000-0000-7000-8000-000000000001", "no id"] as [Value] {
+            let live = try await reader.subscribe(Self.live, ["id": id])
+            answers.append(await live.next())
+        }
+        #expect(answers[0]["errors", 0, "extensions", "code"] == "NOT_FOUND")
+        #expect(answers[0] == answers[1])
+        #expect(answers[0] == answers[2])
+    }
+}
