@@ -74,6 +74,9 @@ struct Literals {
         switch schema.type(named: type.namedType)?.kind {
         case .enumeration(let values): return values.first?.name ?? ""
         case .inputObject(let input):
+            if input.isOneOf, let field = input.fields.last {
+                return "{\(field.name): \(literal(field.type, named: field.name))}"
+            }
             let fields = input.fields.compactMap { field -> String? in
                 if let first = place?.first, first == field.name {
                     return

@@ -115,6 +115,8 @@ extension Value {
             if text == id { return "the id" }
             if Instant(text) != nil { return "a time" }
             if UUIDText.matches(text) { return "another id" }
+            // It names the caller and the caller's book.
+            if text.hasPrefix("http://covers.test/") { return "an address" }
             return self
         case .list(let items): return .list(items.map { $0.replacing(id) })
         case .object(let members):
