@@ -101,6 +101,14 @@ package final class TestApp: Sendable {
                 try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))
     }
 
+    /// An app that one test has made gives its connections back.
+    deinit {
+        Task { [hub, pool] in
+            await hub.close()
+            await pool.close()
+        }
+    }
+
     /// For objects; it goes with the machine's temporary files.
     private static func makeFolder() throws -> String {
         var template = Array("/tmp/bookplate-app-XXXXXX".utf8CString)
