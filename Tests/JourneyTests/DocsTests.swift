@@ -98,7 +98,13 @@ import Testing
         } && block.variables?.contains("Upload") != true
     }
 
-    private static let installation = Shared { try await Installation.ready() }
+    /// With the book whose ISBN the examples scan.
+    private static let installation = Shared {
+        try await Installation.ready(
+            catalog: TestCatalog.lines() + [
+                #"{"isbn13": "9780140328721", "title": "Fantastic Mr. Fox", "authors": ["Roald Dahl"], "genres": ["Children"]}"#
+            ])
+    }
     private static let server = Shared { try await installation().startServer() }
 
     // MARK: Commands

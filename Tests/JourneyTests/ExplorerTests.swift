@@ -80,9 +80,8 @@ struct ExplorerTests {
         try browser.screenshot("completing")
         try browser.type("\n")
         try browser.type(" nonsense")
-        #expect(
-            try browser.evaluate("\(editor).getValue()").string?.hasPrefix(
-                "{ me { displayName nonsense") == true)
+        let typed = try browser.evaluate("\(editor).getValue()")
+        #expect(typed.string?.hasPrefix("{ me { displayName nonsense") == true, "\(typed)")
         try browser.wait(
             "document.querySelector('.CodeMirror-lint-mark-error')?.textContent === 'nonsense'")
         try browser.screenshot("linting")

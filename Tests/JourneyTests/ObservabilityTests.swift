@@ -11,7 +11,9 @@ import Testing
         let token = try await server.signIn("counted")["accessToken"]?.string
         for _ in 0..<3 { _ = try await server.client.ask("{ me { id } }", token: token) }
         _ = try await server.client.ask("{ me { id } }")
-        _ = try await server.client.ask("{ nonsense }")
+        _ = try await server.client.send(
+            "POST", "/graphql", body: #"{"query": "{ nonsense }"}"#,
+            headers: ["accept": "application/graphql-response+json"])
         _ = try await server.client.send("GET", "/nothing/at/all")
         let response = try await server.client.send("GET", "/metrics")
         #expect(response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")

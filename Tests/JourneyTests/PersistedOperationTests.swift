@@ -107,7 +107,7 @@ import Testing
         #expect(try await admin("sync", bad).code == 2)
         #expect(try await admin("list").json.list?.count == 3)
 
-        #expect(try await admin("prune").code == 1)
+        #expect(try await admin("prune").code == 64)
         #expect(try await admin("prune", "--yes").json["pruned"] == [])
         try await installation.database.execute(
             "UPDATE documents SET synced_at = now() - interval '200 days' WHERE id = 'more'")
