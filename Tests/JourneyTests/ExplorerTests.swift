@@ -79,9 +79,9 @@ struct ExplorerTests {
                 == "displayNameString")
         try browser.screenshot("completing")
         // The list is made anew a frame after each character; a key that comes in between is for the old one.
-        try browser.wait(
-            "\(editor).state.completionActive?.widget && !\(editor).state.completionActive.debounce"
-        )
+        try browser.evaluate(
+            "requestAnimationFrame(() => requestAnimationFrame(() => { window.isDrawn = true }))")
+        try browser.wait("window.isDrawn")
         try browser.type("\n")
         try browser.wait("\(editor).getValue().includes('displayName')")
         try browser.type(" nonsense")
