@@ -8,7 +8,8 @@ import Postgres
 /// `bookplate-admin account`: the people who use the apps.
 struct Account: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The accounts of readers.", subcommands: [Find.self, Show.self, Delete.self])
+        abstract: "The accounts of readers.",
+        subcommands: [Find.self, Show.self, Export.self, Delete.self])
 
     struct Find: ParsableCommand {
         static let configuration = CommandConfiguration(

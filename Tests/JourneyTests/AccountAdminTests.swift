@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import GraphQL
 import TestSupport
@@ -46,6 +47,14 @@ import Testing
         #expect(shown["email"] == "ada@example.com")
         #expect(shown["books"] == 1 && shown["sessions"] == 1)
         #expect(shown["hasAppleGrant"] == true)
+
+        let file = "\(installation.folder)/ada.zip"
+        let exported = try json(
+            try await installation.admin("account", "export", id, "--to", file, "--json"))
+        #expect(exported["file"] == .string(file))
+        let archive = try String(decoding: Data(contentsOf: URL(filePath: file)), as: UTF8.self)
+        #expect(exported["bytes"]?.int ?? 0 > 0 && archive.hasPrefix("PK"))
+        #expect(archive.contains("library.json"))
 
         let dry = try json(
             try await installation.admin("account", "delete", id, "--dry-run", "--json"))
