@@ -11,6 +11,7 @@ let package = Package(
         .executable(name: "bookplate-admin", targets: ["Admin"]),
         .executable(name: "bookplate-imager", targets: ["Imager"]),
         .executable(name: "graphql-tool", targets: ["GraphQLTool"]),
+        .executable(name: "ranking-tool", targets: ["RankingTool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -27,6 +28,9 @@ let package = Package(
             // Rounding is in libm, which modules that import the C library link by themselves.
             linkerSettings: [.linkedLibrary("m")]),
         .executableTarget(name: "GraphQLTool", dependencies: ["GraphQL"]),
+
+        .target(name: "Ranking"),
+        .executableTarget(name: "RankingTool", dependencies: ["Ranking"]),
 
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -80,8 +84,8 @@ let package = Package(
         .target(
             name: "Bookplate",
             dependencies: [
-                "GraphQL", "Postgres", "Identity", "HTTPFetch", "BookSources", "Images", "Objects",
-                "Zip",
+                "GraphQL", "Postgres", "Ranking", "Identity", "HTTPFetch", "BookSources", "Images",
+                "Objects", "Zip",
                 "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -136,6 +140,7 @@ let package = Package(
             ]),
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
+        .testTarget(name: "RankingTests", dependencies: ["Ranking"]),
         .testTarget(name: "PostgresTests", dependencies: ["EventLoops", "Postgres"]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),

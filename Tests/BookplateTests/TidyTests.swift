@@ -63,9 +63,9 @@ import Testing
             "Imager": ["CSandbox", "CVips", "Images"],
             "Bookplate": [
                 "BookSources", "GraphQL", "Postgres", "Identity", "HTTPFetch", "Images", "Objects",
-                "Zip",
+                "Ranking", "Zip",
                 "Telemetry",
-            ],
+            ], "Ranking": [], "RankingTool": ["Ranking"],
             "Server": [
                 "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Postgres", "Telemetry",
             ],

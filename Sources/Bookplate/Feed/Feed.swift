@@ -1,7 +1,7 @@
 import GraphQL
 import Postgres
 
-/// `Query.feed`: books the caller has not seen, the popular first, genres in turn.
+/// `Query.feed`: books the caller has not seen: those their own signals speak for, then the popular, genres in turn.
 ///
 /// Each genre is a queue (`feed_order`), and a page takes a book from each of those that have waited longest. It
 /// starts where its cursor and the reader's frontier stand in each queue, so its cost grows neither with the
@@ -65,6 +65,7 @@ struct Feed: FieldLoader {
                 ) { place in
                     var position = reading.start
                     for card in reading.cards.prefix(place + 1) { position.take(card) }
+                    if let newest = reading.newestDeck { position.enterDeck(newest) }
                     return position.cursor
                 })
         }

@@ -31,6 +31,7 @@ enum FeedCard {
             "coverUrl": .relation(CoverURL(.feedCard)),
             "coverKind": .column(Column("'TITLE_CARD'", .text)),
             "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
+            "similar": .relation(SimilarCards(key: id)),
             "inLibrary": .relation(Book.ofEdition),
         ])
 

@@ -8,10 +8,30 @@ import Identity
 struct FeedPosition: Equatable {
     /// How far a genre's queue has been read.
     struct Reading: Equatable {
-        /// The place in the queue of the last book taken (`feed_order.position`).
+        /// The place in the queue of the last book taken (`feed_order.position`), or an end.
         var place: Int64
-        /// Which card of this feed that was, counted from 1.
+        /// Which card of this feed was the last of the genre, counted from 1.
         var turn: Int32
+    }
+
+    /// What was taken of a version of the reader's own deck (`feed_decks`).
+    struct DeckReading: Equatable {
+        let version: Int32
+        /// So many cards from its top.
+        var count: Int32 = 0
+        /// And of the 64 behind those, a bit each.
+        var further: UInt64 = 0
+
+        /// - Parameter place: counted from 1; one that is too far ahead is not noted.
+        mutating func take(_ place: Int32) {
+            let ahead = Int(place) - Int(count) - 1
+            guard (0..<64).contains(ahead) else { return }
+            further |= 1 << UInt64(ahead)
+            while further & 1 == 1 {
+                further >>= 1
+                count += 1
+            }
+        }
     }
 
     /// By genre id; genres that have not been read are absent.
@@ -24,6 +44,10 @@ struct FeedPosition: Equatable {
     private(set) var isRelaxed = false
     /// Genres that have every second turn, as the reader preferred them when this feed began.
     private(set) var preferred: [Int16] = []
+    /// The versions of the reader's own deck that cards came from, the current one last.
+    private(set) var decks: [DeckReading] = []
+    /// Whether the deck is read; from then on the queues are.
+    private(set) var isDeckOver = false
     /// Swipes recorded, and books added, until this instant count: microseconds of Unix time.
     let asOf: Int64
 
@@ -42,6 +66,8 @@ struct FeedPosition: Equatable {
         recent = position.recent
         isRelaxed = position.isRelaxed
         preferred = position.preferred
+        decks = position.decks
+        isDeckOver = position.isDeckOver
     }
 
     func place(in genre: Int16) -> Int64 { readings[genre]?.place ?? 0 }
@@ -64,29 +90,46 @@ struct FeedPosition: Equatable {
 
     mutating func relax() { isRelaxed = true }
 
+    mutating func leaveDeck() { isDeckOver = true }
+
+    /// Goes on with a newer version of the deck, as long as a cursor can hold it.
+    mutating func enterDeck(_ version: Int32) {
+        guard !isDeckOver, decks.last?.version != version, decks.count < Self.decksMax else {
+            return
+        }
+        decks.append(DeckReading(version: version))
+    }
+
     mutating func prefer(_ genres: [Int16]) { preferred = Array(genres.prefix(Self.preferredMax)) }
 
     /// The position behind a card.
     mutating func take(_ card: FeedCandidate) {
         count = count == .max ? 1 : count + 1
-        readings[card.genre] = Reading(place: card.place, turn: count)
+        if let place = card.deckPlace, !decks.isEmpty {
+            decks[decks.count - 1].take(place)
+            readings[card.genre] = Reading(place: self.place(in: card.genre), turn: count)
+        } else {
+            readings[card.genre] = Reading(place: card.place, turn: count)
+        }
         recent.append(card.origin)
         if recent.count == Self.spread { recent.removeFirst() }
     }
 
     // MARK: - Cursor
 
-    private static let format: UInt8 = 2
+    private static let format: UInt8 = 3
     private static let readingBytes = 14
     private static let originBytes = 8
     /// Genre ids are bounded by what the catalogue can hold; a cursor of more is no cursor.
     private static let genresMax = 1000
     private static let preferredMax = 50
+    private static let deckBytes = 16
+    private static let decksMax = 64
 
     /// Bytes: the format, flags, the instant, the count of cards, the recent cards behind their number, the
-    /// preferred genres behind theirs, and genre, place and turn of each genre read; base64url.
+    /// preferred genres and the decks behind theirs, and genre, place and turn of each genre read; base64url.
     var cursor: String {
-        var bytes: [UInt8] = [Self.format, isRelaxed ? 1 : 0]
+        var bytes: [UInt8] = [Self.format, (isRelaxed ? 1 : 0) | (isDeckOver ? 2 : 0)]
         func append(_ value: some FixedWidthInteger) {
             withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
         }
@@ -99,6 +142,12 @@ struct FeedPosition: Equatable {
         }
         append(UInt8(clamping: preferred.count))
         for genre in preferred { append(genre) }
+        append(UInt8(clamping: decks.count))
+        for deck in decks {
+            append(deck.version)
+            append(deck.count)
+            append(deck.further)
+        }
         for (genre, reading) in readings.sorted(by: { $0.key < $1.key }) {
             append(genre)
             append(reading.place)
@@ -119,7 +168,9 @@ struct FeedPosition: Equatable {
                 Value(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: type))
             }
         }
-        isRelaxed = read(UInt8.self) & 1 == 1
+        let flags = read(UInt8.self)
+        isRelaxed = flags & 1 == 1
+        isDeckOver = flags & 2 == 2
         asOf = read(Int64.self)
         count = max(0, read(Int32.self))
         func has(_ size: Int) -> Bool { bytes.count - offset >= size }
@@ -129,8 +180,18 @@ struct FeedPosition: Equatable {
             recent.append(.init(author: read(Int32.self), series: read(Int32.self)))
         }
         let preferredCount = Int(read(UInt8.self))
-        guard preferredCount <= Self.preferredMax, has(preferredCount * 2) else { return nil }
+        guard preferredCount <= Self.preferredMax, has(preferredCount * 2 + 1) else {
+            return nil
+        }
         for _ in 0..<preferredCount { preferred.append(read(Int16.self)) }
+        let deckCount = Int(read(UInt8.self))
+        guard deckCount <= Self.decksMax, has(deckCount * Self.deckBytes) else { return nil }
+        for _ in 0..<deckCount {
+            decks.append(
+                DeckReading(
+                    version: read(Int32.self), count: max(0, min(read(Int32.self), 1_000_000)),
+                    further: read(UInt64.self)))
+        }
         guard (bytes.count - offset).isMultiple(of: Self.readingBytes) else { return nil }
         while offset < bytes.count {
             let genre = read(Int16.self)

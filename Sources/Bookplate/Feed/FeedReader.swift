@@ -1,6 +1,7 @@
 import Postgres
 
-/// Reads as little as makes a page: mostly one book of each genre whose turn is next; more of each where
+/// Reads as little as makes a page. The reader's own deck comes first, where there is one; then the queues of the
+/// genres: mostly one book of each genre whose turn is next; more of each where
 /// genres run out; and the later tiers where the first is read.
 struct FeedReader {
     /// The rows that were read, and the cards chosen from them.
@@ -9,6 +10,8 @@ struct FeedReader {
         /// Where the first card is taken from.
         var start: FeedPosition
         var cards: [FeedCandidate]
+        /// The version of the deck that later pages go on with.
+        var newestDeck: Int32?
         /// Whether it is a page as it should be.
         var isSettled: Bool
         /// Whether a genre that was read has more.
@@ -31,8 +34,12 @@ struct FeedReader {
     private static let genresAtOnce = 30
     /// Cards that are read besides, for where an author would come again too soon.
     private static let spare = 4
+    /// Cards of a deck that are read besides, for where neighbours would be of one genre.
+    private static let deckSpare = 16
 
     private var position: FeedPosition
+    /// What the queues' first statement answered that travelled with the deck's.
+    private var foreseen: Rows?
 
     init(
         statements: FeedStatements, request: RequestContext, genres: [Int16], filter: [Int16]?,
@@ -49,6 +56,71 @@ struct FeedReader {
     }
 
     mutating func read() async throws(BookplateError) -> Reading {
+        // A cursor without a deck is of a time when there was none, and its page stays as it was.
+        let mayHaveDeck = after == nil || !position.decks.isEmpty
+        if filter == nil, mayHaveDeck, !position.isDeckOver {
+            if let reading = try await readDeck() { return reading }
+            if !position.decks.isEmpty { position.leaveDeck() }
+        }
+        return try await readQueues()
+    }
+
+    /// A page of the deck; nil where there is none, or too little is left of it.
+    private mutating func readDeck() async throws(BookplateError) -> Reading? {
+        let rows = try await request.read { [self] segment, viewer in
+            var parameters = Parameters.of(viewer.userID)
+            parameters.append(timestamptz: after?.asOf)
+            append(position.decks, to: &parameters)
+            parameters.append(int32: Int32(wanted + Self.deckSpare))
+            segment.append(statements.deck, parameters)
+            // Whether there is a deck is not known: the queues travel with it.
+            if after == nil {
+                appendQueues(shares(position.turns(of: open())), to: &segment, for: viewer)
+            }
+        }
+        if after == nil { foreseen = rows[1] }
+        guard let version = statements.deckVersion(rows[0]) else { return nil }
+        var start = FeedPosition(asOf: statements.now(rows[0]) ?? 0, continuing: position)
+        start.enterDeck(version)
+        // Decks come after the queues only where those were read before there was one.
+        let unseen = statements.candidates(rows[0]).filter { $0.place > start.place(in: $0.genre) }
+        let cards = FeedCandidate.dealt(unseen, from: start, count: wanted)
+        guard cards.count == wanted else {
+            position.enterDeck(version)
+            return nil
+        }
+        return Reading(
+            rows: rows[0], start: start, cards: cards,
+            newestDeck: statements.newestDeck(rows[0]), isSettled: true, hasMore: true,
+            leavesOut: false)
+    }
+
+    private func append(_ decks: [FeedPosition.DeckReading], to parameters: inout Parameters) {
+        parameters.append(int32s: decks.map(\.version))
+        parameters.append(int32s: decks.map(\.count))
+        parameters.append(int64s: decks.map { Int64(bitPattern: $0.further) })
+    }
+
+    private func appendQueues(
+        _ shares: [(genre: Int16, most: Int)], to segment: inout Segment, for viewer: Viewer
+    ) {
+        var parameters = Parameters.of(viewer.userID)
+        parameters.append(timestamptz: after?.asOf)
+        parameters.append(int32s: shares.map { Int32($0.genre) })
+        parameters.append(int64s: shares.map { position.place(in: $0.genre) })
+        parameters.append(int32s: shares.map { Int32($0.most) })
+        if let filter {
+            parameters.append(int32s: filter.map(Int32.init))
+        } else {
+            parameters.appendNull(PostgresType.int32.array)
+        }
+        append(position.decks, to: &parameters)
+        if !position.isRelaxed { parameters.append(int64: FeedPosition.firstTierEnd) }
+        segment.append(
+            position.isRelaxed ? statements.relaxed : statements.firstTier, parameters)
+    }
+
+    private mutating func readQueues() async throws(BookplateError) -> Reading {
         var readsMuch = false
         while true {
             let turns = position.turns(of: open())
@@ -107,21 +179,15 @@ struct FeedReader {
     private mutating func ask(
         _ shares: [(genre: Int16, most: Int)]
     ) async throws(BookplateError) -> Reading {
-        let rows = try await request.read { [self] segment, viewer in
-            var parameters = Parameters.of(viewer.userID)
-            parameters.append(timestamptz: after?.asOf)
-            parameters.append(int32s: shares.map { Int32($0.genre) })
-            parameters.append(int64s: shares.map { position.place(in: $0.genre) })
-            parameters.append(int32s: shares.map { Int32($0.most) })
-            if let filter {
-                parameters.append(int32s: filter.map(Int32.init))
-            } else {
-                parameters.appendNull(PostgresType.int32.array)
-            }
-            if !position.isRelaxed { parameters.append(int64: FeedPosition.firstTierEnd) }
-            segment.append(
-                position.isRelaxed ? statements.relaxed : statements.firstTier, parameters)
-        }[0]
+        let rows: Rows
+        if let foreseen {
+            rows = foreseen
+            self.foreseen = nil
+        } else {
+            rows = try await request.read { [self] segment, viewer in
+                appendQueues(shares, to: &segment, for: viewer)
+            }[0]
+        }
         let candidates = statements.candidates(rows)
         let found = candidates.reduce(into: [Int16: Int]()) { $0[$1.genre, default: 0] += 1 }
         for (genre, _) in shares where found[genre] == nil {
@@ -138,7 +204,7 @@ struct FeedReader {
         // One genre alone has no neighbours but itself.
         let mayHaveNeighbours = position.isRelaxed && open.count == 1
         return Reading(
-            rows: rows, start: start, cards: turns.cards,
+            rows: rows, start: start, cards: turns.cards, newestDeck: statements.newestDeck(rows),
             isSettled: turns.cards.count == wanted && (mayHaveNeighbours || !turns.hasNeighbours),
             hasMore: shares.contains { $0.most < wanted && found[$0.genre] == $0.most },
             leavesOut: open.contains { genre in !shares.contains { $0.genre == genre } })

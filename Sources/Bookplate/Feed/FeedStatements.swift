@@ -4,7 +4,8 @@ import Postgres
 ///
 /// Parameters: `$1` the caller, `$2` the instant until which swipes and books count, or null for now, `$3`
 /// the genres, `$4` the place behind which each begins, `$5` how many of each at most, `$6` a filter of genres or
-/// null, and for the first tier only `$7`, where it ends. Rows come genre by genre, each in its order.
+/// null; `$7`, `$8` and `$9` what was shown of decks: versions, counts and bits (`FeedPosition.DeckReading`); and
+/// for the first tier only `$10`, where it ends. Rows come genre by genre, each in its order.
 struct FeedStatements {
     /// How long a skipped book stays away.
     static let skipCoolDown = "30 days"
@@ -15,12 +16,19 @@ struct FeedStatements {
     /// then books with little said of them, then those in other languages.
     let relaxed: Statement
 
+    /// The cards of a deck that were not shown yet, in its order: of the last of the versions `$3`, of which `$4`
+    /// and `$5` tell what was shown, or of the newest deck where there is none; at most `$6`.
+    let deck: Statement
+
     private let genreIndex: Int
     private let placeIndex: Int
     private let authorIndex: Int
     private let seriesIndex: Int
     private let nowIndex: Int
     private let preferredIndex: Int
+    private let deckPlaceIndex: Int
+    private let deckVersionIndex: Int
+    private let newestDeckIndex: Int
 
     /// - Parameter columns: those of the cards.
     init(_ columns: ColumnSet) {
@@ -32,7 +40,11 @@ struct FeedStatements {
         nowIndex = columns.index(of: Column("now()", .timestamp))
         preferredIndex = columns.index(
             of: Column("(SELECT u.preferred_genres FROM users u WHERE u.id = $1)", .texts))
-        firstTier = Self.statement(columns, before: " AND o.position < $7", and: "")
+        deckPlaceIndex = columns.index(of: Column("o.deck_place", .integer))
+        deckVersionIndex = columns.index(of: Column("o.deck_version", .integer))
+        newestDeckIndex = columns.index(of: Column(Self.newestDeck, .integer))
+        deck = Statement(Self.deckText(columns))
+        firstTier = Self.statement(columns, before: " AND o.position < $10", and: "")
         relaxed = Self.statement(columns, before: "", and: "UNION \(Self.cooledDown)")
     }
 
@@ -43,7 +55,8 @@ struct FeedStatements {
                 place: rows.int64(row, placeIndex) ?? 0,
                 origin: .init(
                     author: rows.int32(row, authorIndex) ?? 0,
-                    series: rows.int32(row, seriesIndex) ?? 0))
+                    series: rows.int32(row, seriesIndex) ?? 0),
+                deckPlace: rows.int32(row, deckPlaceIndex))
         }
     }
 
@@ -51,6 +64,44 @@ struct FeedStatements {
     func now(_ rows: Rows) -> Int64? { rows.timestamptz(0, nowIndex) }
 
     func preferredGenres(_ rows: Rows) -> [String] { rows.texts(0, preferredIndex) ?? [] }
+
+    /// The version of the deck that the rows are of.
+    func deckVersion(_ rows: Rows) -> Int32? { rows.int32(0, deckVersionIndex) }
+
+    /// The newest version of the deck; nil where there is none.
+    func newestDeck(_ rows: Rows) -> Int32? { rows.int32(0, newestDeckIndex) }
+
+    private static let newestDeck = "(SELECT max(d.version) FROM feed_decks d WHERE d.user_id = $1)"
+
+    /// Cards that decks have shown: seen, though not swiped.
+    private static func shown(_ versions: Int) -> String {
+        """
+        SELECT array_agg(c.id) AS ids \
+        FROM unnest($\(versions)::int4[], $\(versions + 1)::int4[], $\(versions + 2)::int8[]) v (version, taken, further) \
+        JOIN feed_decks d ON d.user_id = $1 AND d.version = v.version \
+        CROSS JOIN unnest(d.editions) WITH ORDINALITY c (id, place) WHERE c.place <= v.taken \
+        OR c.place - v.taken <= 64 AND v.further >> (c.place - v.taken - 1)::int & 1 = 1
+        """
+    }
+
+    private static func deckText(_ columns: ColumnSet) -> String {
+        """
+        WITH shown AS MATERIALIZED (\(shown(3))) SELECT \(columns.sql) FROM (\
+        SELECT f.primary_id AS id, f.position, o.edition_id, o.deck_place, o.deck_version FROM (\
+        SELECT c.id AS edition_id, c.place::int4 AS deck_place, d.version AS deck_version FROM feed_decks d \
+        CROSS JOIN unnest(d.editions) WITH ORDINALITY c (id, place) WHERE d.user_id = $1 \
+        AND d.version = coalesce(($3::int4[])[cardinality($3::int4[])], \(newestDeck)) \
+        AND \(isNotShown("c.id"))) o CROSS JOIN LATERAL (SELECT * FROM feed_order f \
+        WHERE f.edition_id = o.edition_id AND f.genre_id = f.primary_id OFFSET 0) f \
+        WHERE \(isUnseen) ORDER BY o.deck_place LIMIT $6) o \
+        CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e \
+        ORDER BY o.deck_place
+        """
+    }
+
+    private static func isNotShown(_ edition: String) -> String {
+        "\(edition) <> ALL(coalesce((SELECT ids FROM shown), '{}'))"
+    }
 
     /// A look-up for each book: a join would read the whole library once where a few look-ups do.
     private static let isUnseen = """
@@ -74,7 +125,7 @@ struct FeedStatements {
     ) -> Statement {
         Statement(
             """
-            WITH q AS MATERIALIZED (\
+            WITH shown AS MATERIALIZED (\(shown(7))), q AS MATERIALIZED (\
             SELECT q.id, q.after, q.most, q.n, coalesce($6::int2[], ARRAY[q.id]) AS genres, \
             f.unseen, f.reach, f.seen_at \
             FROM unnest($3::int2[], $4::int8[], $5::int4[]) WITH ORDINALITY q (id, after, most, n) \
@@ -97,18 +148,19 @@ struct FeedStatements {
             (SELECT o.position, o.edition_id FROM unnest(q.unseen) u (position) \
             CROSS JOIN LATERAL (SELECT o.position, o.edition_id FROM feed_order o \
             WHERE o.genre_id = g.id AND o.primary_id = q.id AND o.position = u.position\(tierEnd) \
-            AND \(isUnseen) OFFSET 0) o WHERE u.position > q.after LIMIT q.most) \
+            AND \(isNotShown("o.edition_id")) AND \(isUnseen) OFFSET 0) o WHERE u.position > q.after LIMIT q.most) \
             UNION ALL \
             (SELECT o.position, o.edition_id FROM feed_order o WHERE o.genre_id = g.id \
             AND o.primary_id = q.id AND o.position > greatest(q.after, q.reach)\(tierEnd) \
-            AND \(isUnseen) ORDER BY o.position LIMIT q.most)) o \
+            AND \(isNotShown("o.edition_id")) AND \(isUnseen) ORDER BY o.position LIMIT q.most)) o \
             UNION SELECT o.n, o.id, o.most, o.position, o.edition_id FROM (\
             SELECT q.n, q.id, q.most, q.genres, o.position, o.edition_id FROM q JOIN passed o \
             ON o.primary_id = q.id AND o.position > q.after AND o.position <= q.reach\(tierEnd) OFFSET 0) o \
             WHERE EXISTS (SELECT FROM feed_order f WHERE f.edition_id = o.edition_id \
-            AND f.genre_id = ANY(o.genres)) AND \(isUnseen) \(more)) \
+            AND f.genre_id = ANY(o.genres)) AND \(isNotShown("o.edition_id")) AND \(isUnseen) \(more)) \
             SELECT \(columns.sql) FROM (\
-            SELECT *, row_number() OVER (PARTITION BY n ORDER BY position) AS round FROM found) o \
+            SELECT *, row_number() OVER (PARTITION BY n ORDER BY position) AS round, \
+            NULL::int4 AS deck_place, NULL::int4 AS deck_version FROM found) o \
             CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e \
             WHERE o.round <= o.most ORDER BY o.n, o.position
             """)
@@ -123,6 +175,6 @@ struct FeedStatements {
         WHERE o.edition_id = s.edition_id AND o.genre_id = o.primary_id OFFSET 0) o \
         WHERE s.user_id = $1 AND s.action = 'SKIP' AND s.recorded_at <= coalesce($2, now()) \
         AND s.swiped_at <= coalesce($2, now()) - interval '\(skipCoolDown)') o \
-        JOIN q ON q.id = o.primary_id AND o.position > q.after WHERE \(isWanted) AND \(isNotOwned)
+        JOIN q ON q.id = o.primary_id AND o.position > q.after WHERE \(isWanted) AND \(isNotShown("o.edition_id")) AND \(isNotOwned)
         """
 }

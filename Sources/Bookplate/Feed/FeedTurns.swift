@@ -15,6 +15,26 @@ struct FeedCandidate: Equatable {
     let genre: Int16
     let place: Int64
     let origin: Origin
+    /// Its place in the reader's own deck, counted from 1, where it comes from there.
+    var deckPlace: Int32?
+}
+
+extension FeedCandidate {
+    /// As many cards of a deck as its order and the rule against neighbours of one genre allow: one that
+    /// may not stand here comes later.
+    static func dealt(_ deck: [FeedCandidate], from position: FeedPosition, count: Int)
+        -> [FeedCandidate]
+    {
+        var rest = deck
+        var last = position.lastGenre
+        var cards: [FeedCandidate] = []
+        while cards.count < count, let next = rest.firstIndex(where: { $0.genre != last }) {
+            let card = rest.remove(at: next)
+            last = card.genre
+            cards.append(card)
+        }
+        return cards
+    }
 }
 
 /// Chooses the cards of a page: the genres take turns.

@@ -30,6 +30,7 @@ enum Swipe {
             segment.append(save, .of(viewer.userID))
             segment.append(rememberSaved, .of(viewer.userID))
             segment.append(outcome, parameters)
+            segment.enqueue(PrepareDeck.self, NoPayload(), for: viewer.userID, key: "deck")
         }
         let saved = (0..<rows[3].count).compactMap { rows[3].uuid($0, 1) }
         return [
@@ -45,6 +46,7 @@ enum Swipe {
             segment.append(takeBack, .of(viewer.userID, id))
             card.append([id], to: &segment, for: viewer)
             segment.appendRemovedCovers(of: viewer.userID)
+            segment.enqueue(PrepareDeck.self, NoPayload(), for: viewer.userID, key: "deck")
         }
         await request.removeCovers(rows[2])
         await request.removeTitleCards(of: rows[0])
@@ -68,7 +70,8 @@ enum Swipe {
         FROM \(input) JOIN editions e ON e.id = i.edition_id \
         ORDER BY i.edition_id, least(coalesce(i.swiped_at, now()), now()) DESC, i.n DESC \
         ON CONFLICT (user_id, edition_id) DO UPDATE \
-        SET action = excluded.action, swiped_at = excluded.swiped_at, recorded_at = now() \
+        SET action = excluded.action, swiped_at = excluded.swiped_at, recorded_at = now(), \
+        saved_book_id = CASE WHEN excluded.action IN ('LIKE', 'BUY') THEN swipes.saved_book_id END \
         WHERE swipes.swiped_at < excluded.swiped_at
         """)
 

@@ -163,9 +163,12 @@ struct ParentKeys {
 
 extension RowBatch {
     /// The parents' keys, those left out that cannot have rows.
-    fileprivate func keys(
+    func keys(
         _ key: Column,
-        where condition: (columns: [Column], isMet: @Sendable ([UnsafeRawBufferPointer?]) -> Bool)?
+        where condition: (
+            columns: [Column], isMet: @Sendable ([UnsafeRawBufferPointer?]) -> Bool
+        )? =
+            nil
     ) -> ParentKeys {
         guard let index = layout.index(of: key) else { return ParentKeys([]) }
         return ParentKeys(

@@ -65,15 +65,20 @@ import Testing
                 """, statements: 6, roundTrips: 2),
         Case(
             name: "feed", query: "{ feed(first: 10) { nodes { id title author hook } } }",
-            statements: 2,
+            statements: 3,
             roundTrips: 1),
         Case(
             name: "feed with links and copies",
             query: "{ feed(first: 10) { nodes { id purchaseLinks { url } inLibrary { title } } } }",
-            statements: 5, roundTrips: 2),
+            statements: 6, roundTrips: 2),
+        Case(
+            name: "feed with similar books",
+            query:
+                "{ feed(first: 10) { nodes { id similar(first: 3) { title inLibrary { id } } } } }",
+            statements: 7, roundTrips: 3),
         Case(
             name: "feed of many", query: "{ feed(first: 90) { nodes { id } } }",
-            statements: 2, roundTrips: 1),
+            statements: 3, roundTrips: 1),
         // Whether another genre has books left is known after the later tiers.
         Case(
             name: "feed of one genre",
@@ -186,7 +191,7 @@ import Testing
             name: "swipe",
             query: """
                 mutation($card: ID!) { recordSwipes(swipes: [{cardId: $card, action: SKIP}]) { recorded } }
-                """, statements: 5, roundTrips: 1),
+                """, statements: 6, roundTrips: 1),
         Case(
             name: "profile",
             query: #"mutation { updateProfile(input: {displayName: "N"}) { id } }"#,
@@ -217,7 +222,7 @@ import Testing
         let reader = try await app.newReader()
         let cards = try await reader.cards(count).map { $0["id"] ?? .null }
         let swipes = try await reader.swipe("SKIP", cards)
-        #expect(swipes.statements == 5)
+        #expect(swipes.statements == 6)
         #expect(swipes.roundTrips == 1)
         let books = try await reader.ask(
             "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { book { title } error { code } } }",

@@ -62,7 +62,9 @@ import Testing
         }
     }
 
-    private func check(_ reader: Reader, first: Int, genres: [String]?) async throws {
+    private func check(
+        _ reader: Reader, first: Int, genres: [String]?, hasDeck: Bool
+    ) async throws {
         let expected = try await model(reader, genres: genres)
         var shown: [Card] = []
         var after = Value.null
@@ -75,6 +77,9 @@ import Testing
                     "genres": genres.map { .list($0.map { .string($0) }) } ?? .null,
                 ])
             let page = try #require(answer["feed"], "\(answer.json)")
+            if hasDeck, pages.count % 4 == 1 {
+                try await Self.app().database.dealAtRandom(to: reader.id.string ?? "")
+            }
             for id in page["nodes"]?.each("id") ?? [] {
                 shown.append(try #require(expected[id.string ?? ""], "shown, and may not be"))
             }
@@ -91,14 +96,16 @@ import Testing
                 #expect(left.allSatisfy { $0.key == card.genre || $0.value == 0 }, "neighbours")
             }
         }
-        for queue in Dictionary(grouping: shown, by: \.genre).values {
+        // What the reader's own signals speak for comes before.
+        for queue in hasDeck ? [] : Array(Dictionary(grouping: shown, by: \.genre).values) {
             for (card, next) in zip(queue, queue.dropFirst()) {
                 #expect(
                     card.order.lexicographicallyPrecedes(next.order) || card.order == next.order)
             }
         }
-        // Any page again.
-        if let (after, nodes) = pages.randomElement() {
+        // Any page again, whatever was dealt meanwhile.
+        if hasDeck { try await Self.app().database.dealAtRandom(to: reader.id.string ?? "") }
+        if let (after, nodes) = pages.dropFirst().randomElement() {
             let again = try await reader.ask(
                 FeedTests.feed,
                 [
@@ -109,8 +116,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...4)
-    func showsWhatTheModelShows(seed: UInt64) async throws {
+    @Test(arguments: 1...4, [false, true])
+    func showsWhatTheModelShows(seed: UInt64, hasDeck: Bool) async throws {
         var random = Seeded(seed)
         let app = try await Self.app()
         let reader = try await app.newReader()
@@ -154,10 +161,12 @@ import Testing
             if Bool.random(using: &random) {
                 try await app.database.execute("SELECT advance_feed('\(user)')")
             }
+            if hasDeck, round % 3 == 0 { try await app.database.dealAtRandom(to: user) }
             try await check(
                 reader, first: [1, 7, 10, 50].randomElement(using: &random) ?? 10,
                 genres: Bool.random(using: &random)
-                    ? nil : Array(Self.genres.shuffled(using: &random).prefix(2)))
+                    ? nil : Array(Self.genres.shuffled(using: &random).prefix(2)),
+                hasDeck: hasDeck)
         }
     }
 
@@ -185,6 +194,9 @@ import Testing
                 parameters.append(int64s: [0, 0, 0, 0])
                 parameters.append(int32s: [4, 4, 4, 4])
                 parameters.appendNull(PostgresType.int32.array)
+                parameters.append(int32s: [])
+                parameters.append(int32s: [])
+                parameters.append(int64s: [])
                 parameters.append(int64: FeedPosition.firstTierEnd)
                 let text = FeedStatements(ColumnSet()).firstTier.text
                 let plan = try connection.query(
@@ -199,5 +211,17 @@ import Testing
         let little = try await cost(books: 200, swipes: 10)
         let much = try await cost(books: 4000, swipes: 3000)
         #expect(much <= little * 3 / 2, "\(much) pages, and \(little)")
+    }
+}
+
+extension TestDatabase {
+    /// A new version of the reader's deck, of any books: also of those that may not be shown.
+    fileprivate func dealAtRandom(to user: String) async throws {
+        try await execute(
+            """
+            INSERT INTO feed_decks (user_id, version, editions) SELECT '\(user)',
+              1 + coalesce((SELECT max(version) FROM feed_decks WHERE user_id = '\(user)'), 0),
+              array(SELECT id FROM editions ORDER BY random() LIMIT 60)
+            """)
     }
 }

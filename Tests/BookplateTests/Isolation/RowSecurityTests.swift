@@ -38,6 +38,7 @@ import Testing
         #expect(
             names == [
                 "apple_grants", "books", "change_heads", "changes", "covers", "events",
+                "feed_decks",
                 "feed_frontiers", "feed_returns", "import_failures", "imports", "removed_covers",
                 "reviews", "sessions", "shelf_books", "shelves", "swipes", "users",
             ])

@@ -1,0 +1,93 @@
+import Postgres
+import Ranking
+
+/// Prepares a reader's own part of the feed from what they liked, skipped, own and rated (`feed_decks`).
+struct PrepareDeck: JobHandler {
+    static let kind = "feed.deck"
+    static let settings = JobSettings(attemptsMax: 3)
+
+    /// The cards of a deck: an hour's swiping between two of them would be long.
+    private static let cardsMax = 100
+
+    func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
+        let reader = try job.user()
+        let rows = try await job.read { segment in
+            segment.append(Self.candidates, .of(reader))
+        }[0]
+        let deck = Self.deck(rows)
+        _ = try await job.write { segment in
+            var parameters = Parameters.of(reader)
+            parameters.append(uuids: deck)
+            segment.append(Self.insert, parameters)
+            segment.append(Self.prune, .of(reader))
+        }
+    }
+
+    private static func deck(_ rows: Rows) -> [UUID] {
+        var genres: [String: Int16] = [:]
+        var ids: [UUID] = []
+        var items: [FeedItem] = []
+        for row in 0..<rows.count {
+            guard let id = rows.uuid(row, 0) else { continue }
+            ids.append(id)
+            let named = (rows.texts(row, 3) ?? []).map { name in
+                let genre = genres[name] ?? Int16(truncatingIfNeeded: genres.count)
+                genres[name] = genre
+                return genre
+            }
+            items.append(
+                FeedItem(
+                    affinity: Float(rows.float8(row, 1) ?? 0),
+                    popularity: Float(rows.float8(row, 2) ?? 0), genres: named))
+        }
+        return FeedRanking.rank(
+            items, signalCount: Int(rows.int64(0, 4) ?? 0), count: cardsMax
+        ).map { ids[$0] }
+    }
+
+    /// What the reader's last 300 signals speak for, and the most popular of each large genre; unseen.
+    private static let candidates = Statement(
+        """
+        WITH mine AS MATERIALIZED (SELECT edition_id, voice FROM reader_signals \
+        WHERE user_id = $1 ORDER BY at DESC LIMIT 300), \
+        voiced AS (SELECT s.similar_id AS id, sum(m.voice * s.score) AS affinity \
+        FROM mine m CROSS JOIN LATERAL (SELECT * FROM edition_similar s \
+        WHERE s.edition_id = m.edition_id OFFSET 0) s GROUP BY s.similar_id), \
+        popular AS (SELECT o.edition_id AS id \
+        FROM (SELECT id FROM genres ORDER BY readers DESC, id LIMIT 30) g \
+        LEFT JOIN feed_frontiers f ON f.user_id = $1 AND f.genre_id = g.id \
+        AND f.seen_at > (SELECT frontiers_valid_since FROM feed_state) \
+        CROSS JOIN LATERAL ((SELECT o.edition_id FROM unnest(f.unseen) u (position) \
+        CROSS JOIN LATERAL (SELECT o.edition_id FROM feed_order o WHERE o.genre_id = g.id \
+        AND o.primary_id = g.id AND o.position = u.position OFFSET 0) o LIMIT 8) UNION ALL \
+        (SELECT o.edition_id FROM feed_order o WHERE o.genre_id = g.id AND o.primary_id = g.id \
+        AND o.position > coalesce(f.reach, -1) \
+        AND NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 \
+        AND s.edition_id = o.edition_id OFFSET 0) ORDER BY o.position LIMIT 8)) o), \
+        chosen AS (SELECT id, coalesce(affinity, 0) AS affinity FROM \
+        (SELECT id, affinity FROM voiced ORDER BY affinity DESC LIMIT 400) v \
+        FULL JOIN (SELECT DISTINCT id FROM popular) p USING (id)) \
+        SELECT c.id, c.affinity::float8, e.popularity / (SELECT max(popularity) FROM editions), e.genres, \
+        (SELECT count(*) FROM mine WHERE voice > 0) \
+        FROM chosen c CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e \
+        WHERE (SELECT count(*) FROM mine) > 0 \
+        AND NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = c.id OFFSET 0) \
+        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = c.id OFFSET 0)
+        """)
+
+    private static let insert = Statement(
+        """
+        INSERT INTO feed_decks (user_id, version, editions) SELECT $1, \
+        1 + coalesce((SELECT max(version) FROM feed_decks WHERE user_id = $1), 0), $2 \
+        ON CONFLICT DO NOTHING
+        """)
+
+    /// A cursor may name a deck for a day; one that is gone is read on from the queues.
+    private static let prune = Statement(
+        """
+        DELETE FROM feed_decks WHERE user_id = $1 AND version < \
+        (SELECT max(version) FROM feed_decks WHERE user_id = $1) \
+        AND (made_at < now() - interval '1 day' OR version < \
+        (SELECT max(version) FROM feed_decks WHERE user_id = $1) - 50)
+        """)
+}

@@ -1,0 +1,96 @@
+import Glibc
+import Ranking
+
+/// The ranking as a filter, for measuring it offline with the product's own code (`scripts/ranking`).
+///
+/// Reads lines, and answers each `query` with a line of items, the best first:
+///
+///     item POPULARITY GENRE...            the next item, counted from 0; popularity from 0 to 1
+///     signal READER ITEM WEIGHT
+///     query COUNT ITEM:VOICE...           what a reader has said; these are not shown to them
+///     links                               answers every link learnt: FROM TO WEIGHT; then an empty line
+@main
+enum RankingTool {
+    static func main() {
+        var items: [FeedItem] = []
+        var signals: [Signals.Signal] = []
+        var links: [[SimilarItems.Link]]?
+        func learnt() -> [[SimilarItems.Link]] {
+            if let links { return links }
+            var similar = SimilarItems(Signals(signals, itemCount: items.count))
+            let all = items.indices.flatMap { similar.links(to: Int32($0)) }
+            let strongest = SimilarItems.strongest(all, itemCount: items.count)
+            links = strongest
+            return strongest
+        }
+        while let line = readLine() {
+            let words = line.split(separator: " ")
+            switch words.first {
+            case "item":
+                guard words.count > 1, let popularity = Float(words[1]) else { stop(line) }
+                items.append(
+                    FeedItem(
+                        affinity: 0, popularity: popularity,
+                        genres: words[2...].compactMap { Int16($0) }))
+            case "signal":
+                guard words.count == 4, let reader = Int32(words[1]), let item = Int32(words[2]),
+                    let weight = Float(words[3])
+                else { stop(line) }
+                signals.append(.init(reader: reader, item: item, weight: weight))
+            case "query":
+                guard words.count > 1, let count = Int(words[1]) else { stop(line) }
+                put(answer(words[2...], count, items, learnt()) + "\n", STDOUT_FILENO)
+            case "links":
+                for link in learnt().joined() {
+                    put("\(link.from) \(link.to) \(link.weight)\n", STDOUT_FILENO)
+                }
+                put("\n", STDOUT_FILENO)
+            default: stop(line)
+            }
+        }
+    }
+
+    private static func answer(
+        _ said: ArraySlice<Substring>, _ count: Int, _ items: [FeedItem],
+        _ links: [[SimilarItems.Link]]
+    ) -> String {
+        var affinities: [Int32: Float] = [:]
+        var own: Set<Int> = []
+        var signalCount = 0
+        for word in said {
+            let parts = word.split(separator: ":")
+            guard parts.count == 2, let item = Int(parts[0]), items.indices.contains(item),
+                let voice = Float(parts[1])
+            else { stop(String(word)) }
+            own.insert(item)
+            if voice > 0 { signalCount += 1 }
+            for link in links[item] { affinities[link.to, default: 0] += voice * link.weight }
+        }
+        let candidates = items.indices.filter { !own.contains($0) }
+        let ranked = FeedRanking.rank(
+            candidates.map { item in
+                var candidate = items[item]
+                candidate.affinity = affinities[Int32(item)] ?? 0
+                return candidate
+            }, signalCount: signalCount, count: count)
+        return ranked.map { String(candidates[$0]) }.joined(separator: " ")
+    }
+
+    private static func stop(_ line: String) -> Never {
+        put("ranking-tool: this line is not understood: \(line.prefix(100))\n", STDERR_FILENO)
+        exit(64)
+    }
+
+    /// At once: whoever asks waits for it.
+    private static func put(_ text: String, _ descriptor: Int32) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                guard count > 0 else { exit(1) }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import EventLoops
+import GraphQL
+import Logging
+import NIOPosix
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// From what readers say to what a reader is shown, by the real queue.
+@Suite struct FeedLearningTests {
+    /// 80 books of four genres. Half of the readers like the first ten numbers of each, half the last ten.
+    private static func makeApp() async throws -> TestApp {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(80))
+        try await app.database.execute(
+            """
+            INSERT INTO users (id, tenant_id, apple_sub)
+              SELECT md5('r' || r)::uuid, (SELECT id FROM tenants LIMIT 1), 'r' || r FROM generate_series(0, 39) r;
+            INSERT INTO swipes (user_id, edition_id, action, swiped_at)
+              SELECT md5('r' || r)::uuid, e.id, 'LIKE', now() FROM generate_series(0, 39) r, editions e
+              WHERE (substr(e.title, 6)::int <= 40) = (r % 2 = 0) AND hashtext(r || e.title) % 3 <> 0
+            """)
+        return app
+    }
+
+    private static func isLate(_ card: Value) -> Bool {
+        card["title"]?.string?.split(separator: " ").last.flatMap { Int($0) }.map { $0 > 40 }
+            ?? false
+    }
+
+    private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    /// Does the jobs that are due, as a server would.
+    private func work(
+        _ app: TestApp, _ handler: any JobHandler, until what: String,
+        _ isDone: () async throws -> Bool
+    ) async throws {
+        var configuration = PostgresConfiguration(url: try app.database.url(as: TestCluster.app))
+        configuration.connectionCount = 2
+        let pool = try await ConnectionPool.start(
+            configuration, on: EventLoopTaskExecutor(Self.loops.next()))
+        let worker = JobWorker(
+            [handler], database: pool, name: "test",
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let running = Task { await worker.run() }
+        try await TestSupport.until(what, isDone)
+        worker.stop()
+        await running.value
+        await pool.close()
+    }
+
+    @Test func aReadersFeedFollowsTheirLikes() async throws {
+        let app = try await Self.makeApp()
+        let summary = try await app.database.connected {
+            try SimilarBackfill($0).run(isIncremental: false)
+        }
+        #expect(summary.editions == 80)
+        #expect(!summary.isIncremental)
+        let reader = try await app.newReader()
+        let before = try await reader.need(
+            FeedTests.feed, ["first": 8], "feed", "pageInfo", "endCursor")
+        let late =
+            try await reader.need(
+                FeedTests.feed, ["first": 80], "feed", "nodes"
+            ).list?.filter(Self.isLate) ?? []
+        let second = try await reader.need(
+            FeedTests.feed, ["first": 8, "after": before], "feed", "nodes")
+        _ = try await reader.swipe("LIKE", late.prefix(12).map { $0["id"] ?? .null })
+        let user = reader.id.string ?? ""
+        try await work(app, PrepareDeck(), until: "the deck is there") {
+            try await app.database.count(
+                "SELECT count(*) FROM feed_decks WHERE user_id = '\(user)'") > 0
+        }
+        let cards = try await reader.cards(10)
+        #expect(cards.count == 10)
+        #expect(cards.allSatisfy(Self.isLate), "\(cards)")
+        let genres = cards.map { $0["genre"] }
+        #expect(zip(genres, genres.dropFirst()).allSatisfy { $0 != $1 })
+        // A page that was there stays as it was.
+        let again = try await reader.need(
+            FeedTests.feed, ["first": 8, "after": before], "feed", "nodes")
+        #expect(again == second)
+        // Similar books are of the same circle.
+        let similar = try await reader.need(
+            "query($id: ID!) { feedCard(id: $id) { similar(first: 5) { id title } } }",
+            ["id": late[0]["id"] ?? .null], "feedCard", "similar")
+        #expect(similar.list?.count == 5)
+        #expect(similar.list?.allSatisfy(Self.isLate) == true)
+    }
+
+    @Test func whatIsLearntAgainIsTheSame() async throws {
+        let app = try await Self.makeApp()
+        func learn(_ isIncremental: Bool) async throws -> (SimilarBackfill.Summary, [String]) {
+            try await app.database.connected { connection in
+                let summary = try SimilarBackfill(connection).run(isIncremental: isIncremental)
+                let rows = try connection.query(
+                    """
+                    SELECT edition_id || ' ' || rank || ' ' || similar_id || ' ' || round(score::numeric, 4)
+                    FROM edition_similar ORDER BY edition_id, rank
+                    """)
+                return (summary, (0..<rows.count).compactMap { rows.text($0, 0) })
+            }
+        }
+        let (_, first) = try await learn(false)
+        #expect(!first.isEmpty)
+        let (nothing, unchanged) = try await learn(true)
+        #expect(nothing.editions == 0)
+        #expect(unchanged == first)
+        // One reader's news: only what they spoke of is learnt, and it is as if all had been.
+        let reader = try await app.newReader()
+        let cards = try await reader.cards(3).map { $0["id"] ?? .null }
+        _ = try await reader.swipe("LIKE", cards)
+        let (news, incremental) = try await learn(true)
+        #expect(news.editions == 3)
+        #expect(news.isIncremental)
+        let (_, all) = try await learn(false)
+        let learnt = Set(cards.compactMap(\.string))
+        func about(_ links: [String]) -> Set<String> {
+            Set(
+                links.filter { learnt.contains(String($0.split(separator: " ")[2])) }
+                    .map { link in
+                        link.split(separator: " ").enumerated().filter { $0.offset != 1 }
+                            .map { String($0.element) }.joined(separator: " ")
+                    })
+        }
+        #expect(about(incremental) == about(all))
+    }
+
+    @Test func similarFallsBackToTheGenre() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(24))
+        let reader = try await app.newReader()
+        let cards = try await reader.cards(24)
+        for card in cards.prefix(4) {
+            let similar = try await reader.need(
+                "query($id: ID!) { feedCard(id: $id) { similar(first: 3) { id genre } } }",
+                ["id": card["id"] ?? .null], "feedCard", "similar")
+            #expect(similar.list?.count == 3)
+            #expect(
+                similar.list?.allSatisfy { $0["genre"] == card["genre"] && $0["id"] != card["id"] }
+                    == true)
+        }
+        let refused = try await reader.ask(
+            "query($id: ID!) { feedCard(id: $id) { similar(first: 0) { id } } }",
+            ["id": cards[0]["id"] ?? .null])
+        #expect(refused.code == "BAD_USER_INPUT")
+    }
+
+    @Test func ownReadersTakeOverFromTheCatalogue() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(24))
+        let reader = try await app.newReader()
+        let least = try await reader.cards(24)[23]["id"]?.string ?? ""
+        func isFirst() async throws -> Bool {
+            try await app.newReader().cards(10).contains { $0["id"] == .string(least) }
+        }
+        #expect(try await !isFirst())
+        try await app.database.execute(
+            """
+            INSERT INTO users (id, tenant_id, apple_sub)
+              SELECT md5('r' || r)::uuid, (SELECT id FROM tenants LIMIT 1), 'r' || r FROM generate_series(1, 30) r;
+            INSERT INTO swipes (user_id, edition_id, action, swiped_at)
+              SELECT id, '\(least)', 'LIKE', now() FROM users
+            """)
+        try await work(app, RefreshFeed(), until: "the order is refreshed") { try await isFirst() }
+    }
+}

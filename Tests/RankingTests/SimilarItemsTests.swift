@@ -1,0 +1,81 @@
+import Testing
+
+@testable import Ranking
+
+@Suite struct SimilarItemsTests {
+    /// Two circles of readers with five items each, and item 10, which everybody likes.
+    private static let circles: [Signals.Signal] = {
+        var signals: [Signals.Signal] = []
+        for reader in 0..<40 {
+            for item in 0..<5 where (item + reader) % 3 != 0 {
+                let number = Int32(item + reader % 2 * 5)
+                signals.append(.init(reader: Int32(reader), item: number, weight: 1))
+            }
+            signals.append(.init(reader: Int32(reader), item: 10, weight: 1))
+        }
+        return signals
+    }()
+
+    @Test func itemsOfOneCircleSpeakForOneAnother() {
+        var similar = SimilarItems(Signals(Self.circles, itemCount: 12))
+        for item in 0..<Int32(10) {
+            let links = similar.links(to: item)
+            // What everybody likes speaks for everything; of the others, only the circle's own do.
+            let speaking = links.filter { $0.from != 10 && $0.weight > 0 }
+            let strongest = speaking.sorted { $0.weight > $1.weight }.prefix(4).map(\.from)
+            #expect(!strongest.isEmpty)
+            #expect(strongest.allSatisfy { $0 / 5 == item / 5 }, "\(item): \(links)")
+            #expect(links.allSatisfy { $0.to == item && $0.from != item && $0.weight.isFinite })
+        }
+        // Nobody knows it.
+        #expect(similar.links(to: 11) == [])
+    }
+
+    @Test func sameSignalsGiveTheSameLinks() {
+        func learnt(_ signals: [Signals.Signal]) -> [[SimilarItems.Link]] {
+            var similar = SimilarItems(Signals(signals, itemCount: 12))
+            return SimilarItems.strongest(
+                (0..<12).flatMap { similar.links(to: $0) }, itemCount: 12)
+        }
+        #expect(learnt(Self.circles) == learnt(Self.circles))
+    }
+
+    @Test func strongestAreKept() {
+        let links = (0..<80).map { number in
+            SimilarItems.Link(from: 0, to: Int32(number), weight: Float(number - 40) / 10)
+        }
+        let kept = SimilarItems.strongest(links, itemCount: 80)
+        #expect(kept[0].count == SimilarItems.linksMax)
+        #expect(kept[0].first?.to == 0)
+        #expect(kept[0].allSatisfy { abs($0.weight) >= 1.4 })
+        #expect(kept.dropFirst().allSatisfy { $0.isEmpty })
+    }
+
+    @Test func strangeSignalsArePassedOver() {
+        let signals = Signals(
+            [
+                .init(reader: -1, item: 0, weight: 1), .init(reader: 0, item: -1, weight: 1),
+                .init(reader: 0, item: 9, weight: 1), .init(reader: 0, item: 0, weight: 0),
+                .init(reader: 0, item: 1, weight: -1), .init(reader: 0, item: 1, weight: .nan),
+                .init(reader: 2, item: 1, weight: 1),
+            ], itemCount: 2)
+        #expect(signals.items(of: 0).isEmpty)
+        #expect(signals.items(of: 2).map(\.id) == [1])
+        #expect(signals.readers(of: 1).map(\.id) == [2])
+        #expect(Signals([], itemCount: 0).readerCount == 0)
+    }
+
+    @Test func aReaderCountsOnlySoMuch() {
+        let many = (0..<50).map { Signals.Signal(reader: 0, item: Int32($0), weight: 1) }
+        let signals = Signals(many, itemCount: 50, max: 10)
+        #expect(signals.items(of: 0).map(\.id) == Array(0..<10))
+    }
+
+    @Test func solvesEquations() {
+        // 4x + 2y = 10, 2x + 3y = 9
+        var matrix: [Float] = [4, 2, 2, 3]
+        var right: [Float] = [10, 9]
+        solve(&matrix, &right)
+        #expect(abs(right[0] - 1.5) < 1e-5 && abs(right[1] - 2) < 1e-5)
+    }
+}

@@ -1,0 +1,211 @@
+"""Scores the feed's ranking offline, beside popularity, item-item cosine and EASE.
+
+    scripts/ranking/measure FOLDER
+
+FOLDER holds `books.jsonl.gz` (one book a line: goodbooks_id, genres, authors, ratings_count) and
+`interactions/ratings-train.csv.gz` (user_id, seq, book_id, rating). The data stay where they are: mind their licences.
+
+What is scored is the product's own code, the module Ranking, through `ranking-tool`. Warm readers: the last fifth of
+each one's ratings is held out. Cold readers: 135 whole readers are held out; their first k ratings are told, and the
+rest is what should be found. Ratings of 4 and 5 count as found. Books told are not shown again.
+
+`genres` is the share of different first genres among ten; `variety` is 1 less the mean overlap (Jaccard) of the genres
+of two among ten. After 0 ratings the product shows its queues, genres in turn, and not this ranking. `EASE` has every rating as 1; `EASE, weighted` has the weights that the product learns from.
+"""
+
+import csv
+import gzip
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+import numpy as np
+import scipy.sparse as sparse
+
+WEIGHTS = {5: 1.25, 4: 1.0, 3: 0.6, 2: 0.2, 1: 0.1}  # reader_signals.weight
+VOICES = {5: 1.25, 4: 1.0, 3: 0.6, 2: 0.0, 1: -0.3}  # reader_signals.voice
+PRIOR = 5000  # refresh_popularity
+COLD_AFTER = (0, 1, 3, 5, 10)
+
+
+def read(folder):
+    books = {}
+    with gzip.open(folder / "books.jsonl.gz", "rt") as lines:
+        for line in lines:
+            book = json.loads(line)
+            if book.get("goodbooks_id"):
+                books[book["goodbooks_id"]] = book
+    readers = {}
+    with gzip.open(folder / "interactions/ratings-train.csv.gz", "rt") as lines:
+        for row in csv.DictReader(lines):
+            readers.setdefault(int(row["user_id"]), []).append((int(row["seq"]), int(row["book_id"]), int(row["rating"])))
+    index = {book: number for number, book in enumerate(sorted(books))}
+    for reader in readers:
+        readers[reader] = [(index[book], rating) for _, book, rating in sorted(readers[reader]) if book in index]
+    return [books[book] for book in sorted(books)], readers
+
+
+def split(readers):
+    order = sorted(readers)
+    cold = [r for r in np.random.RandomState(1).choice(order, 200, replace=False) if len(readers[r]) >= 20]
+    train, warm = [], []
+    for reader in order:
+        if reader in cold:
+            continue
+        history = readers[reader]
+        kept = int(len(history) * 0.8) if len(history) >= 5 else len(history)
+        train.append(history[:kept])
+        wanted = {book for book, rating in history[kept:] if rating >= 4}
+        if wanted:
+            warm.append((history[:kept], wanted))
+    return train, warm, [readers[reader] for reader in cold]
+
+
+class Measure:
+    def __init__(self, books):
+        self.genres = [set(book.get("genres") or []) for book in books]
+        self.first = [(book.get("genres") or [""])[0] for book in books]
+
+    def __call__(self, tops, wanted):
+        recall, gain, hit, genres, variety = [], [], [], [], []
+        for top, found in zip(tops, wanted):
+            top = list(top)[:10]
+            marks = [book in found for book in top]
+            recall.append(sum(marks) / len(found))
+            hit.append(any(marks))
+            ideal = sum(1 / np.log2(place + 2) for place in range(min(10, len(found))))
+            gain.append(sum(mark / np.log2(place + 2) for place, mark in enumerate(marks)) / ideal)
+            genres.append(len({self.first[book] for book in top}) / 10)
+            pairs = [self.overlap(a, b) for place, a in enumerate(top) for b in top[:place]]
+            variety.append(1 - np.mean(pairs))
+        distinct = len({book for top in tops for book in list(top)[:10]})
+        return [np.mean(recall), np.mean(gain), np.mean(hit), np.mean(genres), np.mean(variety), distinct]
+
+    def overlap(self, a, b):
+        both = self.genres[a] | self.genres[b]
+        return len(self.genres[a] & self.genres[b]) / len(both) if both else 0
+
+
+class Product:
+    """The product's own code, as a filter."""
+
+    def __init__(self, command, books, popularity, train):
+        numbers = {}
+        self.tool = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for book, share in zip(books, popularity):
+            genres = [str(numbers.setdefault(genre, len(numbers))) for genre in book.get("genres") or []]
+            self.send(" ".join(["item", f"{share:.9f}"] + genres))
+        # The newest first, as the product reads them.
+        for reader, history in enumerate(train):
+            for book, rating in reversed(history):
+                self.send(f"signal {reader} {book} {WEIGHTS[rating]}")
+
+    def send(self, line):
+        self.tool.stdin.write(line + "\n")
+
+    def ask(self, histories):
+        tops = []
+        for history in histories:
+            said = " ".join(f"{book}:{VOICES[rating]}" for book, rating in history)
+            self.send(f"query 10 {said}")
+            self.tool.stdin.flush()
+            tops.append([int(book) for book in self.tool.stdout.readline().split()])
+        return tops
+
+
+def matrix(histories, count, weights=None):
+    rows = [number for number, history in enumerate(histories) for _ in history]
+    columns = [book for history in histories for book, _ in history]
+    values = [weights[rating] if weights else 1.0 for history in histories for _, rating in history]
+    return sparse.csr_matrix((values, (rows, columns)), shape=(len(histories), count), dtype=np.float32)
+
+
+def best(scores, histories, count=10):
+    tops = []
+    for row, history in zip(scores, histories):
+        row = np.array(row, dtype=np.float64)
+        row[[book for book, _ in history]] = -np.inf
+        tops.append(np.argsort(-row, kind="stable")[:count])
+    return tops
+
+
+def cosine(train, count):
+    ratings = matrix(train, count)
+    gram = (ratings.T @ ratings).tocoo()
+    norms = np.asarray(ratings.power(2).sum(0)).ravel()
+    shares = gram.data / (np.sqrt(norms[gram.row] * norms[gram.col]) + 10)
+    shares[gram.row == gram.col] = 0
+    return sparse.csr_matrix((shares, (gram.row, gram.col)), shape=gram.shape)
+
+
+def ease(train, count, weights=None, ridge=200):
+    ratings = matrix(train, count, weights)
+    known = np.where(np.asarray(ratings.sum(0)).ravel() > 0)[0]
+    gram = (ratings.T @ ratings)[known][:, known].toarray().astype(np.float64)
+    inverse = np.linalg.inv(gram + ridge * np.eye(len(known)))
+    links = inverse / -np.diag(inverse)
+    np.fill_diagonal(links, 0)
+    return known, links
+
+
+def main():
+    if len(sys.argv) != 3:  # the folder, and the tool that scripts/ranking/measure has built
+        sys.exit(__doc__)
+    books, readers = read(pathlib.Path(sys.argv[1]))
+    train, warm, cold = split(readers)
+    measure, count = Measure(books), len(books)
+    world = np.array([book.get("ratings_count") or 0 for book in books], dtype=np.float64)
+    own = np.zeros(count)
+    for history in train:
+        for book, rating in history:
+            own[book] += max(0, VOICES[rating])
+    popularity = world + own * world.sum() / PRIOR
+    popularity /= popularity.max()
+    product = Product(sys.argv[2], books, popularity, train)
+    shared = cosine(train, count)
+    known, plain = ease(train, count)
+    _, weighted = ease(train, count, WEIGHTS, 300)
+
+    def linear(histories, weights, known, links):
+        scores = np.zeros((len(histories), count))
+        scores[:, known] = matrix(histories, count, weights)[:, known] @ links
+        return scores
+
+    def rows(histories, wanted):
+        everybody = len(histories)
+        yield "popularity, world", best([world] * everybody, histories)
+        yield "popularity, own readers'", best([popularity] * everybody, histories)
+        yield "item-item cosine", best((matrix(histories, count) @ shared).toarray(), histories)
+        yield "EASE", best(linear(histories, None, known, plain), histories)
+        yield "EASE, weighted", best(linear(histories, WEIGHTS, known, weighted), histories)
+        yield "**Bookplate**", product.ask(histories)
+
+    print(f"{len(train)} readers, {sum(map(len, train))} ratings, {count} books; {len(warm)} warm readers\n")
+    print("| | recall@10 | ndcg@10 | hit@10 | genres@10 | variety@10 | books |\n|---|---:|---:|---:|---:|---:|---:|")
+    histories, wanted = [history for history, _ in warm], [found for _, found in warm]
+    for name, tops in rows(histories, wanted):
+        figures = measure(tops, wanted)
+        print("| " + " | ".join([name] + [f"{figure:.3f}" for figure in figures[:5]] + [str(figures[5])]) + " |")
+    print(f"\n{len(cold)} cold readers, recall@10 (hit@10) after k ratings\n")
+    table = {}
+    for told in COLD_AFTER:
+        histories, wanted = [], []
+        for history in cold:
+            found = {book for book, rating in history[told:] if rating >= 4}
+            if found:
+                histories.append(history[:told])
+                wanted.append(found)
+        for name, tops in rows(histories, wanted):
+            figures = measure(tops, wanted)
+            table.setdefault(name, []).append(f"{figures[0]:.3f} ({figures[2]:.2f})")
+    print("| | " + " | ".join(map(str, COLD_AFTER)) + " |\n|---" * 1 + "|---" * len(COLD_AFTER) + "|")
+    for name, cells in table.items():
+        print("| " + " | ".join([name] + cells) + " |")
+
+
+if __name__ == "__main__":
+    start = time.monotonic()
+    main()
+    print(f"\n{time.monotonic() - start:.0f} s", file=sys.stderr)
