@@ -159,7 +159,24 @@ import Testing
         let fresh = try await library(reader)
         #expect(fresh.count > 5)
         #expect(Set(client.objects.keys) == Set(fresh.keys))
-        for (id, object) in fresh { #expect(client.objects[id] == object) }
+        for (id, object) in fresh {
+            #expect(client.objects[id].map(withShelvesInOneOrder) == withShelvesInOneOrder(object))
+        }
+    }
+
+    /// A book's shelves come in the order of their positions, which the client knows from the shelves: moving one
+    /// is a change of the shelf and not of its books.
+    private func withShelvesInOneOrder(_ object: Value) -> Value {
+        guard case .object(let members) = object else { return object }
+        return .object(
+            members.map { member in
+                guard member.name == "shelves", let shelves = member.value.list else {
+                    return member
+                }
+                return .init(
+                    member.name,
+                    .list(shelves.sorted { ($0["id"]?.string ?? "") < ($1["id"]?.string ?? "") }))
+            })
     }
 
     private func library(_ reader: Reader) async throws -> [String: Value] {
