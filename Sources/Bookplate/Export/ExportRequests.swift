@@ -84,7 +84,7 @@ private actor ExportArchive {
     private let export: LibraryExport
 
     init(of userID: UUID) throws(ZipError) {
-        // Gone from its folder at once, so that nothing is left of it whatever happens.
+        // Gone from its folder at once, so that nothing is left of it whatever happens. mkstemp draws the last six characters.
         var template = Array("/var/tmp/bookplate-export-XXXXXX".utf8CString)
         let file = mkstemp(&template)
         guard file >= 0 else { throw .failed("no place for a temporary file: errno \(errno)") }
