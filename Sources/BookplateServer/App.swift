@@ -48,11 +48,18 @@ enum App {
         guard let firstPool = pools.values.first else {
             throw StartError(message: "there is no event loop", code: 1)
         }
+        let metrics = Metrics()
+        let replica: Replica? =
+            if let url = configuration.database.readURL {
+                Replica(try await openPools(url, on: group, configuration), metrics)
+            } else {
+                nil
+            }
         let hub = try await Hub.start(
-            PostgresConfiguration(url: databaseURL), database: firstPool, logger: logger)
+            PostgresConfiguration(url: databaseURL), database: firstPool, replica: replica,
+            logger: logger)
         let store = try openStore(configuration)
         let covers = try covers(store, configuration, logger)
-        let metrics = Metrics()
         metrics.tell(of: Array(pools.values))
         let gauges = LiveGauges()
         metrics.tell(of: gauges)
@@ -63,7 +70,7 @@ enum App {
             keySets: identity.keySets, makeKeySet: identity.makeKeySet,
             rates: RateLimits(.init(configuration.limits)), apple: identity.apple,
             bookSources: try SourceChain(configuration, logger), covers: covers, hub: hub,
-            logger: logger, metrics: metrics,
+            replica: replica, logger: logger, metrics: metrics,
             slowOperation: slow == 0 ? nil : .milliseconds(slow))
 
         var limits = RequestLimits()
@@ -128,9 +135,12 @@ enum App {
                 },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         if development != nil { logger.notice("development sign-in is open, on loopback only") }
+        let comparing = Task { await replica?.watch(primary: firstPool) }
         defer { logger.info("stopped") }
         try await lifecycle.run()
+        comparing.cancel()
         await hub.close()
+        await replica?.close()
         for pool in pools.values { await pool.close() }
     }
 

@@ -10,8 +10,9 @@ struct ExplorerTests {
     private static let editor = "document.querySelector('#query .CodeMirror').CodeMirror"
     private static let viewer = "document.querySelector('#result .CodeMirror').CodeMirror"
 
-    private static func opened() async throws -> (Browser, RunningServer, String) {
+    private static func opened() async throws -> (Browser, RunningServer, String, cover: String) {
         let installation = try await Installation.ready()
+        let cover = try installation.write(TestImage.png(), to: "cover.png")
         let server = try await installation.startServer()
         let url = "http://localhost:\(server.client.port)/graphql"
         let browser = try await blocking {
@@ -20,7 +21,7 @@ struct ExplorerTests {
             try browser.wait("document.querySelector('#doc dl')")
             return UncheckedBrowser(browser)
         }
-        return (browser.value, server, url)
+        return (browser.value, server, url, cover)
     }
 
     /// A browser is used by one thread after another.
@@ -37,7 +38,7 @@ struct ExplorerTests {
     }
 
     @Test func aPersonLearnsAndAsks() async throws {
-        let (browser, server, url) = try await Self.opened()
+        let (browser, server, url, cover) = try await Self.opened()
         try await using(browser) { browser in
             try Self.signIn(browser)
             try Self.typeAndComplete(browser)
@@ -45,6 +46,7 @@ struct ExplorerTests {
             try Self.build(browser)
             try Self.readTheSchema(browser)
             try Self.subscribe(browser)
+            try Self.upload(browser, cover)
             try Self.keepAndShare(browser, url)
             try Self.lookAtItEverywhere(browser)
             // Nothing in the console, and no other host was asked for anything.
@@ -177,6 +179,38 @@ struct ExplorerTests {
         try browser.click("#run")
         try browser.wait("document.querySelector('#summary').textContent === 'stopped'")
         #expect(try browser.evaluate("document.querySelector('#run').textContent") == "Run")
+        try browser.press("w", code: "KeyW", number: 87, modifiers: 1)
+    }
+
+    /// Chooses a file for a variable, and sees the cover that it became.
+    private static func upload(_ browser: Browser, _ cover: String) throws {
+        try browser.press("n", code: "KeyN", number: 78, modifiers: 1)
+        let book = try browser.evaluate(
+            """
+            import('/explorer/request.js').then(({send}) => send({token: document.querySelector('#token').value,
+              query: 'mutation { createBook(input: {title: "Dune"}) { id } }'})).then(({json}) => json.data.createBook.id)
+            """)
+        try browser.evaluate(
+            """
+            \(editor).setValue('mutation($image: Upload!) { setCover(bookId: "\(book.string ?? "")", \
+            source: {image: $image}) { coverStatus cover { source } } }')
+            """)
+        try browser.click("[aria-controls='files-pane']")
+        try browser.click("#add-file")
+        // The variable's name is there already.
+        #expect(
+            try browser.evaluate("document.querySelector('#files input[type=text]').value")
+                == "variables.image")
+        try browser.choose([cover], in: "#files input[type=file]")
+        try browser.click("#run")
+        try browser.wait("\(viewer).getValue().includes('coverStatus')")
+        #expect(
+            try browser.evaluate("JSON.parse(\(viewer).getValue())") == [
+                "data": [
+                    "setCover": ["coverStatus": "READY", "cover": ["source": "MANUAL_UPLOAD"]]
+                ]
+            ])
+        try browser.screenshot("upload")
         try browser.press("w", code: "KeyW", number: 87, modifiers: 1)
     }
 

@@ -2,18 +2,23 @@ import Glibc
 import NIOPosix
 import Postgres
 
-/// The cluster that `BOOKPLATE_TEST_DATABASE_URL` leads to, with one migrated database that others are
-/// copies of. It is migrated once a test run, by the real migrator as a role that is no superuser.
+/// A PostgreSQL cluster with one migrated database that others are copies of. It is migrated once a test run, by the real migrator as a role that is no superuser.
 package actor TestCluster {
-    package static let shared = TestCluster()
+    /// The one that `BOOKPLATE_TEST_DATABASE_URL` leads to.
+    package static let shared = TestCluster(
+        superuserURL: getenv("BOOKPLATE_TEST_DATABASE_URL").map { String(cString: $0) })
 
     /// The role that owns the tables.
     package static let owner = "bookplate_test_owner"
     /// The role of the server.
     package static let app = "bookplate_app"
 
+    /// On a unix socket.
+    private let givenURL: String?
     private var template: Task<String, any Error>?
     private var databaseCount = 0
+
+    package init(superuserURL: String?) { givenURL = superuserURL }
 
     /// A copy of the migrated database. What is left of it goes with the cluster, which is the test
     /// script's.
@@ -30,7 +35,7 @@ package actor TestCluster {
     private func database(template: String) async throws -> TestDatabase {
         databaseCount += 1
         let name = "bookplate_test_\(getpid())_\(databaseCount)"
-        let superuser = try Self.superuserURL()
+        let superuser = try superuserURL
         try await blocking {
             try AdminConnection(superuser).execute(
                 "CREATE DATABASE \(name) TEMPLATE \(template) OWNER \(Self.owner)")
@@ -40,13 +45,13 @@ package actor TestCluster {
 
     private func migrated() async throws -> String {
         if let template { return try await template.value }
-        let task = Task { try await Self.migrate() }
+        let superuser = try superuserURL
+        let task = Task { try await Self.migrate(superuser) }
         template = task
         return try await task.value
     }
 
-    private static func migrate() async throws -> String {
-        let superuser = try superuserURL()
+    private static func migrate(_ superuser: String) async throws -> String {
         let name = "bookplate_template_\(getpid())"
         try await blocking {
             let connection = try AdminConnection(superuser)
@@ -65,10 +70,11 @@ package actor TestCluster {
         return name
     }
 
-    /// A superuser's URL on a unix socket.
-    private static func superuserURL() throws -> String {
-        guard let url = getenv("BOOKPLATE_TEST_DATABASE_URL") else { throw Missing() }
-        return String(cString: url)
+    private var superuserURL: String {
+        get throws {
+            guard let givenURL else { throw Missing() }
+            return givenURL
+        }
     }
 
     private struct Missing: Error, CustomStringConvertible {
@@ -94,8 +100,9 @@ package struct TestDatabase: Sendable {
         self.superuserURL = superuserURL
     }
 
-    package func url(as role: String? = nil) throws -> String {
-        var string = try ConnectionString(superuserURL)
+    /// - Parameter cluster: another that has the same database, as a standby has; its superuser's URL.
+    package func url(as role: String? = nil, on cluster: String? = nil) throws -> String {
+        var string = try ConnectionString(cluster ?? superuserURL)
         string["dbname"] = name
         if let role { string["user"] = role }
         return string.description

@@ -41,20 +41,24 @@ package final class Hub: Sendable {
 
     private let state = Mutex(State())
     private let database: ConnectionPool
+    /// Told of every change, to know whom it must not answer yet.
+    private let replica: Replica?
     private let logger: Logger
     /// Set when polling is not to wait any longer.
     private let pollNow = Signal()
 
-    private init(_ database: ConnectionPool, _ logger: Logger) {
+    private init(_ database: ConnectionPool, _ replica: Replica?, _ logger: Logger) {
         self.database = database
+        self.replica = replica
         self.logger = logger
     }
 
     /// Begins to listen on a connection of its own, and to poll by the pool. Close it in the end.
     package static func start(
-        _ configuration: PostgresConfiguration, database: ConnectionPool, logger: Logger
+        _ configuration: PostgresConfiguration, database: ConnectionPool, replica: Replica? = nil,
+        logger: Logger
     ) async throws(PostgresError) -> Hub {
-        let hub = Hub(database, logger)
+        let hub = Hub(database, replica, logger)
         var configuration = configuration
         let onEvent = configuration.onEvent
         configuration.onEvent = { [weak hub] event in
@@ -163,6 +167,7 @@ package final class Hub: Sendable {
     // MARK: Hearing
 
     private func isListening(_ isListening: Bool) {
+        replica?.isHearing(isListening)
         state.withLock { state in
             state.isListening = isListening
             for userID in state.libraries.keys { state.libraries[userID]?.isDoubtful = true }
@@ -175,9 +180,14 @@ package final class Hub: Sendable {
         switch event {
         case .resync: isListening(true)
         case .notification(channel: Self.sessionChannel, let payload):
-            if let session = UUID(payload) { sessionEnded(session) }
+            guard let session = UUID(payload) else { return }
+            replica?.changed(session)
+            sessionEnded(session)
         case .notification(let channel, let payload):
-            if let userID = UUID(payload) { libraryChanged(userID) }
+            if let userID = UUID(payload) {
+                replica?.changed(userID)
+                libraryChanged(userID)
+            }
             guard channel == Self.eventChannel else { return }
             for signal in state.withLock({ Array($0.outbox.values) }) { signal.set() }
         }

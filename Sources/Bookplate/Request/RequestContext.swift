@@ -25,7 +25,9 @@ package final class RequestContext: ExecutionContext {
     /// The client's; nil where there is none, as for a job.
     let address: RateKey?
     /// Changes once: when the request signs in.
-    var viewer: Viewer?
+    var viewer: Viewer? {
+        didSet { if let viewer { services.replica?.changed(viewer.userID) } }
+    }
     /// The files of a multipart request.
     var uploads: [[UInt8]] = []
     /// Statements and round trips of this request.
@@ -34,14 +36,17 @@ package final class RequestContext: ExecutionContext {
     let explanation: Explanation?
 
     private let database: ConnectionPool
+    /// Where the request's reads go before it has written: the replica, or the database. Nil before the first.
+    private var readsFrom: ConnectionPool?
     /// Whose session a segment of this request has found alive, or is asking for.
     private var begunFor: Viewer?
     private var level: Level
     private var segment: Segment
 
+    /// - Parameter mayReadReplica: whether it only looks at what is there, as a query does.
     package init(
         viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
-        address: RateKey? = nil, isExplained: Bool = false
+        address: RateKey? = nil, isExplained: Bool = false, mayReadReplica: Bool = false
     ) {
         self.viewer = viewer
         self.database = database
@@ -49,6 +54,7 @@ package final class RequestContext: ExecutionContext {
         self.requestID = requestID
         self.address = address
         explanation = isExplained ? Explanation() : nil
+        readsFrom = mayReadReplica ? nil : database
         level = Level()
         segment = Segment(isReadOnly: true)
     }
@@ -187,9 +193,33 @@ package final class RequestContext: ExecutionContext {
         let start = explanation == nil ? nil : ContinuousClock.now
         defer { if let start { explanation?.add(segment, .now - start) } }
         do throws(PostgresError) {
+            guard segment.isReadOnly else { return try await change(segment) }
+            if let rows = await replicaRows(segment) { return rows }
             return try await database.run(segment)
         } catch {
             throw services.describe(error, requestID)
+        }
+    }
+
+    private func change(_ segment: Segment) async throws(PostgresError) -> [Rows] {
+        readsFrom = database
+        // Whatever came of it: a lost answer may have been a good one.
+        defer { if let viewer { services.replica?.changed(viewer.userID) } }
+        return try await database.run(segment)
+    }
+
+    /// What the replica answers; nil where it is not to be asked, or has an error: then the primary has the last word.
+    private func replicaRows(_ segment: Segment) async -> [Rows]? {
+        if readsFrom == nil {
+            readsFrom =
+                viewer.flatMap { services.replica?.pool(for: $0, beside: database) } ?? database
+        }
+        guard let replica = readsFrom, replica !== database else { return nil }
+        do throws(PostgresError) {
+            return try await replica.run(segment)
+        } catch {
+            readsFrom = database
+            return nil
         }
     }
 

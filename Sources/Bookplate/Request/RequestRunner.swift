@@ -235,7 +235,8 @@ package final class RequestRunner {
         }
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
-            address: request.address, isExplained: request.isExplained)
+            address: request.address, isExplained: request.isExplained,
+            mayReadReplica: planned.plan.kind == .query)
         context.uploads = request.uploads
         let executionStart = ContinuousClock.now
         let result = await execute(

@@ -15,6 +15,8 @@ package final class Services: Sendable {
     let apple: AppleClient?
     package let covers: Covers
     let hub: Hub
+    /// Nil where all is read from the primary.
+    let replica: Replica?
     package let bookSources: SourceChain
     let logger: Logger
     /// What the process counts.
@@ -29,12 +31,12 @@ package final class Services: Sendable {
     ///   - keySets: where the keys of identity tokens come from, by issuer.
     ///   - makeKeySet: the keys of a tenant's own provider, by their URL; nil where there are none.
     ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
-    ///   - hub: wakes subscriptions.
+    ///   - hub: wakes subscriptions; tells the replica of changes.
     package init(
         keyring: SessionKeyring, issuers: [String], keySets: [String: KeySetCache],
         makeKeySet: (@Sendable (String) -> KeySetCache)? = nil, rates: RateLimits = RateLimits(),
         apple: AppleClient? = nil, bookSources: SourceChain = SourceChain([]), covers: Covers,
-        hub: Hub, logger: Logger,
+        hub: Hub, replica: Replica? = nil, logger: Logger,
         metrics: Metrics = Metrics(), slowOperation: Duration? = nil
     ) {
         self.keyring = keyring
@@ -43,6 +45,7 @@ package final class Services: Sendable {
         self.bookSources = bookSources
         self.covers = covers
         self.hub = hub
+        self.replica = replica
         self.logger = logger
         self.metrics = metrics
         self.slowOperation = slowOperation

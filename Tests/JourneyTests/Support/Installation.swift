@@ -15,9 +15,11 @@ struct Installation: Sendable {
     }
 
     /// Migrated, with a tenant and a catalogue.
-    static func ready(catalog: [String] = TestCatalog.lines()) async throws -> Installation {
+    static func ready(
+        catalog: [String] = TestCatalog.lines(), on cluster: TestCluster = .shared
+    ) async throws -> Installation {
         let installation = Installation(
-            database: try await TestCluster.shared.clone(), folder: try Program.makeFolder())
+            database: try await cluster.clone(), folder: try Program.makeFolder())
         let file = try installation.write(catalog.joined(separator: "\n"), to: "catalog.jsonl")
         for arguments in [
             [
@@ -33,13 +35,16 @@ struct Installation: Sendable {
     }
 
     func write(_ text: String, to name: String) throws -> String {
+        try write(Array(text.utf8), to: name)
+    }
+
+    func write(_ bytes: [UInt8], to name: String) throws -> String {
         let path = "\(folder)/\(name)"
         guard let stream = fopen(path, "w") else {
             throw Program.Failure(description: "\(path): errno \(errno)")
         }
         defer { fclose(stream) }
-        var text = text
-        text.withUTF8 { _ = fwrite($0.baseAddress, 1, $0.count, stream) }
+        fwrite(bytes, 1, bytes.count, stream)
         return path
     }
 

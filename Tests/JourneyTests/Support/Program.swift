@@ -34,9 +34,12 @@ struct Program {
         try await blocking { try start(arguments).wait() }
     }
 
-    func start(_ arguments: [String]) throws -> RunningProgram {
+    /// - Parameter outputFolder: where its output is kept, if not where it runs.
+    func start(_ arguments: [String], outputFolder: String? = nil) throws -> RunningProgram {
         let id = UInt64.random(in: 0...UInt64.max)
-        let (output, errors) = ("\(folder)/\(id).out", "\(folder)/\(id).err")
+        let (output, errors) = (
+            "\(outputFolder ?? folder)/\(id).out", "\(outputFolder ?? folder)/\(id).err"
+        )
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

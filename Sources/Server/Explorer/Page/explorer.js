@@ -21,6 +21,8 @@ let running = null;
 let linting = null;
 // What the server's engine said last of the document.
 let checked = { errors: [], operations: [], variableErrors: [], printed: null };
+// The rows of each tab's pane of files. They end with the page, which may not keep a person's files.
+const filesOfTabs = new WeakMap();
 
 // Editors
 
@@ -133,6 +135,7 @@ function showTab() {
   query.setValue(store.tab.query);
   query.clearHistory();
   variables.setValue(store.tab.variables);
+  byID("files").replaceChildren(...fileRows(store.tab));
   showVariableProblem();
   builder.update(store.tab.query);
   if (store.tab.answer) answer.show(store.tab.answer);
@@ -215,13 +218,21 @@ async function run() {
 
 // Files of a multipart request
 
+function fileRows(tab) {
+  if (!filesOfTabs.has(tab)) filesOfTabs.set(tab, new Set());
+  return filesOfTabs.get(tab);
+}
+
 byID("add-file").onclick = () => {
   const uploads = (operation()?.variables ?? []).find((one) => /\bUpload\b/.test(one.type));
-  byID("files").append(make("li", {},
+  const rows = fileRows(store.tab);
+  const row = make("li", {},
     make("input", { type: "text", value: `variables.${uploads?.name ?? "file"}`, "aria-label": "Where the file goes", spellcheck: false }),
     make("input", { type: "file", "aria-label": "File" }),
-    make("button", { type: "button", "aria-label": "Take the file away", onclick: (event) => event.target.parentElement.remove() }, "×")));
-  byID("files").lastElementChild.querySelector("input[type=text]").focus();
+    make("button", { type: "button", "aria-label": "Take the file away", onclick: () => { rows.delete(row); row.remove(); } }, "×"));
+  rows.add(row);
+  byID("files").append(row);
+  row.firstChild.focus();
 };
 
 // History and saved queries
