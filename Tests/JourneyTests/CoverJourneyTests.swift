@@ -47,19 +47,9 @@ import Testing
             {"query":"mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) \
             { coverUrl cover { width } } }","variables":{"book":"\(desk.book)","image":null}}
             """
-        var body: [UInt8] = []
-        for (name, content) in [
-            ("operations", Array(operations.utf8)), ("map", Array(map.utf8)), ("0", file),
-        ] {
-            let disposition =
-                "form-data; name=\"\(name)\"" + (name == "0" ? "; filename=\"c\"" : "")
-            body += Array("--XX\r\nContent-Disposition: \(disposition)\r\n\r\n".utf8) + content
-            body += Array("\r\n".utf8)
-        }
-        body += Array("--XX--\r\n".utf8)
-        return try await desk.server.client.send(
-            "POST", "/graphql", token: token ?? desk.token, bytes: body,
-            headers: headers.merging(["content-type": "multipart/form-data; boundary=XX"]) { $1 })
+        return try await desk.server.client.upload(
+            file, operations: Array(operations.utf8), map: map, token: token ?? desk.token,
+            headers: headers)
     }
 
     @Test func aFileComesWithAGraphQLRequest() async throws {

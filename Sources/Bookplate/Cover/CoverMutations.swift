@@ -8,7 +8,8 @@ extension Cover {
         let id = try arguments.id("bookId", else: Book.noSuchBook)
         let input = InputObject(arguments["source"])
         // Before any work is done for it.
-        _ = try await request.knowsBook(id)
+        try await request.knowsBook(id)
+        try request.charge(RateLimits.unitsPerImage)
         let images: CoverImages
         let source: CoverSource
         if let upload = input["image"], !upload.isNull {

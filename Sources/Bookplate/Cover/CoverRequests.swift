@@ -80,6 +80,7 @@ package final class CoverRequests {
             segment.append(Self.findOwn, .of(viewer.userID, book))
         }
         guard before[0].count > 0 else { throw .notFound(Book.noSuchBook) }
+        try request.charge(RateLimits.unitsPerImage)
         let rows = try await request.setCover(
             try await services.covers.decode(bytes), of: book, source: .manualUpload
         ) { segment, viewer in

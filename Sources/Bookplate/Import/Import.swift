@@ -41,6 +41,7 @@ enum Import {
         let chosen = arguments["format"]?.string.flatMap { ImportFormat(rawValue: $0) }
         // What is no library is refused at once.
         let format = try ImportFile(bytes, format: chosen).format
+        try request.charge(RateLimits.unitsPerImport)
         let id = UUID.version7()
         let rows = try await request.write { segment, viewer in
             var parameters = Parameters.of(viewer.userID, id)

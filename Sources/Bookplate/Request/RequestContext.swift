@@ -73,6 +73,18 @@ package final class RequestContext: ExecutionContext {
         return viewer
     }
 
+    /// Charges the caller for work that the size of the answer does not tell.
+    ///
+    /// - Throws: `.rateLimited`, before anything is done for it.
+    func charge(_ units: Int) throws(BookplateError) {
+        let viewer = try caller()
+        let state = services.rates.take(
+            units, viewer: viewer, address: address,
+            tenantMax: services.tenants.requestsPerMinuteMax(of: viewer.tenantID))
+        guard let state, !state.isAllowed else { return }
+        throw .rateLimited(retryAfterSeconds: state.waitSeconds)
+    }
+
     // MARK: - Queries
 
     /// What a level's statements answered; filled by the flush.

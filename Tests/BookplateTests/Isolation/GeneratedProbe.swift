@@ -14,12 +14,22 @@ struct GeneratedProbe: Sendable, CustomTestStringConvertible {
 
     /// One for each place of the roots' arguments, however deep, where an id can stand.
     static func forIDs(in schema: Schema) -> [GeneratedProbe] {
-        [("query", schema.queryType), ("mutation", schema.mutationType)].flatMap { kind, root in
-            (root?.fieldsType?.fields ?? []).flatMap { field in
-                field.arguments.flatMap { argument in
-                    places(of: argument.type, schema).map { place in
-                        GeneratedProbe(kind, field, argument.name, place, schema)
-                    }
+        forIDs(in: schema, "query", schema.queryType)
+            + forIDs(in: schema, "mutation", schema.mutationType)
+    }
+
+    /// The same for what lasts.
+    static func forSubscriptions(in schema: Schema) -> [GeneratedProbe] {
+        forIDs(in: schema, "subscription", schema.subscriptionType)
+    }
+
+    private static func forIDs(
+        in schema: Schema, _ kind: String, _ root: NamedType?
+    ) -> [GeneratedProbe] {
+        (root?.fieldsType?.fields ?? []).flatMap { field in
+            field.arguments.flatMap { argument in
+                places(of: argument.type, schema).map { place in
+                    GeneratedProbe(kind, field, argument.name, place, schema)
                 }
             }
         }

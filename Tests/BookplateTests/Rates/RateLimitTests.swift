@@ -81,6 +81,30 @@ import Testing
         }
     }
 
+    /// Beside the unit of the request itself.
+    @Test func picturesAndImportsCostMoreThanTheirAnswersTell() async throws {
+        let app = try await start(.init(perCaller: 60))
+        let reader = try await app.newReader()
+        let book = try await reader.makeBook("Dune")
+        let setCover = """
+            mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) { coverStatus } }
+            """
+        func left() async throws -> Int? { try await reader.ask("{ __typename }").rate?.remaining }
+        let before = try #require(try await left())
+        let cover = try await app.ask(
+            setCover, ["book": book, "image": UploadReference.value(0)],
+            token: reader.token, uploads: [TestImage.png()])
+        #expect(cover.errors.isEmpty)
+        #expect(try await left() == before - 7)
+        let refused = try await app.ask(
+            "mutation($file: Upload!) { importLibrary(file: $file) { id } }",
+            ["file": UploadReference.value(0)], token: reader.token,
+            uploads: [Array("Title,Author\nDune,Frank Herbert\n".utf8)])
+        #expect(refused.code == "RATE_LIMITED")
+        #expect(refused.retryAfterSeconds != nil)
+        #expect(try await app.database.count("SELECT count(*) FROM imports") == 0)
+    }
+
     @Test func addressIsLimitedForAllWhoShareIt() async throws {
         let app = try await start(.init(perCaller: 100, perAddress: 3))
         let readers = [

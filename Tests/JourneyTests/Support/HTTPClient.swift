@@ -47,10 +47,34 @@ struct HTTPClient: Sendable {
     func post(_ query: String, _ variables: Value = .null, token: String? = nil) async throws
         -> Response
     {
+        try await send(
+            "POST", "/graphql", token: token, bytes: Self.operations(query, variables))
+    }
+
+    static func operations(_ query: String, _ variables: Value) -> [UInt8] {
         var writer = ResponseWriter()
         writer.write(["query": .string(query), "variables": variables])
+        return writer.bytes
+    }
+
+    /// A GraphQL multipart request with one file.
+    func upload(
+        _ file: [UInt8], operations: [UInt8], map: String, token: String?,
+        headers: [String: String] = ["graphql-preflight": "1"]
+    ) async throws -> Response {
+        var body: [UInt8] = []
+        for (name, content) in [
+            ("operations", operations), ("map", Array(map.utf8)), ("0", file),
+        ] {
+            let disposition =
+                "form-data; name=\"\(name)\"" + (name == "0" ? "; filename=\"c\"" : "")
+            body += Array("--XX\r\nContent-Disposition: \(disposition)\r\n\r\n".utf8) + content
+            body += Array("\r\n".utf8)
+        }
+        body += Array("--XX--\r\n".utf8)
         return try await send(
-            "POST", "/graphql", token: token, body: String(decoding: writer.bytes, as: UTF8.self))
+            "POST", "/graphql", token: token, bytes: body,
+            headers: headers.merging(["content-type": "multipart/form-data; boundary=XX"]) { $1 })
     }
 
     private static func response(to request: [UInt8], port: Int) throws -> Response {

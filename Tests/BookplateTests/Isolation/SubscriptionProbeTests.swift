@@ -1,0 +1,79 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// What lasts tells a stranger, and nobody at all, nothing of a library: every subscription of the schema is tried.
+@Suite struct SubscriptionProbeTests {
+    static let app = Shared { try await TestApp.start() }
+
+    static let fields = GeneratedProbeTests.schema.subscriptionType?.fieldsType?.fields ?? []
+    static let probes = GeneratedProbe.forSubscriptions(in: GeneratedProbeTests.schema)
+
+    private static let absent = "0198c0de-0000-7000-8000-00000000dead"
+
+    @Test func probesReachThePlacesOfIDs() {
+        #expect(
+            Set(Self.probes.map(\.path)).isSuperset(of: [
+                "coverChanged.bookId", "importProgress.id",
+            ]))
+    }
+
+    @Test(arguments: fields.map(\.name))
+    func nobodySubscribes(name: String) async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        _ = try await reader.ask("mutation { signOut }")
+        let field = try #require(Self.fields.first { $0.name == name })
+        let literals = Literals(schema: GeneratedProbeTests.schema)
+        let arguments = field.arguments.filter(\.type.isNonNull)
+            .map { "\($0.name): \"\(Self.absent)\"" }.joined(separator: ", ")
+        let query =
+            "subscription { \(name)\(arguments.isEmpty ? "" : "(\(arguments))")\(literals.selection(of: field.type, depth: 1)) }"
+        for token in [nil, "", "a.b.c", reader.refreshToken, reader.token] {
+            let answer = try await app.subscribe(query, token: token).next()
+            #expect(
+                answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED",
+                "\(query): \(answer)")
+        }
+    }
+
+    /// The ids of somebody's things are like those of nothing, and what happens to them is not told.
+    @Test(arguments: probes)
+    func aStrangerHearsNothing(probe: GeneratedProbe) async throws {
+        let app = try await Self.app()
+        let victim = try await IsolationFixture.fill(try await app.newReader())
+        let imported = try await app.database.connected { connection in
+            try connection.texts(
+                "SELECT id::text FROM imports WHERE user_id = '\(victim.reader.id.string ?? "")'")
+        }
+        let ids =
+            [victim.shelf, victim.book, victim.review, victim.card].compactMap(\.string) + imported
+        let stranger = try await app.newReader()
+        var heard: [String: LiveAnswers] = [:]
+        for id in ids + [Self.absent] {
+            heard[id] = try await stranger.subscribe(probe.query, ["id": .string(id)])
+        }
+        _ = try await victim.reader.makeShelf("Secret shelf of now")
+        _ = try await victim.reader.setCover(
+            """
+            mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) { id } }
+            """, victim.book, TestImage.png(seed: 2))
+        try await app.database.execute(
+            "UPDATE imports SET done = done + 1 WHERE user_id = '\(victim.reader.id.string ?? "")'")
+        let unseen = await heard[Self.absent]?.next(within: .milliseconds(300))
+        for id in ids {
+            #expect(await heard[id]?.next(within: .milliseconds(300)) == unseen, "\(probe.query)")
+        }
+        // Theirs is heard by themselves, so there was something to hear.
+        if probe.path == "coverChanged.bookId" {
+            let own = try await victim.reader.subscribe(probe.query, ["id": victim.book])
+            _ = try await victim.reader.setCover(
+                """
+                mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) { id } }
+                """, victim.book, TestImage.png(seed: 3))
+            #expect(await own.next()["data", "coverChanged", "status"] == "READY")
+        }
+    }
+}
