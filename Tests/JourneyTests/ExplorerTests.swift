@@ -197,6 +197,7 @@ struct ExplorerTests {
             """)
         try browser.click("[aria-controls='files-pane']")
         try browser.click("#add-file")
+        try browser.wait("document.querySelector('#files input[type=text]')")
         // The variable's name is there already.
         #expect(
             try browser.evaluate("document.querySelector('#files input[type=text]').value")

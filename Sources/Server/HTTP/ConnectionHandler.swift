@@ -1,15 +1,13 @@
 import Logging
 import NIOCore
 import NIOHTTP1
-import NIOWebSocket
 import Telemetry
 
 /// One connection: puts requests together, has them answered one after another, and keeps their times.
 ///
 /// In front of it, `HTTPServerPipelineHandler` holds back what is pipelined until the answer before it is written.
-final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, TimedConnection {
+final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, TimedConnection {
     typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
     private enum Phase {
@@ -32,7 +30,6 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     private(set) var context: ChannelHandlerContext?
     private var phase = Phase.idle
     private var peer: ClientAddress?
-    private var isReadPending = false
     /// What waited to be read by the client when a deadline last passed.
     private var unreadBytes = Int.max
     /// When `deadlinePassed` is due; what it means depends on the phase.
@@ -103,21 +100,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
         }
         if context.channel.isWritable {
             if case .blocked(let reader) = phase { perform(reader.endAction(), reader) }
-            if isReadPending {
-                isReadPending = false
-                context.read()
-            }
         }
         context.fireChannelWritabilityChanged()
-    }
-
-    /// Nothing more is read from a client that does not read.
-    func read(context: ChannelHandlerContext) {
-        if context.channel.isWritable {
-            context.read()
-        } else {
-            isReadPending = true
-        }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -346,25 +330,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
             version: .http1_1, status: .switchingProtocols, headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        let pipeline = context.pipeline.syncOperations
         do {
-            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            pipeline.removeHandler(
-                try pipeline.handler(type: HTTPServerPipelineHandler.self), promise: nil)
-            pipeline.removeHandler(
-                try pipeline.handler(type: HTTPResponseEncoder.self), promise: nil)
-            pipeline.removeHandler(self, promise: nil)
-            try pipeline.addHandlers([
-                WebSocketFrameEncoder(),
-                ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: messageBytesMax)),
-                MaskCheck(),
-                NIOWebSocketFrameAggregator(
-                    minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 1024,
-                    maxAccumulatedFrameSize: messageBytesMax),
-                socket,
-            ])
-            // Last: it hands on what it has read beyond the request.
-            pipeline.removeHandler(decoder, promise: nil)
+            try context.pipeline.syncOperations.replaceHTTP(
+                of: self, with: socket, messageBytesMax: messageBytesMax)
         } catch {
             // The channel was closed meanwhile.
             context.close(promise: nil)

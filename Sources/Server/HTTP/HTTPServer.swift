@@ -136,6 +136,8 @@ package struct HTTPServer: Service {
         limits.maxHeaderFieldSize = context.limits.headerFieldBytesMax
         limits.maxHeaderListSize = context.limits.headerBytesMax
         try pipeline.addHandlers([
+            // Nothing more is read from a client that does not read.
+            BackPressureHandler(),
             HTTPResponseEncoder(),
             ByteToMessageHandler(
                 HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)

@@ -4,9 +4,8 @@ import NIOCore
 import NIOWebSocket
 
 /// One WebSocket: does what `GraphQLTransportWS` says, runs the operations, and keeps the socket's times.
-final class WebSocketConnection: ChannelDuplexHandler, TimedConnection {
+final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     typealias InboundIn = WebSocketFrame
-    typealias OutboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
     private let loopContext: LoopContext
@@ -21,7 +20,6 @@ final class WebSocketConnection: ChannelDuplexHandler, TimedConnection {
     private var admitting: Task<Void, Never>?
     private var operations: [Int: Task<Void, Never>] = [:]
     private let gate = WriteGate()
-    private var isReadPending = false
     private var isClosing = false
     private var clock: SocketClock
 
@@ -109,20 +107,7 @@ final class WebSocketConnection: ChannelDuplexHandler, TimedConnection {
         let isWritable = context.channel.isWritable
         gate.set(isWritable: isWritable)
         clock.set(isWritable: isWritable, now: .now())
-        if isWritable, isReadPending {
-            isReadPending = false
-            context.read()
-        }
         context.fireChannelWritabilityChanged()
-    }
-
-    /// Nothing more is read from a client that does not read.
-    func read(context: ChannelHandlerContext) {
-        if context.channel.isWritable {
-            context.read()
-        } else {
-            isReadPending = true
-        }
     }
 
     // MARK: Doing

@@ -24,7 +24,7 @@ struct GeneratedProbe: Sendable, CustomTestStringConvertible {
     }
 
     private static func forIDs(
-        in schema: Schema, _ kind: String, _ root: NamedType?
+        in schema: Schema, _ kind: String, _ root: TypeDefinition?
     ) -> [GeneratedProbe] {
         (root?.fieldsType?.fields ?? []).flatMap { field in
             field.arguments.flatMap { argument in

@@ -99,7 +99,11 @@ import Testing
         let refused = try await app.ask(
             "mutation($file: Upload!) { importLibrary(file: $file) { id } }",
             ["file": UploadReference.value(0)], token: reader.token,
-            uploads: [Array("Title,Author\nDune,Frank Herbert\n".utf8)])
+            uploads: [
+                Array(
+                    "Book Id,Title,Author,My Rating,Exclusive Shelf\n1,Dune,Frank Herbert,5,read\n"
+                        .utf8)
+            ])
         #expect(refused.code == "RATE_LIMITED")
         #expect(refused.retryAfterSeconds != nil)
         #expect(try await app.database.count("SELECT count(*) FROM imports") == 0)

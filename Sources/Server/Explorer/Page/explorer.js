@@ -223,7 +223,8 @@ function fileRows(tab) {
   return filesOfTabs.get(tab);
 }
 
-byID("add-file").onclick = () => {
+byID("add-file").onclick = async () => {
+  await lint(query.getValue());
   const uploads = (operation()?.variables ?? []).find((one) => /\bUpload\b/.test(one.type));
   const rows = fileRows(store.tab);
   const row = make("li", {},
