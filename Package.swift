@@ -135,7 +135,7 @@ let package = Package(
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch",
+                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "MQTT",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
@@ -162,7 +162,8 @@ let package = Package(
             dependencies: [
                 "MQTT", "MosquittoBroker", .product(name: "NIOPosix", package: "swift-nio"),
             ]),
-        .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP"]),
+        .testTarget(
+            name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP", "Telemetry"]),
         .testTarget(name: "GzipTests", dependencies: ["Gzip"]),
         .testTarget(
             name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],

@@ -1,6 +1,7 @@
 import Glibc
 import LoopbackHTTP
 import Synchronization
+import Telemetry
 import Testing
 
 @testable import HTTPFetch
@@ -43,6 +44,19 @@ private func error(
         #expect(request.headers["user-agent"] == "bookplate-test (ops@example.com)")
         #expect(request.headers["accept"] == "text/html")
         #expect(request.headers["accept-encoding"] == "identity")
+    }
+
+    /// https://www.w3.org/TR/trace-context/
+    @Test func passesOnTheTraceThatARequestBelongsTo() async throws {
+        let server = try LoopbackServer { _ in [.answer(204)] }
+        let trace = try #require(
+            TraceParent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
+        let fetcher = try fetcher()
+        _ = try await fetcher.fetch(FetchRequest(url: server.url()))
+        _ = try await TraceParent.$current.withValue(trace) {
+            try await fetcher.fetch(FetchRequest(url: server.url()))
+        }
+        #expect(server.requests.map { $0.headers["traceparent"] } == [nil, trace.header])
     }
 
     @Test func postsFormsAndJSON() async throws {

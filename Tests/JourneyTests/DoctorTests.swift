@@ -1,5 +1,6 @@
 import Glibc
 import GraphQL
+import MosquittoBroker
 import TestSupport
 import Testing
 
@@ -76,6 +77,26 @@ import Testing
         try await database.execute("ALTER TABLE shelves FORCE ROW LEVEL SECURITY")
         try await database.execute("UPDATE schema_migrations SET checksum = 'other'")
         #expect(try await state(of: "migrations") == "wrong")
+    }
+
+    @Test func brokerIsTriedWhereThereIsOne() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let broker = try Mosquitto()
+        try broker.start()
+        func states(_ port: Int) async throws -> [String] {
+            let outcome = try await installation.admin(
+                ["doctor", "--json"] + AdminTests.folder,
+                [
+                    "BOOKPLATE_MQTT_URL": "mqtt://127.0.0.1:\(port)", "BOOKPLATE_ISBNDB_URL": "",
+                    "BOOKPLATE_OPEN_LIBRARY_COVERS_URL": "",
+                    "BOOKPLATE_APPLE_JWKS_URL": "http://127.0.0.1:1/",
+                ])
+            return try parseJSON(Array(outcome.output.utf8))["findings"]?.list?
+                .filter { $0["check"] == "broker" }.compactMap { $0["state"]?.string } ?? []
+        }
+        #expect(try await states(broker.port) == ["ok"])
+        broker.stop()
+        #expect(try await states(broker.port) == ["warning"])
     }
 
     @Test func pendingMigrationsAreWrong() async throws {

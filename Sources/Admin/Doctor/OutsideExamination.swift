@@ -1,5 +1,6 @@
 import Config
 import HTTPFetch
+import MQTT
 
 /// Whom the server asks outside. Any answer will do: that it is reachable is the question.
 enum OutsideExamination {
@@ -33,9 +34,37 @@ enum OutsideExamination {
                     return (index, await finding(name, url, fetcher))
                 }
             }
+            group.addTask {
+                guard let broker = sources.broker else {
+                    return (places.count, .skipped("broker", "switched off"))
+                }
+                if isOffline { return (places.count, .skipped("broker", "not asked")) }
+                return (places.count, await finding(broker))
+            }
             var findings: [(Int, Finding)] = []
             for await finding in group { findings.append(finding) }
             return findings.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private static func finding(_ broker: Configuration.Broker) async -> Finding {
+        let address = BrokerAddress(
+            host: broker.host, port: broker.port, isEncrypted: broker.isEncrypted,
+            user: broker.user, password: broker.password,
+            certificatesFile: broker.certificatesFile)
+        do throws(BrokerError) {
+            let connection = try await BrokerConnection.connect(
+                to: address, clientID: "bookplate-doctor", timeout: deadline)
+            await connection.close()
+            return .ok("broker", "takes us at \(address)")
+        } catch .refused(let reason) {
+            return .wrong(
+                "broker", "\(address) refuses us (\(reason))",
+                "mend the user and the password in BOOKPLATE_MQTT_URL")
+        } catch {
+            return .warning(
+                "broker", "\(address): \(error)",
+                "look at the broker; events wait in the database until it is back")
         }
     }
 

@@ -83,7 +83,7 @@ import Testing
 
     /// Beside the unit of the request itself.
     @Test func picturesAndImportsCostMoreThanTheirAnswersTell() async throws {
-        let app = try await start(.init(perCaller: 60))
+        let app = try await start(.init(perCaller: 55))
         let reader = try await app.newReader()
         let book = try await reader.makeBook("Dune")
         let setCover = """
