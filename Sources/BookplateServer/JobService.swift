@@ -28,7 +28,8 @@ struct JobService: Service {
         let worker = JobWorker(
             handlers, database: pool, name: "\(Self.hostName):\(getpid())", logger: logger)
         self.worker = worker
-        listener = try await Listener.start(settings, channels: ["jobs"], on: executor) { _ in
+        listener = try await Listener.start(settings, channels: [JobWorker.channel], on: executor) {
+            _ in
             worker.wake()
         }
     }

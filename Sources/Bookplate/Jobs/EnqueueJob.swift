@@ -34,6 +34,7 @@ extension Segment {
         parameters.append(int32: priority.rawValue)
         parameters.append(int32: Int32(clamping: Handler.settings.attemptsMax))
         append(enqueueJob, parameters)
+        if delay <= .zero { notify(JobWorker.channel, Handler.kind) }
     }
 }
 

@@ -51,6 +51,7 @@ package struct JobContext: Sendable {
         parameters.append(int32: lease.fence)
         parameters.append(bool: isReadOnly)
         segment.append(Self.begin, parameters)
+        if !isReadOnly, let userID { segment.notify(Hub.changeChannel, userID.description) }
         try fill(&segment)
         do throws(PostgresError) {
             return Array(try await database.run(segment).dropFirst())

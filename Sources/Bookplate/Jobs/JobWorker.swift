@@ -8,6 +8,9 @@ import Synchronization
 /// It decides in `JobWorkerState`; this carries the decisions out: one task asks the database, and each
 /// handler runs in a task of its own on Swift's threads, away from the loops that answer requests.
 package final class JobWorker: Sendable {
+    /// Where it is told that there may be a job.
+    package static let channel = "jobs"
+
     private let handlers: [String: any JobHandler]
     private let queue: JobQueue
     private let limits: JobWorkerState.Limits

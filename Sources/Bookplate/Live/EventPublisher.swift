@@ -32,6 +32,7 @@ package final class EventPublisher: Sendable {
     private static let leaseMilliseconds: Int32 = 15_000
     /// How often the outbox is looked at though nobody told of an event.
     private static let pollInterval = Duration.seconds(2)
+    private static let gatheringTime = Duration.milliseconds(10)
     private static let retryInterval = Duration.seconds(1)
 
     private let database: ConnectionPool
@@ -60,6 +61,8 @@ package final class EventPublisher: Sendable {
             do {
                 if try await publish(&broker) { continue }
                 await watch.signal.wait(atMost: Self.pollInterval)
+                // It is told of every change of every library; so many look once.
+                try await Task.sleep(for: Self.gatheringTime)
             } catch is CancellationError {
                 break
             } catch {

@@ -66,7 +66,7 @@ package final class Hub: Sendable {
             onEvent(event)
         }
         let listener = try await Listener.start(
-            configuration, channels: [sessionChannel, changeChannel, eventChannel],
+            configuration, channels: [sessionChannel, changeChannel],
             on: database.executor
         ) { [weak hub] event in
             hub?.heard(event)
@@ -183,12 +183,10 @@ package final class Hub: Sendable {
             guard let session = UUID(payload) else { return }
             replica?.changed(session)
             sessionEnded(session)
-        case .notification(let channel, let payload):
-            if let userID = UUID(payload) {
-                replica?.changed(userID)
-                libraryChanged(userID)
-            }
-            guard channel == Self.eventChannel else { return }
+        case .notification(_, let payload):
+            guard let userID = UUID(payload) else { return }
+            replica?.changed(userID)
+            libraryChanged(userID)
             for signal in state.withLock({ Array($0.outbox.values) }) { signal.set() }
         }
     }
@@ -258,9 +256,8 @@ package final class Hub: Sendable {
     }
 
     private static let sessionChannel = "session_ended"
-    /// The log, and the outbox.
-    private static let changeChannel = "changes"
-    private static let eventChannel = "events"
+    /// Something of a user was changed: the library and its log, the outbox.
+    static let changeChannel = "changes"
 
     private static let endedSessions = Statement("SELECT ended_sessions($1, $2)")
     private static let positions = Statement("SELECT user_id, place FROM library_positions($1)")

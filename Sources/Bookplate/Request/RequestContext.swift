@@ -197,6 +197,7 @@ package final class RequestContext: ExecutionContext {
         } else {
             parameters.append(bool: false)
             segment.append(Self.begin, parameters)
+            segment.notify(Hub.changeChannel, viewer.userID.description)
         }
         return segment
     }

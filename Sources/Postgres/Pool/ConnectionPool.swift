@@ -16,6 +16,7 @@ package final class ConnectionPool: @unchecked Sendable {
     private var state: PoolState
     private var queue = CircularBuffer<Submission>()
     private var leaseQueue = CircularBuffer<LeaseRequest>()
+    private var notices = NoticeQueue()
     private var isClosed = false
     private var isTicking = false
     private var counters = PoolMetrics()
@@ -184,8 +185,23 @@ extension ConnectionPool {
             // It waits before all others, and goes with them.
         } else {
             submission.finish()
+            if submission.failure == nil { tell(submission.segment.notices) }
         }
         pump()
+    }
+
+    /// Tells listeners, beside what else is under way.
+    private func tell(_ notices: Set<Notice>) {
+        guard self.notices.add(notices) else { return }
+        Task(executorPreference: executor) {
+            while let segment = self.notices.next() {
+                do throws(PostgresError) {
+                    _ = try await self.submit(segment, lease: nil)
+                } catch {
+                    // A notice is a hint: who listens asks the tables, too.
+                }
+            }
+        }
     }
 
     func memberLost(_ index: Int, _ submissions: [Submission], _ reason: String) {

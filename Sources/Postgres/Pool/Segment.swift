@@ -16,6 +16,8 @@ package struct Segment: Sendable {
     package static let statementsMax = 1000
 
     private(set) var steps: [Step] = []
+    /// What is told to those who listen when the segment is committed.
+    private(set) var notices: Set<Notice> = []
     /// How many of the steps are the pool's own, which nobody asked for.
     private(set) var ownStatementCount = 0
 
@@ -43,6 +45,13 @@ package struct Segment: Sendable {
     /// Adds a statement after the others; its rows have the same index in the result.
     package mutating func append(_ statement: Statement, _ parameters: Parameters = Parameters()) {
         steps.append(Step(statement: statement, parameters: parameters))
+    }
+
+    /// Has listeners told when the segment is committed; soon after it, or not at all where the process ends before.
+    ///
+    /// Use it in place of `NOTIFY`, which makes all transactions that have something to tell commit one after the other.
+    package mutating func notify(_ channel: String, _ payload: String) {
+        notices.insert(Notice(channel: channel, payload: payload))
     }
 
     /// A segment of one statement.
