@@ -51,7 +51,7 @@ enum App {
         let metrics = Metrics()
         let replica: Replica? =
             if let url = configuration.database.readURL {
-                Replica(try await openPools(url, on: group, configuration), metrics)
+                Replica(Array(try await openPools(url, on: group, configuration).values), metrics)
             } else {
                 nil
             }

@@ -72,7 +72,7 @@ import Testing
             "GraphQLTool": ["GraphQL"],
             "Admin": [
                 "BookSources", "Bookplate", "Config", "GraphQL", "Gzip", "HTTPFetch", "Identity",
-                "Images", "Objects", "Postgres",
+                "Images", "MQTT", "Objects", "Postgres",
             ],
             "BookplateServer": [
                 "BookSources", "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch",

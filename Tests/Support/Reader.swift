@@ -59,6 +59,12 @@ package struct Reader: Sendable {
             ["name": .string(name)], "createShelf", "id")
     }
 
+    /// Changes what is theirs beside the server, and tells of it as a server does after its commits.
+    package func execute(_ sql: String) async throws {
+        try await app.database.execute(sql)
+        try await app.database.execute("NOTIFY changes, '\(id.string ?? "")'")
+    }
+
     /// The new book's id.
     package func makeBook(_ input: Value) async throws -> Value {
         try await need(

@@ -1,5 +1,3 @@
-import EventLoops
-import NIOCore
 import Postgres
 import Synchronization
 import Telemetry
@@ -35,9 +33,10 @@ package final class Replica: Sendable {
     private let readCount: Counter
     private let delay: Gauge
 
-    /// - Parameter pools: connections to the replica, by event loop.
-    package init(_ pools: [ObjectIdentifier: ConnectionPool], _ metrics: Metrics) {
-        self.pools = pools
+    /// - Parameter pools: connections to the replica, one pool for each event loop that answers requests.
+    package init(_ pools: [ConnectionPool], _ metrics: Metrics) {
+        self.pools = Dictionary(
+            pools.map { ($0.loopID, $0) }, uniquingKeysWith: { first, _ in first })
         readCount = metrics.counter(
             "bookplate_replica_reads_total", "Round trips of queries to the replica.")
         delay = metrics.gauge(
@@ -60,7 +59,7 @@ package final class Replica: Sendable {
 
     /// Connections to the replica, where it has all that the caller could miss; nil where it is not to be asked.
     func pool(for viewer: Viewer, beside primary: ConnectionPool) -> ConnectionPool? {
-        guard let pool = pools[ObjectIdentifier(primary.executor.eventLoop)] else { return nil }
+        guard let pool = pools[primary.loopID] else { return nil }
         let isComplete = state.withLock { state in
             guard state.isHearing, let until = state.completeUntil, until >= state.barrier,
                 .now - until < Self.delayMax
@@ -96,7 +95,7 @@ package final class Replica: Sendable {
         let at = ContinuousClock.now
         guard let written = await place(Self.written, in: primary),
             let replayed = await place(
-                Self.replayed, in: pools[ObjectIdentifier(primary.executor.eventLoop)])
+                Self.replayed, in: pools[primary.loopID])
         else {
             delay.set(-1)
             return

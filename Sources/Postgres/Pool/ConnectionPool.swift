@@ -10,6 +10,8 @@ import NIOCore
 package final class ConnectionPool: @unchecked Sendable {
     /// Runs tasks on the pool's loop; a task that prefers it calls the pool without any hop.
     package let executor: EventLoopTaskExecutor
+    /// The same for all pools of one event loop.
+    package var loopID: ObjectIdentifier { ObjectIdentifier(executor.eventLoop) }
     let configuration: PostgresConfiguration
     private let readiness: any Readiness
     private var connections: [Connection] = []
@@ -17,6 +19,7 @@ package final class ConnectionPool: @unchecked Sendable {
     private var queue = CircularBuffer<Submission>()
     private var leaseQueue = CircularBuffer<LeaseRequest>()
     private var notices = NoticeQueue()
+    private var telling: Task<Void, Never>?
     private var isClosed = false
     private var isTicking = false
     private var counters = PoolMetrics()
@@ -77,6 +80,8 @@ package final class ConnectionPool: @unchecked Sendable {
 
     /// Ends all connections at once; what is under way or waits fails with `.closed`.
     package func close() async {
+        // What was committed just now is still told.
+        await executor.perform { self.telling }?.value
         await executor.perform {
             if self.isClosed { return }
             self.isClosed = true
@@ -193,7 +198,7 @@ extension ConnectionPool {
     /// Tells listeners, beside what else is under way.
     private func tell(_ notices: Set<Notice>) {
         guard self.notices.add(notices) else { return }
-        Task(executorPreference: executor) {
+        telling = Task(executorPreference: executor) {
             while let segment = self.notices.next() {
                 do throws(PostgresError) {
                     _ = try await self.submit(segment, lease: nil)

@@ -15,6 +15,8 @@ struct NoticeQueue {
 
     /// In one statement.
     private static let batchMax = 1000
+    /// What comes later is of no use: who listens has asked the tables by then.
+    private static let timeout = Duration.seconds(2)
     private static let send = Statement(
         """
         SELECT set_config('synchronous_commit', 'off', true), pg_notify(n.channel, n.payload) \
@@ -40,6 +42,8 @@ struct NoticeQueue {
         var parameters = Parameters()
         parameters.append(texts: batch.map(\.channel))
         parameters.append(texts: batch.map(\.payload))
-        return .one(Self.send, parameters)
+        var segment = Segment.one(Self.send, parameters)
+        segment.timeout = Self.timeout
+        return segment
     }
 }

@@ -16,9 +16,9 @@ import Testing
 
     /// As whatever stores covers does it.
     private static func store(
-        _ app: TestApp, _ reader: Reader, _ book: Value, version: String, source: String
+        _ reader: Reader, _ book: Value, version: String, source: String
     ) async throws {
-        try await app.database.execute(
+        try await reader.execute(
             """
             INSERT INTO covers (user_id, book_id, tenant_id, version, source, width, height,
               dominant_color, blur_hash, byte_counts, hashes)
@@ -40,8 +40,8 @@ import Testing
         let theirs = try await other.makeBook("Theirs")
         let live = try await reader.subscribe(Self.live)
         let ofSecond = try await reader.subscribe(Self.live, ["book": second])
-        try await Self.store(app, other, theirs, version: Self.versions[0], source: "URL")
-        try await Self.store(app, reader, book, version: Self.versions[0], source: "OPEN_LIBRARY")
+        try await Self.store(other, theirs, version: Self.versions[0], source: "URL")
+        try await Self.store(reader, book, version: Self.versions[0], source: "OPEN_LIBRARY")
         let event = await live.next()["data", "coverChanged"]
         #expect(event?["book"] == ["id": book, "title": "One"])
         #expect(event?["status"] == "READY")
@@ -49,9 +49,9 @@ import Testing
         #expect(event?["coverUrl"]?.string?.hasSuffix("?v=\(Self.versions[0])") == true)
         #expect(event?["timestamp"]?.string.flatMap { Instant($0) } != nil)
 
-        try await Self.store(app, reader, book, version: Self.versions[1], source: "MANUAL_UPLOAD")
+        try await Self.store(reader, book, version: Self.versions[1], source: "MANUAL_UPLOAD")
         #expect(await live.next()["data", "coverChanged", "source"] == "MANUAL_UPLOAD")
-        try await Self.store(app, reader, second, version: Self.versions[0], source: "URL")
+        try await Self.store(reader, second, version: Self.versions[0], source: "URL")
         #expect(await ofSecond.next()["data", "coverChanged", "book", "id"] == second)
         #expect(await live.next()["data", "coverChanged", "book", "id"] == second)
         #expect(await live.next(within: .milliseconds(200)) == .null)
@@ -63,7 +63,7 @@ import Testing
         let book = try await reader.makeBook("Unknown")
         let live = try await reader.subscribe(Self.live, ["book": book])
         for status in ["FETCHING", "NOT_FOUND"] {
-            try await app.database.execute(
+            try await reader.execute(
                 "UPDATE books SET cover_status = '\(status)' WHERE id = '\(book.string ?? "")'")
             let event = await live.next()["data", "coverChanged"]
             #expect(event?["status"] == .string(status))

@@ -24,8 +24,8 @@ import Testing
         return .string(id)
     }
 
-    private static func move(_ id: Value, _ change: String) async throws {
-        try await app().database.execute(
+    private static func move(_ id: Value, of reader: Reader, _ change: String) async throws {
+        try await reader.execute(
             "UPDATE imports SET \(change), updated_at = clock_timestamp() WHERE id = '\(id.string ?? "")'"
         )
     }
@@ -37,9 +37,9 @@ import Testing
         let first = await live.next()["data", "importProgress"]
         #expect(
             first == ["id": id, "state": "RUNNING", "total": .null, "done": 0, "failed": []])
-        try await Self.move(id, "total = 10, done = 4")
+        try await Self.move(id, of: reader, "total = 10, done = 4")
         #expect(await live.next()["data", "importProgress", "done"] == 4)
-        try await Self.move(id, "state = 'DONE', done = 10")
+        try await Self.move(id, of: reader, "state = 'DONE', done = 10")
         #expect(await live.next()["data", "importProgress", "state"] == "DONE")
         #expect(await live.next() == .null)
     }
@@ -47,7 +47,7 @@ import Testing
     @Test func anImportThatIsOverIsToldOnce() async throws {
         let reader = try await Self.app().newReader()
         let id = try await Self.begin(reader)
-        try await Self.move(id, "state = 'FAILED'")
+        try await Self.move(id, of: reader, "state = 'FAILED'")
         let live = try await reader.subscribe(Self.live, ["id": id])
         #expect(await live.next()["data", "importProgress", "state"] == "FAILED")
         #expect(await live.next() == .null)
