@@ -141,16 +141,24 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, T
         phaseDeadline = exchange.start + loopContext.limits.answerTimeout
         let task = Task(executorPreference: loopContext.executor) { [request] in
             let (route, connection) = call.value
-            let trace = request.headers.traceParent.flatMap(TraceParent.init)
+            // A value of the task costs a request something, and few belong to a trace.
+            guard let trace = request.headers.traceParent.flatMap(TraceParent.init) else {
+                return await connection.answer(request, by: route)
+            }
             await TraceParent.$current.withValue(trace) {
-                let response = await route.respond(request)
-                guard let produce = response.stream, let body = connection.beginStream(response)
-                else { return connection.answered(response) }
-                await produce(body)
-                connection.endStream(body)
+                await connection.answer(request, by: route)
             }
         }
         phase = .answering(task, exchange)
+    }
+
+    private func answer(_ request: HTTPRequest, by route: Route) async {
+        let response = await route.respond(request)
+        guard let produce = response.stream, let body = beginStream(response) else {
+            return answered(response)
+        }
+        await produce(body)
+        endStream(body)
     }
 
     private func answered(_ response: HTTPResponse) {
