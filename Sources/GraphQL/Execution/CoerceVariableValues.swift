@@ -80,10 +80,10 @@ private struct VariablesCoercion {
                 "Variable \"$\(name)\" of non-null type \"\(print(definition.type))\" "
                     + "must not be null.", at: definition.range)
         }
-        let coercion = InputValueCoercion(schema: schema, hasSuggestions: hasSuggestions)
+        var coercion = InputValueCoercion(schema: schema, hasSuggestions: hasSuggestions)
         values.set(
             name,
-            try coercion.coerce(value, as: definition.type, at: []) {
+            try coercion.coerce(value, as: definition.type) {
                 path, found, message throws(InputValueCoercion.TooManyErrors) in
                 let place = path.isEmpty ? "" : " at \"\(name)\(describe(path))\""
                 try report(

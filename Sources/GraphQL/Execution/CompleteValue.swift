@@ -31,8 +31,9 @@ struct ResponseCompletion {
         whole.append("{\"errors\":")
         whole.write(errors)
         whole.append(UInt8(ascii: ","))
+        let dataStart = whole.count + 7
         writer.withBytes { whole.append(UnsafeBufferPointer(rebasing: $0.dropFirst())) }
-        return ExecutionResult(body: whole.bytes, errors: errors)
+        return ExecutionResult(body: whole.bytes, errors: errors, dataStart: dataStart)
     }
 
     /// Writes one object.

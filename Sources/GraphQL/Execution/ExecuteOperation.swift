@@ -34,11 +34,17 @@ public struct ExecutionResult: Sendable {
     /// The whole response as JSON: `{"errors": …, "data": …}`.
     public let body: [UInt8]
     public let errors: [GraphQLError]
+    /// Where the value of `data`, the last member, starts in `body`.
+    private let dataStart: Int
 
-    public init(body: [UInt8], errors: [GraphQLError]) {
+    public init(body: [UInt8], errors: [GraphQLError], dataStart: Int = 8) {
         self.body = body
         self.errors = errors
+        self.dataStart = dataStart
     }
+
+    /// The value of `data` as JSON.
+    public var data: ArraySlice<UInt8> { body[dataStart..<body.count - 1] }
 }
 
 /// The one object that the root fields are asked of.
