@@ -16,10 +16,11 @@ struct ResponseCompletion {
         self.errorsMax = errorsMax
     }
 
-    mutating func complete(_ root: Frame) -> ExecutionResult {
+    /// - Parameter frames: the root's first.
+    mutating func complete(_ frames: [Frame]) -> ExecutionResult {
         var writer = ResponseWriter()
         writer.append("{\"data\":")
-        if !write(0, of: root, to: &writer) {
+        if !write(0, of: frames[0], to: &writer) {
             writer.rewind(to: 8)
             writer.writeNull()
         }

@@ -60,7 +60,9 @@ public final class DocumentCache {
             entries.count >= limits.cachedDocumentsMax
                 || sourceBytes + bytes > limits.cachedSourceBytesMax
         else { return }
-        let median = entries.values.map(\.lastUsed).sorted()[entries.count / 2]
+        let ages = entries.values.map(\.lastUsed).sorted()
+        // None is there when a single document is larger than the cache.
+        guard let median = ages.dropFirst(ages.count / 2).first else { return }
         entries = entries.filter { $0.value.lastUsed > median }
         sourceBytes = entries.keys.reduce(0) { $0 + $1.bytes.count }
     }
