@@ -79,12 +79,17 @@ public final class CachedDocument {
     private let limits: RequestLimits
     private let conditionVariables: [String]
     private var plans: [PlanKey: OperationPlan] = [:]
-    /// Of operations whose cost no variable decides, by name.
-    private var costs: [String?: Int] = [:]
+    private let pageSizeVariables: [String]
+    private var costs: [CostKey: Int] = [:]
 
     private struct PlanKey: Hashable {
         let operationName: String?
         let conditions: [Bool]
+    }
+
+    private struct CostKey: Hashable {
+        let operationName: String?
+        let pageSizes: [Int?]
     }
 
     init(
@@ -108,6 +113,7 @@ public final class CachedDocument {
         self.resolvers = resolvers
         self.limits = limits
         conditionVariables = document.conditionVariables()
+        pageSizeVariables = document.pageSizeVariables()
     }
 
     /// Chooses the operation, coerces the variables and finds the plan that holds for them.
@@ -147,26 +153,28 @@ public final class CachedDocument {
         }
     }
 
+    /// The next request plans anew: to measure what that costs.
+    public func forgetPlans() { plans.removeAll() }
+
     /// Objects that the operation can return; page sizes that variables decide are known only now.
     private func cost(
         of operation: OperationDefinition, _ variables: VariableValues
     ) throws(RequestErrors) -> Int {
-        let name = operation.name?.value
-        if let known = costs[name] { return known }
+        let key = CostKey(
+            operationName: operation.name?.value,
+            pageSizes: pageSizeVariables.map { variables[$0]?.int })
+        if let known = costs[key] { return known }
         do throws(GraphQLError) {
             let cost = try checkCost(
                 of: operation, in: document, against: schema, variables: variables,
                 limits: limits.operation)
-            if !operation.hasIntegerVariable { costs[name] = cost }
+            if costs.count >= limits.plansPerDocumentMax { costs.removeAll() }
+            costs[key] = cost
             return cost
         } catch {
             throw RequestErrors([error])
         }
     }
-}
-
-extension OperationDefinition {
-    fileprivate var hasIntegerVariable: Bool { variables.contains { $0.type.namedType == "Int" } }
 }
 
 extension GraphQLError {

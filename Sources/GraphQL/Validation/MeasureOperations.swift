@@ -192,7 +192,7 @@ struct Measurements {
 
     /// The value of `first` or `last`; nil for a field without such arguments.
     private func pageSize(of field: Field, _ definition: FieldDefinition) -> Int? {
-        let arguments = definition.arguments.filter { $0.name == "first" || $0.name == "last" }
+        let arguments = definition.arguments.filter { pageSizeArguments.contains($0.name) }
         guard !arguments.isEmpty else { return nil }
         for argument in arguments {
             guard let given = field.arguments.first(where: { $0.name.value == argument.name })
@@ -214,6 +214,24 @@ struct Measurements {
         return limits.listSizeAssumed
     }
 }
+
+extension Document {
+    /// Names of the variables that are given as the size of a page anywhere, each once: they decide what it costs.
+    func pageSizeVariables() -> [String] {
+        var names: [String] = []
+        for index in 0..<tree.nodes.count where tree.nodes[index].kind == .argument {
+            let argument = Argument(NodeReference(tree: tree, index: index))
+            guard case .variable(let name) = argument.value.kind,
+                pageSizeArguments.contains(argument.name.value), !names.contains(name)
+            else { continue }
+            names.append(name)
+        }
+        return names
+    }
+}
+
+/// Arguments that say how many objects a page has at most.
+private let pageSizeArguments = ["first", "last"]
 
 extension FragmentReferences {
     /// Indices of all fragments, each after those it spreads; nil where they form a cycle.
