@@ -176,7 +176,8 @@ extension ValueNode {
                 continue
             case .list(let items):
                 let inside = values.suffix(items.count).reversed()
-                values.replaceSubrange((values.count - items.count)..., with: [.list(Array(inside))])
+                values.replaceSubrange(
+                    (values.count - items.count)..., with: [.list(Array(inside))])
             case .object(let fields):
                 let inside = zip(fields, values.suffix(fields.count).reversed())
                 let members = inside.compactMap { field, value in
