@@ -78,6 +78,9 @@ public final class CachedDocument {
     private let resolvers: any ResolverSource
     private let limits: RequestLimits
     private let conditionVariables: [String]
+    /// Operations that were asked for, by the name they were asked for with.
+    private var operations:
+        [String?: (definition: OperationDefinition, variables: OperationVariables)] = [:]
     private var plans: [PlanKey: OperationPlan] = [:]
     private let pageSizeVariables: [String]
     private var costs: [CostKey: Int] = [:]
@@ -124,15 +127,9 @@ public final class CachedDocument {
     public func plan(
         operationName: String?, variables given: Value
     ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues, cost: Int) {
-        let operation: OperationDefinition
-        do throws(GraphQLError) {
-            operation = try document.operation(named: operationName)
-        } catch {
-            throw RequestErrors([error.withCode("BAD_USER_INPUT")])
-        }
-        let variables = try coerceVariableValues(
-            operation.variables, given: given, schema: schema, source: document.source,
-            errorsMax: limits.errorsMax)
+        let (operation, operationVariables) = try operation(named: operationName)
+        let variables = try operationVariables.coerce(
+            given, errorsMax: limits.errorsMax, hasSuggestions: limits.validation.hasSuggestions)
         let cost = try cost(of: operation, variables)
         var conditions: [String: Bool] = [:]
         for name in conditionVariables { conditions[name] = variables[name]?.boolean }
@@ -150,6 +147,21 @@ public final class CachedDocument {
             return (plan, variables, cost)
         } catch {
             throw RequestErrors([error])
+        }
+    }
+
+    private func operation(
+        named name: String?
+    ) throws(RequestErrors) -> (OperationDefinition, OperationVariables) {
+        if let known = operations[name] { return known }
+        do throws(GraphQLError) {
+            let operation = try document.operation(named: name)
+            let variables = OperationVariables(
+                operation.variables, schema: schema, source: document.source)
+            operations[name] = (operation, variables)
+            return (operation, variables)
+        } catch {
+            throw RequestErrors([error.withCode("BAD_USER_INPUT")])
         }
     }
 
