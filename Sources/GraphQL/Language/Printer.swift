@@ -3,15 +3,32 @@
 /// Layout is that of graphql-js: two spaces a level, an empty line between definitions.
 public func print(_ document: Document) -> String {
     var texts: [String] = []
+    var mayHaveBraces = false
     for definition in document.definitions {
         let text = print(definition)
         // Behind a type without fields, the brace of a short query would open its fields.
-        let isFieldsList =
-            text.utf8.first == UInt8(ascii: "{")
-            && texts.last?.utf8.last ?? UInt8(ascii: "}") != UInt8(ascii: "}")
-        texts.append(isFieldsList ? "query " + text : text)
+        let isMisread =
+            mayHaveBraces && text.utf8.first == UInt8(ascii: "{")
+            && texts.last?.utf8.last != UInt8(ascii: "}")
+        texts.append(isMisread ? "query " + text : text)
+        mayHaveBraces = definition.mayHaveBraces
     }
     return texts.joined(separator: "\n\n")
+}
+
+extension Definition {
+    /// Whether a brace behind it, where it has none, would be read as a part of it.
+    fileprivate var mayHaveBraces: Bool {
+        switch self {
+        case .typeSystem(.schema): true
+        case .typeSystem(.type(let type)):
+            switch type.body {
+            case .object, .interface, .enumeration, .inputObject: true
+            case .scalar, .union: false
+            }
+        case .operation, .fragment, .typeSystem(.directive): false
+        }
+    }
 }
 
 /// The canonical text of one definition.

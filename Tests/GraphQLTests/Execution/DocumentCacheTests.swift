@@ -22,7 +22,9 @@ import Testing
         return DocumentCache(schema: schema, resolvers: NoResolvers(), limits: limits)
     }
 
-    private func variables(_ name: String, _ value: Value) -> Value { .object([.init(name, value)]) }
+    private func variables(_ name: String, _ value: Value) -> Value {
+        .object([.init(name, value)])
+    }
 
     @Test func aKnownTextIsReadOnce() throws {
         let cache = try cache()
