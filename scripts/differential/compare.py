@@ -257,7 +257,7 @@ class Execute:
             return None
         if expected != found:
             return expected - found, found - expected
-        if json.dumps(result.data) != json.dumps(answer.get('data')):
+        if json.dumps(whole(result.data)) != json.dumps(answer.get('data')):
             return json.dumps(result.data), json.dumps(answer.get('data'))
         return None
 
