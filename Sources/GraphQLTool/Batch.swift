@@ -5,55 +5,54 @@ struct Batch {
     /// Schemas built so far by their text: checks send the same one again and again.
     private var schemas: [String: Result<Schema, RequestErrors>] = [:]
     private static let schemasMax = 32
-    /// The tool's own input: any length, and nesting that the stack of the main thread holds.
+    /// The tool's own input: any length.
     private static let requestLimits = JSONLimits(bytesMax: .max, nestingMax: 200)
 
     mutating func answerAll() async {
         while let line = readLine() {
             if line.isEmpty { continue }
-            let answer: Value
+            var id = Value.null
+            let answer: Answer
             do throws(JSONError) {
-                answer = await self.answer(
-                    try parseJSON(Array(line.utf8), limits: Self.requestLimits))
+                let request = try parseJSON(Array(line.utf8), limits: Self.requestLimits)
+                id = request["id"] ?? .null
+                answer = await self.answer(request)
             } catch {
-                answer = .object([.init("id", .null), .errors([GraphQLError(error.message)])])
+                answer = .errors([GraphQLError(error.message)])
             }
-            write(answer.json + "\n", to: .standardOutput)
+            write(answer.line(id: id), to: .standardOutput)
         }
     }
 
-    mutating func answer(_ request: Value) async -> Value {
-        var members: [Value.Member] = [.init("id", request["id"] ?? .null)]
+    mutating func answer(_ request: Value) async -> Answer {
         do throws(RequestErrors) {
-            members += try await perform(request)
+            return try await perform(request)
         } catch {
-            members.append(.errors(error.errors))
+            return .errors(error.errors)
         }
-        return .object(members)
     }
 
-    private mutating func perform(_ request: Value) async throws(RequestErrors) -> [Value.Member] {
+    private mutating func perform(_ request: Value) async throws(RequestErrors) -> Answer {
         switch request["op"]?.string {
         case "parse":
-            let document = try document(request, "source")
-            return [.init("ast", SyntaxTree(document).value)]
+            return .tree(syntaxTree(of: try document(request, "source")))
         case "print":
-            return [.init("text", .string(print(try document(request, "source"))))]
+            return .text(print(try document(request, "source")))
         case "validate", "execute":
             let schema: Schema
             do throws(RequestErrors) {
                 schema = try self.schema(request)
             } catch {
-                return [.init("phase", .string("schema")), .errors(error.errors)]
+                return .schemaErrors(error.errors)
             }
             return request["op"]?.string == "validate"
-                ? [.errors(validate(try document(request, "source"), against: schema))]
-                : try await execute(request, schema)
+                ? .errors(validate(try document(request, "source"), against: schema))
+                : .result(try await execute(request, schema))
         case "introspect":
-            let schema = try schema(request)
-            return try await executeOverJSON(
-                introspectionQuery, operationName: nil, variables: .null, root: .null,
-                schema: schema)
+            return .result(
+                try await executeOverJSON(
+                    introspectionQuery, operationName: nil, variables: .null, root: .null,
+                    schema: try schema(request)))
         case let op:
             throw RequestErrors([GraphQLError("Unknown op \"\(op ?? "")\".")])
         }
@@ -61,7 +60,7 @@ struct Batch {
 
     private func execute(
         _ request: Value, _ schema: Schema
-    ) async throws(RequestErrors) -> [Value.Member] {
+    ) async throws(RequestErrors) -> ExecutionResult {
         guard let source = request["source"]?.string else {
             throw RequestErrors([missing("source")])
         }
@@ -96,44 +95,5 @@ struct Batch {
         } catch {
             throw RequestErrors([error])
         }
-    }
-}
-
-extension Value.Member {
-    /// The member `errors`: message, locations and path of each.
-    static func errors(_ errors: [GraphQLError]) -> Value.Member {
-        Value.Member("errors", .list(errors.map(\.value)))
-    }
-}
-
-extension GraphQLError {
-    fileprivate var value: Value {
-        var members: [Value.Member] = [
-            .init("message", .string(message)),
-            .init(
-                "locations",
-                .list(
-                    locations.map {
-                        .object([.init("line", .int($0.line)), .init("column", .int($0.column))])
-                    })),
-        ]
-        if let path {
-            let elements = path.map { element -> Value in
-                switch element {
-                case .key(let key): .string(key)
-                case .index(let index): .int(index)
-                }
-            }
-            members.append(.init("path", .list(elements)))
-        }
-        return .object(members)
-    }
-}
-
-extension Value {
-    var json: String {
-        var writer = ResponseWriter()
-        writer.write(self)
-        return writer.withBytes { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -2,24 +2,13 @@ import GraphQL
 
 /// Runs an operation over JSON: parses, validates, coerces the variables, executes.
 ///
-/// - Returns: the members `data` and, where there are any, `errors`.
 /// - Throws: what stops a request before it is executed.
 func executeOverJSON(
     _ source: String, operationName: String?, variables: Value, root: Value, schema: Schema
-) async throws(RequestErrors) -> [Value.Member] {
+) async throws(RequestErrors) -> ExecutionResult {
     let cache = DocumentCache(
         schema: schema, resolvers: JSONResolvers(schema: schema), limits: .trusted)
     let document = try cache.document(Array(source.utf8))
     let (plan, values, _) = try document.plan(operationName: operationName, variables: variables)
-    let result = await execute(
-        plan, variables: values, root: JSONBatch([root]), context: NoContext())
-    let body: Value
-    do throws(JSONError) {
-        body = try parseJSON(result.body, limits: JSONLimits(bytesMax: .max, nestingMax: 1_000))
-    } catch {
-        throw RequestErrors([GraphQLError("The response is no JSON. \(error.message)")])
-    }
-    var members = [Value.Member("data", body["data"] ?? .null)]
-    if !result.errors.isEmpty { members.append(.errors(result.errors)) }
-    return members
+    return await execute(plan, variables: values, root: JSONBatch([root]), context: NoContext())
 }

@@ -8,12 +8,14 @@ enum Stream: Int32 {
 }
 
 /// Writes all of a text; ends the program where nobody reads any more.
-func write(_ text: String, to stream: Stream) {
-    var text = text
-    text.withUTF8 { bytes in
+func write(_ text: String, to stream: Stream) { write(Array(text.utf8), to: stream) }
+
+/// Writes all bytes; ends the program where nobody reads any more.
+func write(_ bytes: [UInt8], to stream: Stream) {
+    bytes.withUnsafeBytes { bytes in
         var written = 0
         while written < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[written...])
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
             let count = Glibc.write(stream.rawValue, rest.baseAddress, rest.count)
             if count < 0 {
                 if errno == EINTR { continue }

@@ -22,15 +22,13 @@ struct GraphQLTool {
             var batch = Batch()
             await batch.answerAll()
         case ("parse", 1):
-            await printAnswer(
-                of: "parse", [.init("source", .string(read(arguments[0])))], member: "ast")
+            await printAnswer(of: "parse", [.init("source", .string(read(arguments[0])))])
         case ("print", 1):
-            await printAnswer(
-                of: "print", [.init("source", .string(read(arguments[0])))], member: "text")
+            await printAnswer(of: "print", [.init("source", .string(read(arguments[0])))])
         case ("validate", 3) where arguments[0] == "--schema":
             let schema = Value.Member("schema", .string(read(arguments[1])))
             let source = Value.Member("source", .string(read(arguments[2])))
-            await printAnswer(of: "validate", [schema, source], member: nil)
+            await printAnswer(of: "validate", [schema, source])
         case ("--help", _), ("help", _), ("-h", _):
             write(usage, to: .standardOutput)
         default:
@@ -45,30 +43,25 @@ struct GraphQLTool {
         case noInput = 66
     }
 
-    /// Answers one request: the member asked for to standard output, or the errors, which end the program.
-    private static func printAnswer(of op: String, _ members: [Value.Member], member: String?) async
-    {
+    /// Answers one request: a tree or text to standard output, or the errors, which end the program.
+    private static func printAnswer(of op: String, _ members: [Value.Member]) async {
         var batch = Batch()
         let answer = await batch.answer(.object([.init("op", .string(op))] + members))
-        let errors = answer["errors"]?.list ?? []
-        guard errors.isEmpty else {
-            fail(errors.map { line(for: $0) }.joined(), status: .hasErrors)
+        guard answer.errors.isEmpty else {
+            fail(answer.errors.map { line(for: $0) }.joined(), status: .hasErrors)
         }
-        guard let value = member.flatMap({ answer[$0] }) else { return }
-        write(value.string ?? value.json, to: .standardOutput)
-        if value.string?.hasSuffix("\n") != true { write("\n", to: .standardOutput) }
+        switch answer {
+        case .tree(let json): write(json + "\n".utf8, to: .standardOutput)
+        case .text(let text):
+            write(text.hasSuffix("\n") ? text : text + "\n", to: .standardOutput)
+        case .result, .errors, .schemaErrors: break
+        }
     }
 
     /// `3:7: message`
-    private static func line(for error: Value) -> String {
-        let location = error["locations"]?.list?.first
-        let place = location.flatMap { location -> String? in
-            guard let line = location["line"]?.int, let column = location["column"]?.int else {
-                return nil
-            }
-            return "\(line):\(column): "
-        }
-        return (place ?? "") + (error["message"]?.string ?? "") + "\n"
+    private static func line(for error: GraphQLError) -> String {
+        let place = error.locations.first.map { "\($0.line):\($0.column): " } ?? ""
+        return place + error.message + "\n"
     }
 
     private static func read(_ path: String) -> String {

@@ -1,181 +1,358 @@
 import GraphQL
 
-/// A document as JSON in the shape of graphql-js: its kind names, empty lists where nothing is, absent members where a
+/// The document as JSON in the shape of graphql-js: its kind names, empty lists where nothing is, absent members where a
 /// node may be missing, and `loc` in UTF-16 code units.
-struct SyntaxTree {
-    private let document: Document
+func syntaxTree(of document: Document) -> [UInt8] {
+    var writer = SyntaxTreeWriter(document)
+    writer.write(document)
+    return writer.bytes
+}
+
+/// Writes nodes. Those that can stand in themselves (selection sets, values, list types) are written with a stack of their own
+/// instead of recursion, as deep as the parser lets them be.
+struct SyntaxTreeWriter: ~Copyable {
+    private var json = ResponseWriter()
     private let offsets: UTF16Offsets
 
-    init(_ document: Document) {
-        self.document = document
-        offsets = UTF16Offsets(document.source)
-    }
+    init(_ document: Document) { offsets = UTF16Offsets(document.source) }
 
-    var value: Value {
+    var bytes: [UInt8] { json.bytes }
+
+    mutating func write(_ document: Document) {
         let whole = SourceRange(start: 0, end: Int32(clamping: document.source.bytes.count))
-        return node(
-            "Document", whole, [.init("definitions", .list(document.definitions.map(tree)))])
+        node("Document", whole) { tree in
+            tree.list("definitions", document.definitions) { $0.write($1) }
+        }
     }
 
-    func node(_ kind: String, _ range: SourceRange, _ members: [Value.Member?]) -> Value {
-        let location = Value.object([
-            .init("start", .int(offsets[range.start])), .init("end", .int(offsets[range.end])),
-        ])
-        return .object(
-            [.init("kind", .string(kind))] + members.compactMap { $0 } + [.init("loc", location)])
+    private mutating func write(_ definition: Definition) {
+        switch definition {
+        case .operation(let operation): write(operation)
+        case .fragment(let fragment): write(fragment)
+        case .typeSystem(let definition): write(definition)
+        }
+    }
+
+    // MARK: - Nodes
+
+    /// Everything of a node; its members are written between its kind and its place.
+    mutating func node(
+        _ kind: StaticString, _ range: SourceRange, _ members: (inout Self) -> Void = { _ in }
+    ) {
+        open(kind)
+        members(&self)
+        close(range)
+    }
+
+    private mutating func open(_ kind: StaticString) {
+        json.append("{\"kind\":\"")
+        json.append(kind)
+        json.append("\"")
+    }
+
+    private mutating func close(_ range: SourceRange) {
+        json.append(",\"loc\":{\"start\":")
+        json.write(offsets[range.start])
+        json.append(",\"end\":")
+        json.write(offsets[range.end])
+        json.append("}}")
+    }
+
+    /// The name of a member; its value is to follow.
+    mutating func member(_ name: StaticString) {
+        json.append(",\"")
+        json.append(name)
+        json.append("\":")
+    }
+
+    mutating func member(_ name: StaticString, _ value: String) {
+        member(name)
+        json.write(value)
+    }
+
+    mutating func member(_ name: StaticString, _ value: Bool) {
+        member(name)
+        json.write(value)
+    }
+
+    mutating func list<Items: Collection>(
+        _ name: StaticString, _ items: Items, _ write: (inout Self, Items.Element) -> Void
+    ) {
+        member(name)
+        json.append("[")
+        for (index, item) in items.enumerated() {
+            if index > 0 { json.append(",") }
+            write(&self, item)
+        }
+        json.append("]")
     }
 
     // MARK: - Executable definitions
 
-    private func tree(_ definition: Definition) -> Value {
-        switch definition {
-        case .operation(let operation): tree(operation)
-        case .fragment(let fragment): tree(fragment)
-        case .typeSystem(let definition): tree(definition)
+    private mutating func write(_ operation: OperationDefinition) {
+        node("OperationDefinition", operation.range) { tree in
+            tree.description(operation.description)
+            tree.member("operation", operation.kind.rawValue)
+            if let name = operation.name { tree.name(name) }
+            tree.list("variableDefinitions", operation.variables) { $0.write($1) }
+            tree.directives(operation.directives)
+            tree.write(operation.selectionSet)
         }
     }
 
-    private func tree(_ operation: OperationDefinition) -> Value {
-        node(
-            "OperationDefinition", operation.range,
-            [
-                description(operation.description),
-                .init("operation", .string(operation.kind.rawValue)),
-                operation.name.map { .init("name", tree($0)) },
-                .init("variableDefinitions", .list(operation.variables.map(tree))),
-                directives(operation.directives),
-                .init("selectionSet", tree(operation.selectionSet)),
-            ])
-    }
-
-    private func tree(_ fragment: FragmentDefinition) -> Value {
-        node(
-            "FragmentDefinition", fragment.range,
-            [
-                description(fragment.description), name(fragment.name),
-                .init("typeCondition", namedType(fragment.typeCondition)),
-                directives(fragment.directives),
-                .init("selectionSet", tree(fragment.selectionSet)),
-            ])
-    }
-
-    private func tree(_ variable: VariableDefinition) -> Value {
-        return node(
-            "VariableDefinition", variable.range,
-            [
-                description(variable.description),
-                .init("variable", tree(variable: variable.name.value, variable.variableRange)),
-                type(variable.type), variable.defaultValue.map { .init("defaultValue", tree($0)) },
-                directives(variable.directives),
-            ])
-    }
-
-    /// The name ends where the variable ends; between it and the `$` there may be blanks.
-    private func tree(variable text: String, _ range: SourceRange) -> Value {
-        let start = range.end - Int32(clamping: text.utf8.count)
-        let variable = Name(text, range: SourceRange(start: start, end: range.end))
-        return node("Variable", range, [name(variable)])
-    }
-
-    private func tree(_ selectionSet: SelectionSet) -> Value {
-        node(
-            "SelectionSet", selectionSet.range,
-            [.init("selections", .list(selectionSet.selections.map(tree)))])
-    }
-
-    private func tree(_ selection: Selection) -> Value {
-        switch selection {
-        case .field(let field):
-            node(
-                "Field", field.range,
-                [
-                    field.alias.map { .init("alias", tree($0)) }, name(field.name),
-                    .init("arguments", .list(field.arguments.map(tree))),
-                    directives(field.directives),
-                    field.selectionSet.map { .init("selectionSet", tree($0)) },
-                ])
-        case .fragmentSpread(let spread):
-            node(
-                "FragmentSpread", spread.range, [name(spread.name), directives(spread.directives)])
-        case .inlineFragment(let fragment):
-            node(
-                "InlineFragment", fragment.range,
-                [
-                    fragment.typeCondition.map { .init("typeCondition", namedType($0)) },
-                    directives(fragment.directives),
-                    .init("selectionSet", tree(fragment.selectionSet)),
-                ])
+    private mutating func write(_ fragment: FragmentDefinition) {
+        node("FragmentDefinition", fragment.range) { tree in
+            tree.description(fragment.description)
+            tree.name(fragment.name)
+            tree.member("typeCondition")
+            tree.namedType(fragment.typeCondition)
+            tree.directives(fragment.directives)
+            tree.write(fragment.selectionSet)
         }
+    }
+
+    private mutating func write(_ definition: VariableDefinition) {
+        node("VariableDefinition", definition.range) { tree in
+            tree.description(definition.description)
+            tree.member("variable")
+            tree.variable(definition.name.value, definition.variableRange)
+            tree.type(definition.type)
+            tree.defaultValue(definition.defaultValue)
+            tree.directives(definition.directives)
+        }
+    }
+
+    /// A selection set that is being written, and the selection that it belongs to.
+    private struct OpenSelectionSet {
+        let range: SourceRange
+        /// Nil for the set of a definition.
+        let owner: SourceRange?
+        var rest: NodeList<Selection>.SubSequence
+    }
+
+    /// The member `selectionSet`, and all below it.
+    private mutating func write(_ selectionSet: SelectionSet) {
+        var around = [open(selectionSet, of: nil)]
+        var isFirst = true
+        while let innermost = around.indices.last {
+            guard let selection = around[innermost].rest.popFirst() else {
+                let finished = around.removeLast()
+                json.append("]")
+                close(finished.range)
+                if let owner = finished.owner { close(owner) }
+                isFirst = false
+                continue
+            }
+            if !isFirst { json.append(",") }
+            isFirst = false
+            switch selection {
+            case .field(let field):
+                openField(field)
+                guard let inner = field.selectionSet else {
+                    close(field.range)
+                    continue
+                }
+                around.append(open(inner, of: field.range))
+                isFirst = true
+            case .fragmentSpread(let spread):
+                node("FragmentSpread", spread.range) { tree in
+                    tree.name(spread.name)
+                    tree.directives(spread.directives)
+                }
+            case .inlineFragment(let fragment):
+                open("InlineFragment")
+                if let condition = fragment.typeCondition {
+                    member("typeCondition")
+                    namedType(condition)
+                }
+                directives(fragment.directives)
+                around.append(open(fragment.selectionSet, of: fragment.range))
+                isFirst = true
+            }
+        }
+    }
+
+    private mutating func open(
+        _ selectionSet: SelectionSet, of owner: SourceRange?
+    ) -> OpenSelectionSet {
+        member("selectionSet")
+        open("SelectionSet")
+        member("selections")
+        json.append("[")
+        return OpenSelectionSet(
+            range: selectionSet.range, owner: owner, rest: selectionSet.selections[...])
+    }
+
+    private mutating func openField(_ field: Field) {
+        open("Field")
+        if let alias = field.alias {
+            member("alias")
+            write(alias)
+        }
+        name(field.name)
+        list("arguments", field.arguments) { $0.write($1) }
+        directives(field.directives)
     }
 
     // MARK: - Shared nodes
 
-    func tree(_ name: Name) -> Value {
-        node("Name", name.range, [.init("value", .string(name.value))])
+    mutating func write(_ name: Name) {
+        node("Name", name.range) { $0.member("value", name.value) }
     }
 
-    func name(_ name: Name) -> Value.Member { .init("name", tree(name)) }
-
-    func namedType(_ type: Name) -> Value { node("NamedType", type.range, [name(type)]) }
-
-    func type(_ type: TypeReference) -> Value.Member { .init("type", tree(type)) }
-
-    func description(_ text: StringValue?) -> Value.Member? {
-        text.map { .init("description", tree($0)) }
+    mutating func name(_ name: Name) {
+        member("name")
+        write(name)
     }
 
-    func directives(_ directives: NodeList<Directive>) -> Value.Member {
-        .init(
-            "directives",
-            .list(
-                directives.map {
-                    node(
-                        "Directive", $0.range,
-                        [name($0.name), .init("arguments", .list($0.arguments.map(tree)))])
-                }))
+    mutating func namedType(_ type: Name) {
+        node("NamedType", type.range) { $0.name(type) }
     }
 
-    private func tree(_ argument: Argument) -> Value {
-        node(
-            "Argument", argument.range, [name(argument.name), .init("value", tree(argument.value))])
-    }
-
-    private func tree(_ type: TypeReference) -> Value {
-        switch type {
-        case .named(let name): namedType(name)
-        case .list(let inner, let range): node("ListType", range, [self.type(inner)])
-        case .nonNull(let inner, let range): node("NonNullType", range, [self.type(inner)])
-        }
-    }
-
-    private func tree(_ string: StringValue) -> Value {
-        node(
-            "StringValue", string.range,
-            [.init("value", .string(string.value)), .init("block", .boolean(string.isBlock))])
-    }
-
-    func tree(_ value: ValueNode) -> Value {
-        switch value.kind {
-        case .variable(let text):
-            return tree(variable: text, value.range)
-        case .int(let text): return leaf("IntValue", .string(text), value.range)
-        case .float(let text): return leaf("FloatValue", .string(text), value.range)
-        case .enumeration(let text): return leaf("EnumValue", .string(text), value.range)
-        case .boolean(let flag): return leaf("BooleanValue", .boolean(flag), value.range)
-        case .null: return node("NullValue", value.range, [])
-        case .string(let string): return tree(string)
-        case .list(let items):
-            return node("ListValue", value.range, [.init("values", .list(items.map(tree)))])
-        case .object(let fields):
-            let trees = fields.map {
-                node("ObjectField", $0.range, [name($0.name), .init("value", tree($0.value))])
+    /// The member `type`.
+    mutating func type(_ type: TypeReference) {
+        member("type")
+        var wrappers: [SourceRange] = []
+        var rest = type
+        while true {
+            switch rest {
+            case .list(let inner, let range):
+                open("ListType")
+                wrappers.append(range)
+                rest = inner
+            case .nonNull(let inner, let range):
+                open("NonNullType")
+                wrappers.append(range)
+                rest = inner
+            case .named(let name):
+                namedType(name)
+                for range in wrappers.reversed() { close(range) }
+                return
             }
-            return node("ObjectValue", value.range, [.init("fields", .list(trees))])
+            member("type")
         }
     }
 
-    private func leaf(_ kind: String, _ value: Value, _ range: SourceRange) -> Value {
-        node(kind, range, [.init("value", value)])
+    mutating func description(_ text: StringValue?) {
+        guard let text else { return }
+        member("description")
+        write(text)
+    }
+
+    mutating func defaultValue(_ value: ValueNode?) {
+        guard let value else { return }
+        member("defaultValue")
+        write(value)
+    }
+
+    mutating func directives(_ directives: NodeList<Directive>) {
+        list("directives", directives) { tree, directive in
+            tree.node("Directive", directive.range) { tree in
+                tree.name(directive.name)
+                tree.list("arguments", directive.arguments) { $0.write($1) }
+            }
+        }
+    }
+
+    private mutating func write(_ argument: Argument) {
+        node("Argument", argument.range) { tree in
+            tree.name(argument.name)
+            tree.member("value")
+            tree.write(argument.value)
+        }
+    }
+
+    // MARK: - Values
+
+    /// A list or an object that is being written.
+    private enum OpenValue {
+        case list(NodeList<ValueNode>.SubSequence, SourceRange)
+        case object(NodeList<ObjectField>.SubSequence, SourceRange)
+        /// The field of an object, whose value is being written.
+        case field(SourceRange)
+    }
+
+    private mutating func write(_ value: ValueNode) {
+        var around: [OpenValue] = []
+        var isFirst = open(value, &around)
+        while let innermost = around.popLast() {
+            switch innermost {
+            case .field(let range):
+                close(range)
+            case .list(var rest, let range):
+                guard let item = rest.popFirst() else {
+                    json.append("]")
+                    close(range)
+                    break
+                }
+                if !isFirst { json.append(",") }
+                around.append(.list(rest, range))
+                isFirst = open(item, &around)
+                continue
+            case .object(var rest, let range):
+                guard let field = rest.popFirst() else {
+                    json.append("]")
+                    close(range)
+                    break
+                }
+                if !isFirst { json.append(",") }
+                around += [.object(rest, range), .field(field.range)]
+                open("ObjectField")
+                name(field.name)
+                member("value")
+                isFirst = open(field.value, &around)
+                continue
+            }
+            isFirst = false
+        }
+    }
+
+    /// Writes a leaf, or what stands before the first item of a list or an object.
+    ///
+    /// - Returns: whether the first item is next.
+    private mutating func open(_ value: ValueNode, _ around: inout [OpenValue]) -> Bool {
+        switch value.kind {
+        case .variable(let text): variable(text, value.range)
+        case .int(let text): leaf("IntValue", text, value.range)
+        case .float(let text): leaf("FloatValue", text, value.range)
+        case .enumeration(let text): leaf("EnumValue", text, value.range)
+        case .boolean(let flag):
+            node("BooleanValue", value.range) { $0.member("value", flag) }
+        case .null: node("NullValue", value.range)
+        case .string(let string): write(string)
+        case .list(let items):
+            open("ListValue")
+            member("values")
+            json.append("[")
+            around.append(.list(items[...], value.range))
+            return true
+        case .object(let fields):
+            open("ObjectValue")
+            member("fields")
+            json.append("[")
+            around.append(.object(fields[...], value.range))
+            return true
+        }
+        return false
+    }
+
+    private mutating func leaf(_ kind: StaticString, _ text: String, _ range: SourceRange) {
+        node(kind, range) { $0.member("value", text) }
+    }
+
+    /// The name ends where the variable ends; between it and the `$` there may be blanks.
+    private mutating func variable(_ text: String, _ range: SourceRange) {
+        let start = range.end - Int32(clamping: text.utf8.count)
+        node("Variable", range) {
+            $0.name(Name(text, range: SourceRange(start: start, end: range.end)))
+        }
+    }
+
+    private mutating func write(_ string: StringValue) {
+        node("StringValue", string.range) { tree in
+            tree.member("value", string.value)
+            tree.member("block", string.isBlock)
+        }
     }
 }
 

@@ -1,96 +1,98 @@
 import GraphQL
 
-extension SyntaxTree {
+extension SyntaxTreeWriter {
     /// A type-system definition or extension in the shape of graphql-js.
-    func tree(_ definition: TypeSystemDefinition) -> Value {
+    mutating func write(_ definition: TypeSystemDefinition) {
         switch definition {
-        case .schema(let schema): tree(schema)
-        case .type(let type): tree(type)
-        case .directive(let directive): tree(directive)
+        case .schema(let schema): write(schema)
+        case .type(let type): write(type)
+        case .directive(let directive): write(directive)
         }
     }
 
-    private func tree(_ schema: SchemaDefinition) -> Value {
-        let operationTypes = schema.operationTypes.map { operationType in
-            node(
-                "OperationTypeDefinition", operationType.range,
-                [
-                    .init("operation", .string(operationType.kind.rawValue)),
-                    .init("type", namedType(operationType.type)),
-                ])
-        }
-        return node(
-            schema.isExtension ? "SchemaExtension" : "SchemaDefinition", schema.range,
-            [
-                description(schema.description), directives(schema.directives),
-                .init("operationTypes", .list(operationTypes)),
-            ])
-    }
-
-    private func tree(_ type: TypeDefinitionNode) -> Value {
-        let (kind, members): (String, [Value.Member]) =
-            switch type.body {
-            case .scalar:
-                ("Scalar", [])
-            case .object(let interfaces, let fields):
-                ("Object", [self.interfaces(interfaces), self.fields(fields)])
-            case .interface(let interfaces, let fields):
-                ("Interface", [self.interfaces(interfaces), self.fields(fields)])
-            case .union(let types):
-                ("Union", [.init("types", .list(types.map(namedType)))])
-            case .enumeration(let values):
-                ("Enum", [.init("values", .list(values.map(tree)))])
-            case .inputObject(let fields):
-                ("InputObject", [.init("fields", .list(fields.map(tree)))])
+    private mutating func write(_ schema: SchemaDefinition) {
+        node(schema.isExtension ? "SchemaExtension" : "SchemaDefinition", schema.range) { tree in
+            tree.description(schema.description)
+            tree.directives(schema.directives)
+            tree.list("operationTypes", schema.operationTypes) { tree, operationType in
+                tree.node("OperationTypeDefinition", operationType.range) { tree in
+                    tree.member("operation", operationType.kind.rawValue)
+                    tree.member("type")
+                    tree.namedType(operationType.type)
+                }
             }
-        return node(
-            kind + (type.isExtension ? "TypeExtension" : "TypeDefinition"), type.range,
-            [description(type.description), name(type.name), directives(type.directives)] + members)
+        }
     }
 
-    private func tree(_ directive: DirectiveDefinitionNode) -> Value {
-        node(
-            "DirectiveDefinition", directive.range,
-            [
-                description(directive.description), name(directive.name),
-                .init("arguments", .list(directive.arguments.map(tree))),
-                .init("repeatable", .boolean(directive.isRepeatable)),
-                .init("locations", .list(directive.locations.map(tree))),
-            ])
+    private mutating func write(_ type: TypeDefinitionNode) {
+        node(kind(of: type), type.range) { tree in
+            tree.description(type.description)
+            tree.name(type.name)
+            tree.directives(type.directives)
+            switch type.body {
+            case .scalar: break
+            case .object(let interfaces, let fields), .interface(let interfaces, let fields):
+                tree.list("interfaces", interfaces) { $0.namedType($1) }
+                tree.list("fields", fields) { $0.write($1) }
+            case .union(let types): tree.list("types", types) { $0.namedType($1) }
+            case .enumeration(let values): tree.list("values", values) { $0.write($1) }
+            case .inputObject(let fields): tree.list("fields", fields) { $0.write($1) }
+            }
+        }
     }
 
-    private func interfaces(_ names: [Name]) -> Value.Member {
-        .init("interfaces", .list(names.map(namedType)))
+    private func kind(of type: TypeDefinitionNode) -> StaticString {
+        switch (type.body, type.isExtension) {
+        case (.scalar, false): "ScalarTypeDefinition"
+        case (.scalar, true): "ScalarTypeExtension"
+        case (.object, false): "ObjectTypeDefinition"
+        case (.object, true): "ObjectTypeExtension"
+        case (.interface, false): "InterfaceTypeDefinition"
+        case (.interface, true): "InterfaceTypeExtension"
+        case (.union, false): "UnionTypeDefinition"
+        case (.union, true): "UnionTypeExtension"
+        case (.enumeration, false): "EnumTypeDefinition"
+        case (.enumeration, true): "EnumTypeExtension"
+        case (.inputObject, false): "InputObjectTypeDefinition"
+        case (.inputObject, true): "InputObjectTypeExtension"
+        }
     }
 
-    private func fields(_ fields: NodeList<FieldDefinitionNode>) -> Value.Member {
-        .init(
-            "fields",
-            .list(
-                fields.map {
-                    node(
-                        "FieldDefinition", $0.range,
-                        [
-                            description($0.description), name($0.name),
-                            .init("arguments", .list($0.arguments.map(tree))), type($0.type),
-                            directives($0.directives),
-                        ])
-                }))
+    private mutating func write(_ directive: DirectiveDefinitionNode) {
+        node("DirectiveDefinition", directive.range) { tree in
+            tree.description(directive.description)
+            tree.name(directive.name)
+            tree.list("arguments", directive.arguments) { $0.write($1) }
+            tree.member("repeatable", directive.isRepeatable)
+            tree.list("locations", directive.locations) { $0.write($1) }
+        }
     }
 
-    private func tree(_ inputValue: InputValueDefinitionNode) -> Value {
-        node(
-            "InputValueDefinition", inputValue.range,
-            [
-                description(inputValue.description), name(inputValue.name), type(inputValue.type),
-                inputValue.defaultValue.map { .init("defaultValue", tree($0)) },
-                directives(inputValue.directives),
-            ])
+    private mutating func write(_ field: FieldDefinitionNode) {
+        node("FieldDefinition", field.range) { tree in
+            tree.description(field.description)
+            tree.name(field.name)
+            tree.list("arguments", field.arguments) { $0.write($1) }
+            tree.type(field.type)
+            tree.directives(field.directives)
+        }
     }
 
-    private func tree(_ value: EnumValueDefinitionNode) -> Value {
-        node(
-            "EnumValueDefinition", value.range,
-            [description(value.description), name(value.name), directives(value.directives)])
+    private mutating func write(_ inputValue: InputValueDefinitionNode) {
+        node("InputValueDefinition", inputValue.range) { tree in
+            tree.description(inputValue.description)
+            tree.name(inputValue.name)
+            tree.type(inputValue.type)
+            tree.defaultValue(inputValue.defaultValue)
+            tree.directives(inputValue.directives)
+        }
+    }
+
+    private mutating func write(_ value: EnumValueDefinitionNode) {
+        node("EnumValueDefinition", value.range) { tree in
+            tree.description(value.description)
+            tree.name(value.name)
+            tree.directives(value.directives)
+        }
     }
 }

@@ -28,6 +28,8 @@ type Query {
   node(id: ID!): Node book(id: ID!): Book author: Author items(filter: Filter, pick: Pick): [Item!]!
   named: Named shelf: Shelf anything(value: Anything): Anything count(of: [Int!]!, flag: Boolean = false): Int!
   matrix(rows: [[Int]]): [[Float]]
+  echo(int: Int = 7, float: Float, string: String, id: ID, flag: Boolean, style: Style, filter: Filter, range: Range,
+    ids: [[ID!]], numbers: [[Int!]!] = [[1]], pick: Pick, picks: [Pick!], any: Anything = {a: [1, A]}, not: Int!= 3): String
 }
 type Mutation { rename(id: ID!, to: String!): Named drop(ids: [ID!]!): Boolean! }
 type Subscription { changed(id: ID): Item ticked: Int! }
@@ -43,7 +45,7 @@ FIELDS = {
     'Shelf': {'id': 'ID!', 'items': '[Item!]!', 'owner': 'Author', 'label': '[String]'},
     'Item': {},
     'Query': {'node': 'Node', 'book': 'Book', 'author': 'Author', 'items': '[Item!]!', 'named': 'Named',
-              'shelf': 'Shelf', 'anything': 'Anything', 'count': 'Int!', 'matrix': '[[Float]]'},
+              'shelf': 'Shelf', 'anything': 'Anything', 'count': 'Int!', 'matrix': '[[Float]]', 'echo': 'String'},
     'Mutation': {'rename': 'Named', 'drop': 'Boolean!'},
     'Subscription': {'changed': 'Item', 'ticked': 'Int!'},
 }
@@ -52,6 +54,9 @@ ARGUMENTS = {
     'books': {'first': 'Int!', 'filter': 'Filter'}, 'node': {'id': 'ID!'}, 'book': {'id': 'ID!'},
     'items': {'filter': 'Filter', 'pick': 'Pick'}, 'anything': {'value': 'Anything'},
     'count': {'of': '[Int!]!', 'flag': 'Boolean'}, 'matrix': {'rows': '[[Int]]'},
+    'echo': {'int': 'Int', 'float': 'Float', 'string': 'String', 'id': 'ID', 'flag': 'Boolean', 'style': 'Style',
+             'filter': 'Filter', 'range': 'Range', 'ids': '[[ID!]]', 'numbers': '[[Int!]!]', 'pick': 'Pick', 'picks': '[Pick!]',
+             'any': 'Anything', 'not': 'Int!'},
     'rename': {'id': 'ID!', 'to': 'String!'}, 'drop': {'ids': '[ID!]!'}, 'changed': {'id': 'ID'},
 }
 INPUTS = {
@@ -61,7 +66,8 @@ INPUTS = {
     'Pick': {'id': 'ID', 'name': 'String', 'range': 'Range'},
 }
 TYPES = ['Int', 'Int!', 'Float', 'String', 'String!', 'ID', 'ID!', 'Boolean', 'Boolean!', 'Style', 'Filter', 'Range!',
-         '[Int!]!', '[Int]', '[ID!]', '[[Int]]', 'Anything', 'Pick', 'Book', 'Nowhere', 'Item!']
+         '[Int!]!', '[Int]', '[ID!]', '[[Int]]', 'Anything', 'Pick', '[Pick!]', 'Pick!', '[[Int!]!]', '[[ID!]]', 'Range', 'Book', 'Nowhere',
+         'Item!']
 COMPOSITES = ['Node', 'Named', 'Book', 'Author', 'Shelf', 'Item', 'Query']
 ODD_NAMES = ['titel', 'nam', 'Bok', 'ids', 'foo', 'nickname', 'page', '__schema', 'SHRT', 'autor', 'Filtr', 'ID_']
 
@@ -198,17 +204,19 @@ class Documents(Chance):
         if type_.startswith('['):
             if self.chance(0.2):
                 return inner(type_[1:-1])
+            if self.chance(0.05) and type_.startswith('[['):
+                return '[' + ', '.join(inner(type_.strip('[]!')) for _ in range(self.random.randint(0, 3))) + ']'
             return '[' + ', '.join(inner(type_[1:-1]) for _ in range(self.random.randint(0, 3))) + ']'
         if type_ in INPUTS:
             return self.object(type_, inner)
         return {
             'Int': lambda: self.pick(['0', '1', '-7', '2147483647', '2147483648', '100'] if self.wrong() else ['1', '42']),
-            'Float': lambda: self.pick(['1', '1.5', '-2e10', '0.0']),
+            'Float': lambda: self.pick(['1', '1.5', '-2e10', '0.0', '-0', '1e-7', '1E+2', '123456789012345678']),
             'String': lambda: self.pick(['"a"', '"b c"', '""', '"""block"""', '"\\u00e9"', '"\\"q\\""']),
-            'ID': lambda: self.pick(['"x"', '7']),
+            'ID': lambda: self.pick(['"x"', '7', '-0', '12345678901234567890']),
             'Boolean': lambda: self.pick(['true', 'false']),
             'Style': lambda: self.pick(['SHORT', 'LONG', 'FORMAL'] if not self.wrong() else ['SHRT', '"SHORT"', 'long']),
-            'Anything': lambda: self.pick(['1', '"s"', '{a: [1, {b: null}]}', 'ENUM', '[true]']),
+            'Anything': lambda: self.pick(['1', '"s"', '{a: [1, {b: null}]}', 'ENUM', '[true]', '1.5', '{}']),
         }[type_]() if type_ not in ('Book', 'Nowhere', 'Item') else '1'
 
     def object(self, type_, inner):

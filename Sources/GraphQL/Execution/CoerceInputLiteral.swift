@@ -8,102 +8,153 @@ public func coerceLiteral(
     _ literal: ValueNode, as type: TypeReference, variables: VariableValues = VariableValues(),
     schema: Schema
 ) -> Value? {
-    if case .variable(let name) = literal.kind {
-        guard let value = variables[name] else { return nil }
-        if case .nonNull = type, value.isNull { return nil }
-        return value
-    }
-    switch (type, literal.kind) {
-    case (.nonNull, .null): return nil
-    case (.nonNull(let inner, _), _):
-        return coerceLiteral(literal, as: inner, variables: variables, schema: schema)
-    case (_, .null): return .null
-    case (.list(let itemType, _), .list(let items)):
-        return coerceItems(items, as: itemType, variables: variables, schema: schema)
-    case (.list(let itemType, _), _):
-        return coerceLiteral(literal, as: itemType, variables: variables, schema: schema)
-            .map { .list([$0]) }
-    case (.named(let name), _):
-        if let scalar = BuiltInScalar(named: name.value) { return try? scalar.coerce(literal) }
-        return coerceNamed(literal, as: name.value, variables: variables, schema: schema)
-    }
+    var coercion = LiteralCoercion(variables: variables, schema: schema)
+    return coercion.coerce(literal, as: type)
 }
 
-private func coerceItems(
-    _ items: NodeList<ValueNode>, as itemType: TypeReference, variables: VariableValues,
-    schema: Schema
-) -> Value? {
-    var coerced: [Value] = []
-    coerced.reserveCapacity(items.count)
-    for item in items {
-        if item.isAbsentVariable(in: variables) {
-            if case .nonNull = itemType { return nil }
-            coerced.append(.null)
-        } else if let value = coerceLiteral(
-            item, as: itemType, variables: variables, schema: schema)
-        {
-            coerced.append(value)
-        } else {
-            return nil
+/// Coerces a literal and what is inside of it, in the order of the text.
+///
+/// Steps that are still to be done and values that wait for the list or object around them are on stacks of their own, so
+/// nesting costs nothing of the thread's.
+private struct LiteralCoercion {
+    let variables: VariableValues
+    let schema: Schema
+    private var steps: [Step] = []
+    private var values: [Value] = []
+
+    private enum Step {
+        case coerce(ValueNode, TypeReference)
+        case absent
+        /// Make one value of the last ones.
+        case list(count: Int)
+        case object([String], isOneOf: Bool)
+    }
+
+    init(variables: VariableValues, schema: Schema) {
+        self.variables = variables
+        self.schema = schema
+    }
+
+    mutating func coerce(_ literal: ValueNode, as type: TypeReference) -> Value? {
+        guard start(literal, type) else { return nil }
+        while let step = steps.popLast() {
+            switch step {
+            case .coerce(let literal, let type):
+                guard start(literal, type) else { return nil }
+            case .absent:
+                values.append(.null)
+            case .list(let count):
+                let items = Array(values.suffix(count))
+                values.removeLast(count)
+                values.append(.list(items))
+            case .object(let names, let isOneOf):
+                let members = zip(names, values.suffix(names.count)).map(Value.Member.init)
+                values.removeLast(names.count)
+                if isOneOf, members.count != 1 || members[0].value.isNull { return nil }
+                values.append(.object(members))
+            }
         }
+        return values.last
     }
-    return .list(coerced)
-}
 
-private func coerceNamed(
-    _ literal: ValueNode, as name: String, variables: VariableValues, schema: Schema
-) -> Value? {
-    guard let definition = schema.type(named: name) else { return nil }
-    switch (definition.kind, literal.kind) {
-    case (.scalar, _):
-        let value = literal.untyped(variables)
-        guard let scalar = schema.scalars[name] else { return value }
-        return try? scalar(value)
-    case (.enumeration(let values), .enumeration(let text)):
-        return values.contains { $0.name == text } ? .string(text) : nil
-    case (.inputObject(let type), .object(let fields)):
-        return coerceFields(fields, as: type, variables: variables, schema: schema)
-    default:
-        return nil
-    }
-}
-
-private func coerceFields(
-    _ given: NodeList<ObjectField>, as type: InputObjectType, variables: VariableValues,
-    schema: Schema
-) -> Value? {
-    guard given.allSatisfy({ type.field(named: $0.name.value) != nil }) else { return nil }
-    var coerced: [Value.Member] = []
-    coerced.reserveCapacity(type.fields.count)
-    for field in type.fields {
-        if let literal = given.first(where: { $0.name.value == field.name })?.value,
-            !literal.isAbsentVariable(in: variables)
-        {
-            guard
-                let value = coerceLiteral(
-                    literal, as: field.type, variables: variables, schema: schema)
-            else { return nil }
-            coerced.append(.init(field.name, value))
-        } else if let value = schema.defaultValue(of: field) {
-            coerced.append(.init(field.name, value))
-        } else if case .nonNull = field.type {
-            return nil
+    /// Puts the value onto the stack, or the steps that lead to it; false where there is none.
+    private mutating func start(_ literal: ValueNode, _ type: TypeReference) -> Bool {
+        if case .variable(let name) = literal.kind {
+            guard let value = variables[name] else { return false }
+            if case .nonNull = type, value.isNull { return false }
+            values.append(value)
+            return true
         }
+        switch (type.nullable, literal.kind) {
+        case (_, .null):
+            if type.isNonNull { return false }
+            values.append(.null)
+        case (.list(let itemType, _), .list(let items)):
+            return start(items, itemType)
+        case (.list(let itemType, _), _):
+            steps.append(.list(count: 1))
+            steps.append(.coerce(literal, itemType))
+        case (.named(let name), let kind):
+            if let scalar = BuiltInScalar(named: name.value) {
+                guard let value = try? scalar.coerce(literal) else { return false }
+                values.append(value)
+            } else {
+                return start(literal, kind, asNamed: name.value)
+            }
+        case (.nonNull, _):
+            return false  // A non-null of a non-null: the parser makes none.
+        }
+        return true
     }
-    if type.isOneOf {
-        guard given.count == 1, coerced.count == 1, !coerced[0].value.isNull else { return nil }
+
+    private mutating func start(_ items: NodeList<ValueNode>, _ itemType: TypeReference) -> Bool {
+        steps.append(.list(count: items.count))
+        let first = steps.count
+        for item in items {
+            if !item.isAbsentVariable(in: variables) {
+                steps.append(.coerce(item, itemType))
+            } else if itemType.isNonNull {
+                return false
+            } else {
+                steps.append(.absent)
+            }
+        }
+        // The next one is the last.
+        steps[first...].reverse()
+        return true
     }
-    return .object(coerced)
+
+    private mutating func start(
+        _ literal: ValueNode, _ kind: ValueNode.Kind, asNamed name: String
+    ) -> Bool {
+        guard let definition = schema.type(named: name) else { return false }
+        switch (definition.kind, kind) {
+        case (.scalar, _):
+            var value = literal.untyped(variables)
+            if let scalar = schema.scalars[name] {
+                guard let coerced = try? scalar(value) else { return false }
+                value = coerced
+            }
+            values.append(value)
+        case (.enumeration(let allowed), .enumeration(let text)):
+            guard allowed.contains(where: { $0.name == text }) else { return false }
+            values.append(.string(text))
+        case (.inputObject(let type), .object(let fields)):
+            return start(fields, of: type)
+        default:
+            return false
+        }
+        return true
+    }
+
+    private mutating func start(_ given: NodeList<ObjectField>, of type: InputObjectType) -> Bool {
+        guard given.allSatisfy({ type.field(named: $0.name.value) != nil }),
+            !type.isOneOf || given.count == 1
+        else { return false }
+        var names: [String] = []
+        var literals: [Step] = []
+        for field in type.fields {
+            let literal = given.first { $0.name.value == field.name }?.value
+            let present = literal.flatMap { $0.isAbsentVariable(in: variables) ? nil : $0 }
+            if let value = present ?? field.defaultValue {
+                names.append(field.name)
+                literals.append(.coerce(value, field.type))
+            } else if field.type.isNonNull {
+                return false
+            }
+        }
+        steps.append(.object(names, isOneOf: type.isOneOf))
+        steps += literals.reversed()
+        return true
+    }
 }
 
 extension ValueNode {
     /// Whether a variable stands in it: without one it need be coerced only once.
     public var mentionsVariables: Bool {
-        switch kind {
-        case .variable: true
-        case .list(let items): items.contains(where: \.mentionsVariables)
-        case .object(let fields): fields.contains(where: \.value.mentionsVariables)
-        case .int, .float, .string, .boolean, .null, .enumeration: false
+        let tree = reference.tree
+        return (reference.index..<reference.node.next).contains {
+            tree.nodes[$0].kind == .variable
         }
     }
 
@@ -115,6 +166,34 @@ extension ValueNode {
     ///
     /// Absent variables are null in lists and left out of objects; integers beyond 64 bits become floats.
     func untyped(_ variables: VariableValues = VariableValues()) -> Value {
+        if let leaf = untypedLeaf(variables) { return leaf }
+        // Backwards, so that what is inside of a list or object is there when its own node comes.
+        var values: [Value] = []
+        for index in (reference.index..<reference.node.next).reversed() {
+            let value = ValueNode(NodeReference(tree: reference.tree, index: index))
+            switch value.kind {
+            case _ where value.reference.kind == .objectField:
+                continue
+            case .list(let items):
+                let inside = values.suffix(items.count).reversed()
+                values.replaceSubrange(
+                    (values.count - items.count)..., with: [.list(Array(inside))])
+            case .object(let fields):
+                let inside = zip(fields, values.suffix(fields.count).reversed())
+                let members = inside.compactMap { field, value in
+                    field.value.isAbsentVariable(in: variables)
+                        ? nil : Value.Member(field.name.value, value)
+                }
+                values.replaceSubrange((values.count - fields.count)..., with: [.object(members)])
+            default:
+                values.append(value.untypedLeaf(variables) ?? .null)
+            }
+        }
+        return values.last ?? .null
+    }
+
+    /// Nil for lists and objects.
+    private func untypedLeaf(_ variables: VariableValues) -> Value? {
         switch kind {
         case .variable(let name): variables[name] ?? .null
         case .int(let digits): Int(digits).map(Value.int) ?? .float(Double(digits) ?? .infinity)
@@ -123,13 +202,7 @@ extension ValueNode {
         case .boolean(let value): .boolean(value)
         case .null: .null
         case .enumeration(let name): .string(name)
-        case .list(let items): .list(items.map { $0.untyped(variables) })
-        case .object(let fields):
-            .object(
-                fields.compactMap { field in
-                    field.value.isAbsentVariable(in: variables)
-                        ? nil : .init(field.name.value, field.value.untyped(variables))
-                })
+        case .list, .object: nil
         }
     }
 }

@@ -1,10 +1,18 @@
 /// Coerces one value of the request's variables, and collects what is wrong with it.
 ///
+/// Steps that are still to be done and values that wait for the list or object around them are on stacks of their own, so
+/// nesting costs nothing of the thread's.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Values
 struct InputValueCoercion {
     let schema: Schema
     /// Whether messages end in "Did you mean …?".
     let hasSuggestions: Bool
+    private var steps: [Step] = []
+    private var values: [Value] = []
+    /// Where the current value is.
+    private var path: [GraphQLError.PathElement] = []
+
     /// Called with the path inside the value, the value there, and what is wrong with it.
     typealias Report = (
         _ path: [GraphQLError.PathElement], _ value: Value, _ message: String
@@ -13,68 +21,115 @@ struct InputValueCoercion {
     /// Stops the coercion: the error limit was reached.
     struct TooManyErrors: Error {}
 
+    private enum Step {
+        /// `depth` is that of the list or object around.
+        case coerce(Value, TypeReference, at: GraphQLError.PathElement, depth: Int)
+        case missing(InputValueDefinition, of: Value, depth: Int)
+        case known(Value)
+        /// Make one value of the last ones.
+        case list(count: Int)
+        case object([String], of: [Value.Member], InputObjectType, named: String, depth: Int)
+    }
+
+    init(schema: Schema, hasSuggestions: Bool) {
+        self.schema = schema
+        self.hasSuggestions = hasSuggestions
+    }
+
     /// The coerced value; what it holds in the place of a reported error means nothing.
-    func coerce(
-        _ value: Value, as type: TypeReference, at path: [GraphQLError.PathElement],
-        _ report: Report
+    mutating func coerce(
+        _ value: Value, as type: TypeReference, _ report: Report
     ) throws(TooManyErrors) -> Value {
-        switch type {
-        case .nonNull(let inner, _):
-            if value.isNull {
+        try start(value, type, report)
+        while let step = steps.popLast() {
+            switch step {
+            case .coerce(let value, let type, let element, let depth):
+                path.removeSubrange(depth...)
+                path.append(element)
+                try start(value, type, report)
+            case .missing(let field, let value, let depth):
+                try report(
+                    Array(path.prefix(depth)), value,
+                    "Field \"\(field.name)\" of required type \"\(print(field.type))\" was not provided."
+                )
+            case .known(let value):
+                values.append(value)
+            case .list(let count):
+                let items = Array(values.suffix(count))
+                values.removeLast(count)
+                values.append(.list(items))
+            case .object(let names, let given, let type, let name, let depth):
+                let members = zip(names, values.suffix(names.count)).map(Value.Member.init)
+                values.removeLast(names.count)
+                values.append(.object(members))
+                path.removeSubrange(depth...)
+                try checkMembers(given, of: type, named: name, report)
+            }
+        }
+        return values.last ?? .null
+    }
+
+    /// Puts the value onto the stack, or the steps that lead to it.
+    private mutating func start(
+        _ value: Value, _ type: TypeReference, _ report: Report
+    ) throws(TooManyErrors) {
+        if value.isNull {
+            if type.isNonNull {
                 try report(
                     path, value, "Expected non-nullable type \"\(print(type))\" not to be null.")
-                return .null
             }
-            return try coerce(value, as: inner, at: path, report)
-        case _ where value.isNull:
-            return .null
-        case .list(let itemType, _):
-            guard case .list(let items) = value else {
-                return .list([try coerce(value, as: itemType, at: path, report)])
-            }
-            var coerced: [Value] = []
-            coerced.reserveCapacity(items.count)
-            for (index, item) in items.enumerated() {
-                coerced.append(try coerce(item, as: itemType, at: path + [.index(index)], report))
-            }
-            return .list(coerced)
-        case .named(let name):
-            if let scalar = BuiltInScalar(named: name.value) {
-                do throws(CoercionError) { return try scalar.coerce(value) } catch {
-                    try report(path, value, error.message)
-                    return .null
+            return values.append(.null)
+        }
+        var type = type
+        while let itemType = type.listItem {
+            if case .list(let items) = value {
+                steps.append(.list(count: items.count))
+                for index in items.indices.reversed() {
+                    steps.append(
+                        .coerce(items[index], itemType, at: .index(index), depth: path.count))
                 }
+                return
             }
-            return try coerce(value, asNamed: name.value, at: path, report)
+            steps.append(.list(count: 1))
+            type = itemType
+        }
+        let name = type.namedType
+        if let scalar = BuiltInScalar(named: name) {
+            do throws(CoercionError) { values.append(try scalar.coerce(value)) } catch {
+                try report(path, value, error.message)
+                values.append(.null)
+            }
+        } else {
+            try start(value, asNamed: name, report)
         }
     }
 
-    private func coerce(
-        _ value: Value, asNamed name: String, at path: [GraphQLError.PathElement], _ report: Report
-    ) throws(TooManyErrors) -> Value {
+    private mutating func start(
+        _ value: Value, asNamed name: String, _ report: Report
+    ) throws(TooManyErrors) {
         // A name that is no input type never comes here: variables are checked first, fields by the schema.
-        guard let definition = schema.type(named: name) else { return .null }
+        guard let definition = schema.type(named: name) else { return values.append(.null) }
         switch definition.kind {
         case .scalar:
-            guard let scalar = schema.scalars[name] else { return value }
-            do throws(CoercionError) { return try scalar(value) } catch {
+            guard let scalar = schema.scalars[name] else { return values.append(value) }
+            do throws(CoercionError) { return values.append(try scalar(value)) } catch {
                 try report(path, value, error.message)
             }
-        case .enumeration(let values):
-            if case .string(let text) = value, values.contains(where: { $0.name == text }) {
-                return value
+        case .enumeration(let allowed):
+            if case .string(let text) = value, allowed.contains(where: { $0.name == text }) {
+                return values.append(value)
             }
-            try report(path, value, enumMismatch(value, name, values.map(\.name)))
+            try report(path, value, enumMismatch(value, name, allowed.map(\.name)))
         case .inputObject(let type):
             guard case .object(let members) = value else {
                 try report(path, value, "Expected type \"\(name)\" to be an object.")
-                return .null
+                break
             }
-            return try coerce(members, as: type, named: name, at: path, report)
+            return start(members, of: type, named: name)
         case .object, .interface, .union:
             break
         }
-        return .null
+        values.append(.null)
     }
 
     private func enumMismatch(_ value: Value, _ name: String, _ names: [String]) -> String {
@@ -96,26 +151,32 @@ struct InputValueCoercion {
     }
 
     /// Spec: https://spec.graphql.org/September2025/#sec-Input-Objects.Input-Coercion
-    private func coerce(
-        _ members: [Value.Member], as type: InputObjectType, named name: String,
-        at path: [GraphQLError.PathElement], _ report: Report
-    ) throws(TooManyErrors) -> Value {
-        var coerced: [Value.Member] = []
-        coerced.reserveCapacity(type.fields.count)
+    private mutating func start(
+        _ members: [Value.Member], of type: InputObjectType, named name: String
+    ) {
+        let depth = path.count
+        var names: [String] = []
+        var fields: [Step] = []
         for field in type.fields {
             if let member = members.first(where: { $0.name == field.name }) {
-                let value = try coerce(
-                    member.value, as: field.type, at: path + [.key(field.name)], report)
-                coerced.append(.init(field.name, value))
+                names.append(field.name)
+                fields.append(
+                    .coerce(member.value, field.type, at: .key(field.name), depth: depth))
             } else if let value = schema.defaultValue(of: field) {
-                coerced.append(.init(field.name, value))
-            } else if case .nonNull = field.type {
-                try report(
-                    path, .object(members),
-                    "Field \"\(field.name)\" of required type \"\(print(field.type))\" was not provided."
-                )
+                names.append(field.name)
+                fields.append(.known(value))
+            } else if field.type.isNonNull {
+                fields.append(.missing(field, of: .object(members), depth: depth))
             }
         }
+        steps.append(.object(names, of: members, type, named: name, depth: depth))
+        steps += fields.reversed()
+    }
+
+    /// Reports members that the type does not have, and what a OneOf does not allow.
+    private func checkMembers(
+        _ members: [Value.Member], of type: InputObjectType, named name: String, _ report: Report
+    ) throws(TooManyErrors) {
         for member in members where type.field(named: member.name) == nil {
             try report(
                 path, .object(members),
@@ -123,7 +184,6 @@ struct InputValueCoercion {
                     + suggestion(for: member.name, among: type.fields.map(\.name)))
         }
         if type.isOneOf { try checkOneOf(members, name, at: path, report) }
-        return .object(coerced)
     }
 
     /// Spec: https://spec.graphql.org/September2025/#sec-OneOf-Input-Objects

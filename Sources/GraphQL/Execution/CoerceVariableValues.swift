@@ -12,36 +12,80 @@ public struct VariableValues: Sendable, Equatable {
     fileprivate mutating func set(_ name: String, _ value: Value) { values[name] = value }
 }
 
-/// Coerces the variables of a request to the types that its operation declares.
-///
-/// - Parameters:
-///   - given: the request's `variables`: an object, or null where there are none. Others are ignored.
-///   - errorsMax: errors after which the rest is not looked at; one more says so.
-///   - hasSuggestions: whether messages end in "Did you mean …?", which tells names of the schema.
-/// - Throws: every error found, each at its variable's definition, with `BAD_USER_INPUT` as code.
+/// Coerces the variables of a request to the types that its operation declares: `OperationVariables`, made for this once.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CoerceVariableValues()
 public func coerceVariableValues(
     _ definitions: NodeList<VariableDefinition>, given: Value, schema: Schema, source: Source,
     errorsMax: Int = 50, hasSuggestions: Bool = true
 ) throws(RequestErrors) -> VariableValues {
-    if definitions.isEmpty { return VariableValues() }
-    guard given.isNull || given.isObject else {
-        throw RequestErrors([badInput("Variables must be given as an object.", locations: [])])
+    try OperationVariables(definitions, schema: schema, source: source)
+        .coerce(given, errorsMax: errorsMax, hasSuggestions: hasSuggestions)
+}
+
+/// The variables of an operation, ready for the values of any request: their types and defaults do not change.
+public struct OperationVariables: Sendable {
+    private let variables: [Variable]
+    private let schema: Schema
+    private let source: Source
+
+    fileprivate struct Variable: Sendable {
+        let name: String
+        let type: TypeReference
+        let isInput: Bool
+        let hasDefault: Bool
+        /// Nil, too, where a default does not fit its type, which validation refuses.
+        let defaultValue: Value?
+        let range: SourceRange
+
+        init(_ definition: VariableDefinition, _ schema: Schema) {
+            name = definition.name.value
+            type = definition.type
+            isInput = schema.isInputType(type)
+            hasDefault = definition.defaultValue != nil
+            defaultValue = definition.defaultValue.flatMap { [type] in
+                coerceLiteral($0, as: type, schema: schema)
+            }
+            range = definition.range
+        }
     }
-    var coercion = VariablesCoercion(
-        given: given.memberValues, schema: schema, source: source, errorsMax: errorsMax,
-        hasSuggestions: hasSuggestions)
-    do throws(InputValueCoercion.TooManyErrors) {
-        for definition in definitions { try coercion.coerce(definition) }
-    } catch {
-        coercion.errors.append(
-            badInput(
-                "Too many errors processing variables, error limit reached. Execution aborted.",
-                locations: []))
+
+    public init(_ definitions: NodeList<VariableDefinition>, schema: Schema, source: Source) {
+        variables = definitions.map { Variable($0, schema) }
+        self.schema = schema
+        self.source = source
     }
-    guard coercion.errors.isEmpty else { throw RequestErrors(coercion.errors) }
-    return coercion.values
+
+    /// Coerces the variables of a request.
+    ///
+    /// - Parameters:
+    ///   - given: the request's `variables`: an object, or null where there are none. Others are ignored.
+    ///   - errorsMax: errors after which the rest is not looked at; one more says so.
+    ///   - hasSuggestions: whether messages end in "Did you mean …?", which tells names of the schema.
+    /// - Throws: every error found, each at its variable's definition, with `BAD_USER_INPUT` as code.
+    ///
+    /// Spec: https://spec.graphql.org/September2025/#CoerceVariableValues()
+    public func coerce(
+        _ given: Value, errorsMax: Int = 50, hasSuggestions: Bool = true
+    ) throws(RequestErrors) -> VariableValues {
+        if variables.isEmpty { return VariableValues() }
+        guard given.isNull || given.isObject else {
+            throw RequestErrors([badInput("Variables must be given as an object.", locations: [])])
+        }
+        var coercion = VariablesCoercion(
+            given: given.memberValues, schema: schema, source: source, errorsMax: errorsMax,
+            hasSuggestions: hasSuggestions)
+        do throws(InputValueCoercion.TooManyErrors) {
+            for variable in variables { try coercion.coerce(variable) }
+        } catch {
+            coercion.errors.append(
+                badInput(
+                    "Too many errors processing variables, error limit reached. Execution aborted.",
+                    locations: []))
+        }
+        guard coercion.errors.isEmpty else { throw RequestErrors(coercion.errors) }
+        return coercion.values
+    }
 }
 
 private struct VariablesCoercion {
@@ -54,41 +98,38 @@ private struct VariablesCoercion {
     var errors: [GraphQLError] = []
 
     mutating func coerce(
-        _ definition: VariableDefinition
+        _ variable: OperationVariables.Variable
     ) throws(InputValueCoercion.TooManyErrors) {
-        let name = definition.name.value
-        guard schema.isInputType(definition.type) else {
+        let name = variable.name
+        guard variable.isInput else {
             return try report(
-                "Variable \"$\(name)\" expected value of type \"\(print(definition.type))\" "
-                    + "which cannot be used as an input type.", at: typeStart(definition.type))
+                "Variable \"$\(name)\" expected value of type \"\(print(variable.type))\" "
+                    + "which cannot be used as an input type.", at: typeStart(variable.type))
         }
         guard let value = given[name] else {
-            if let literal = definition.defaultValue {
-                // A default that does not fit its type was refused by validation.
-                if let value = coerceLiteral(literal, as: definition.type, schema: schema) {
-                    values.set(name, value)
-                }
-            } else if case .nonNull = definition.type {
+            if let value = variable.defaultValue {
+                values.set(name, value)
+            } else if !variable.hasDefault, variable.type.isNonNull {
                 try report(
-                    "Variable \"$\(name)\" of required type \"\(print(definition.type))\" "
-                        + "was not provided.", at: definition.range)
+                    "Variable \"$\(name)\" of required type \"\(print(variable.type))\" "
+                        + "was not provided.", at: variable.range)
             }
             return
         }
-        if case .nonNull = definition.type, value.isNull {
+        if variable.type.isNonNull, value.isNull {
             return try report(
-                "Variable \"$\(name)\" of non-null type \"\(print(definition.type))\" "
-                    + "must not be null.", at: definition.range)
+                "Variable \"$\(name)\" of non-null type \"\(print(variable.type))\" "
+                    + "must not be null.", at: variable.range)
         }
-        let coercion = InputValueCoercion(schema: schema, hasSuggestions: hasSuggestions)
+        var coercion = InputValueCoercion(schema: schema, hasSuggestions: hasSuggestions)
         values.set(
             name,
-            try coercion.coerce(value, as: definition.type, at: []) {
+            try coercion.coerce(value, as: variable.type) {
                 path, found, message throws(InputValueCoercion.TooManyErrors) in
                 let place = path.isEmpty ? "" : " at \"\(name)\(describe(path))\""
                 try report(
                     "Variable \"$\(name)\" got invalid value \(inspect(found))\(place); \(message)",
-                    at: definition.range)
+                    at: variable.range)
             })
     }
 

@@ -18,19 +18,11 @@ struct FieldCollector {
         var groups: [Group] = []
         var positions: [String: Int] = [:]
         var visitedFragments: Set<String> = []
-        for selectionSet in selectionSets {
-            collect(
-                selectionSet, for: type, into: &groups, positions: &positions,
-                visitedFragments: &visitedFragments)
-        }
-        return groups
-    }
-
-    private func collect(
-        _ selectionSet: SelectionSet, for type: TypeDefinition, into groups: inout [Group],
-        positions: inout [String: Int], visitedFragments: inout Set<String>
-    ) {
-        for selection in selectionSet.selections {
+        // What is left of the sets around the place, the innermost last: fragments may be nested as deep as they are many.
+        var sets = selectionSets.reversed().map { $0.selections[...] }
+        while var rest = sets.popLast() {
+            guard let selection = rest.popFirst() else { continue }
+            sets.append(rest)
             switch selection {
             case .field(let field):
                 guard isIncluded(field.directives) else { continue }
@@ -47,19 +39,16 @@ struct FieldCollector {
                     let fragment = fragments[spread.name.value],
                     applies(fragment.typeCondition.value, to: type)
                 else { continue }
-                collect(
-                    fragment.selectionSet, for: type, into: &groups, positions: &positions,
-                    visitedFragments: &visitedFragments)
+                sets.append(fragment.selectionSet.selections[...])
             case .inlineFragment(let fragment):
                 guard isIncluded(fragment.directives) else { continue }
                 if let condition = fragment.typeCondition?.value, !applies(condition, to: type) {
                     continue
                 }
-                collect(
-                    fragment.selectionSet, for: type, into: &groups, positions: &positions,
-                    visitedFragments: &visitedFragments)
+                sets.append(fragment.selectionSet.selections[...])
             }
         }
+        return groups
     }
 
     /// Spec: https://spec.graphql.org/September2025/#DoesFragmentTypeApply()

@@ -2,7 +2,7 @@
 ///
 /// Errors find their path here, because only here is it known. A null where none may be takes back
 /// what was written since the nearest place that may be null, so propagation costs nothing until
-/// it happens. The recursion is over the plan, whose depth is limited, not over data.
+/// it happens. The objects and lists around the place are on a stack of its own: there is no recursion.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CompleteValue()
 struct ResponseCompletion {
@@ -10,16 +10,49 @@ struct ResponseCompletion {
     private let errorsMax: Int
     private var path: [GraphQLError.PathElement] = []
     private var errors: [GraphQLError] = []
+    private var around: [Place] = []
+
+    /// An object or a list that is being written.
+    private struct Place {
+        enum Content {
+            case object(Frame, Int)
+            case list(LoadedField, PlannedField, start: Int, count: Int, depth: Int)
+        }
+
+        let content: Content
+        /// Of the output or the item that is written.
+        var position = 0
+        /// Where its value starts.
+        var valueStart = 0
+
+        /// Whether the value at its position may not be null.
+        var isNonNull: Bool {
+            switch content {
+            case .object(let frame, _): frame.selection.outputs[position].isNonNull
+            case .list(_, let field, _, _, let depth): field.completion.isNonNull(at: depth + 1)
+            }
+        }
+    }
+
+    /// What became of a value.
+    private enum Outcome {
+        case written
+        /// Nothing that counts was written.
+        case null
+        /// Its place is on the stack.
+        case opened
+    }
 
     init(plan: OperationPlan, errorsMax: Int) {
         self.plan = plan
         self.errorsMax = errorsMax
     }
 
-    mutating func complete(_ root: Frame) -> ExecutionResult {
+    /// - Parameter frames: the root's first.
+    mutating func complete(_ frames: [Frame]) -> ExecutionResult {
         var writer = ResponseWriter()
         writer.append("{\"data\":")
-        if !write(0, of: root, to: &writer) {
+        if !write(frames[0], to: &writer) {
             writer.rewind(to: 8)
             writer.writeNull()
         }
@@ -31,23 +64,78 @@ struct ResponseCompletion {
         whole.append("{\"errors\":")
         whole.write(errors)
         whole.append(UInt8(ascii: ","))
+        let dataStart = whole.count + 7
         writer.withBytes { whole.append(UnsafeBufferPointer(rebasing: $0.dropFirst())) }
-        return ExecutionResult(body: whole.bytes, errors: errors)
+        return ExecutionResult(body: whole.bytes, errors: errors, dataStart: dataStart)
     }
 
-    /// Writes one object.
+    /// Writes the root object and all below it.
     ///
-    /// - Returns: false when a field that may not be null is: the object is null then.
-    private mutating func write(
+    /// - Returns: false when it is null.
+    private mutating func write(_ root: Frame, to writer: inout ResponseWriter) -> Bool {
+        var outcome = open(0, of: root, to: &writer)
+        while let innermost = around.indices.last {
+            if outcome == .opened {
+                outcome = go(on: around[innermost], to: &writer)
+                if outcome != .opened { around.removeLast() }
+                continue
+            }
+            // The value at the position of this place is there, or null.
+            path.removeLast()
+            if outcome == .null, around[innermost].isNonNull {
+                around.removeLast()
+                continue
+            }
+            if outcome == .null {
+                writer.rewind(to: around[innermost].valueStart)
+                writer.writeNull()
+            }
+            around[innermost].position += 1
+            outcome = .opened
+        }
+        return outcome == .written
+    }
+
+    private mutating func go(on place: Place, to writer: inout ResponseWriter) -> Outcome {
+        switch place.content {
+        case .object(let frame, let object):
+            writeFields(of: object, frame, from: place.position, to: &writer)
+        case .list(let loaded, let field, let start, let count, let depth):
+            writeItems(
+                start, count, depth: depth, loaded, field, from: place.position, to: &writer)
+        }
+    }
+
+    /// Notes where the innermost place stands, because its value is a place of its own.
+    private mutating func wait(at position: Int, _ valueStart: Int) -> Outcome {
+        // The value's place is the last.
+        let innermost = around.count - 2
+        around[innermost].position = position
+        around[innermost].valueStart = valueStart
+        return .opened
+    }
+
+    /// Writes an object whose fields are all its own at once; puts others on the stack.
+    private mutating func open(
         _ object: Int, of frame: Frame, to writer: inout ResponseWriter
-    ) -> Bool {
+    ) -> Outcome {
+        if frame.selection.outputs.isEmpty {
+            writer.append("{}")
+            return .written
+        }
+        if frame.selection.loaded.isEmpty {
+            return writeFields(of: object, frame, from: 0, to: &writer)
+        }
+        around.append(Place(content: .object(frame, object)))
+        return .opened
+    }
+
+    private mutating func writeFields(
+        of object: Int, _ frame: Frame, from first: Int, to writer: inout ResponseWriter
+    ) -> Outcome {
         let selection = frame.selection
         let batch = frame.batch
-        if selection.outputs.isEmpty {
-            writer.append("{}")
-            return true
-        }
-        for position in selection.outputs.indices {
+        for position in first..<selection.outputs.count {
             let output = selection.outputs[position]
             writer.append(selection.keys, output.key)
             let start = writer.count
@@ -60,68 +148,83 @@ struct ResponseCompletion {
                 writer.write(selection.type.name)
                 continue
             case .loaded:
-                if write(loadedAt: position, object, frame, to: &writer) { continue }
+                switch write(loadedAt: position, object, frame, to: &writer) {
+                case .written: continue
+                case .opened: return wait(at: position, start)
+                case .null: break
+                }
             }
-            if output.isNonNull { return false }
+            if output.isNonNull { return .null }
             writer.rewind(to: start)
             writer.writeNull()
         }
         writer.append(UInt8(ascii: "}"))
-        return true
+        return .written
     }
 
     private mutating func write(
         loadedAt position: Int, _ object: Int, _ frame: Frame, to writer: inout ResponseWriter
-    ) -> Bool {
+    ) -> Outcome {
         // Every loaded field of an object that is there was loaded.
-        guard let loaded = frame.loaded[position] else { return false }
+        guard let loaded = frame.loaded[position] else { return .null }
         let field = frame.selection.fields[position]
         path.append(.key(field.selected.responseKey))
-        defer { path.removeLast() }
-        return write(loaded.slots[object], depth: 0, loaded, field, to: &writer)
+        let outcome = write(loaded.slots[object], depth: 0, loaded, field, to: &writer)
+        if outcome != .opened { path.removeLast() }
+        return outcome
     }
 
-    /// Writes the value of a slot.
-    ///
-    /// - Returns: false when it is null; the caller knows whether that may be.
+    private mutating func writeItems(
+        _ start: Int, _ count: Int, depth: Int, _ loaded: LoadedField, _ field: PlannedField,
+        from first: Int, to writer: inout ResponseWriter
+    ) -> Outcome {
+        for index in first..<count {
+            if index > 0 { writer.append(UInt8(ascii: ",")) }
+            let itemStart = writer.count
+            path.append(.index(index))
+            let outcome = write(
+                loaded.slots[start + index], depth: depth + 1, loaded, field, to: &writer)
+            if outcome == .opened { return wait(at: index, itemStart) }
+            path.removeLast()
+            if outcome == .null {
+                if field.completion.isNonNull(at: depth + 1) { return .null }
+                writer.rewind(to: itemStart)
+                writer.writeNull()
+            }
+        }
+        writer.append(UInt8(ascii: "]"))
+        return .written
+    }
+
+    /// Writes the value of a slot; where it is null, the caller knows whether that may be.
     private mutating func write(
         _ slot: Slot, depth: Int, _ loaded: LoadedField, _ field: PlannedField,
         to writer: inout ResponseWriter
-    ) -> Bool {
+    ) -> Outcome {
         switch slot {
         case .null:
             if field.completion.isNonNull(at: depth) { reportNull(field) }
-            return false
+            return .null
         case .error(let index):
             report(loaded.errors[Int(index)], field)
-            return false
+            return .null
         case .object(let group, let index):
             switch loaded.groups[Int(group)] {
             case .objects(let frame):
-                return write(Int(index), of: frame, to: &writer)
+                return open(Int(index), of: frame, to: &writer)
             case .leaves(let batch):
                 let result = batch.write(field: 0, of: Int(index), to: &writer)
-                if case .value = result { return true }
+                if case .value = result { return .written }
                 report(result, field, depth: depth)
-                return false
+                return .null
             }
         case .list(let start, let count):
             writer.append(UInt8(ascii: "["))
-            for index in 0..<Int(count) {
-                if index > 0 { writer.append(UInt8(ascii: ",")) }
-                let itemStart = writer.count
-                path.append(.index(index))
-                let isWritten = write(
-                    loaded.slots[Int(start) + index], depth: depth + 1, loaded, field, to: &writer)
-                path.removeLast()
-                if !isWritten {
-                    if field.completion.isNonNull(at: depth + 1) { return false }
-                    writer.rewind(to: itemStart)
-                    writer.writeNull()
-                }
-            }
-            writer.append(UInt8(ascii: "]"))
-            return true
+            around.append(
+                Place(
+                    content: .list(
+                        loaded, field, start: Int(start), count: Int(count), depth: depth)))
+            return .opened
         }
     }
 

@@ -60,7 +60,9 @@ public final class DocumentCache {
             entries.count >= limits.cachedDocumentsMax
                 || sourceBytes + bytes > limits.cachedSourceBytesMax
         else { return }
-        let median = entries.values.map(\.lastUsed).sorted()[entries.count / 2]
+        let ages = entries.values.map(\.lastUsed).sorted()
+        // None is there when a single document is larger than the cache.
+        guard let median = ages.dropFirst(ages.count / 2).first else { return }
         entries = entries.filter { $0.value.lastUsed > median }
         sourceBytes = entries.keys.reduce(0) { $0 + $1.bytes.count }
     }
@@ -76,13 +78,21 @@ public final class CachedDocument {
     private let resolvers: any ResolverSource
     private let limits: RequestLimits
     private let conditionVariables: [String]
+    /// Operations that were asked for, by the name they were asked for with.
+    private var operations:
+        [String?: (definition: OperationDefinition, variables: OperationVariables)] = [:]
     private var plans: [PlanKey: OperationPlan] = [:]
-    /// Of operations whose cost no variable decides, by name.
-    private var costs: [String?: Int] = [:]
+    private let pageSizeVariables: [String]
+    private var costs: [CostKey: Int] = [:]
 
     private struct PlanKey: Hashable {
         let operationName: String?
         let conditions: [Bool]
+    }
+
+    private struct CostKey: Hashable {
+        let operationName: String?
+        let pageSizes: [Int?]
     }
 
     init(
@@ -106,6 +116,7 @@ public final class CachedDocument {
         self.resolvers = resolvers
         self.limits = limits
         conditionVariables = document.conditionVariables()
+        pageSizeVariables = document.pageSizeVariables()
     }
 
     /// Chooses the operation, coerces the variables and finds the plan that holds for them.
@@ -116,15 +127,9 @@ public final class CachedDocument {
     public func plan(
         operationName: String?, variables given: Value
     ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues, cost: Int) {
-        let operation: OperationDefinition
-        do throws(GraphQLError) {
-            operation = try document.operation(named: operationName)
-        } catch {
-            throw RequestErrors([error.withCode("BAD_USER_INPUT")])
-        }
-        let variables = try coerceVariableValues(
-            operation.variables, given: given, schema: schema, source: document.source,
-            errorsMax: limits.errorsMax)
+        let (operation, operationVariables) = try operation(named: operationName)
+        let variables = try operationVariables.coerce(
+            given, errorsMax: limits.errorsMax, hasSuggestions: limits.validation.hasSuggestions)
         let cost = try cost(of: operation, variables)
         var conditions: [String: Bool] = [:]
         for name in conditionVariables { conditions[name] = variables[name]?.boolean }
@@ -145,26 +150,43 @@ public final class CachedDocument {
         }
     }
 
+    private func operation(
+        named name: String?
+    ) throws(RequestErrors) -> (OperationDefinition, OperationVariables) {
+        if let known = operations[name] { return known }
+        do throws(GraphQLError) {
+            let operation = try document.operation(named: name)
+            let variables = OperationVariables(
+                operation.variables, schema: schema, source: document.source)
+            operations[name] = (operation, variables)
+            return (operation, variables)
+        } catch {
+            throw RequestErrors([error.withCode("BAD_USER_INPUT")])
+        }
+    }
+
+    /// The next request plans anew: to measure what that costs.
+    public func forgetPlans() { plans.removeAll() }
+
     /// Objects that the operation can return; page sizes that variables decide are known only now.
     private func cost(
         of operation: OperationDefinition, _ variables: VariableValues
     ) throws(RequestErrors) -> Int {
-        let name = operation.name?.value
-        if let known = costs[name] { return known }
+        let key = CostKey(
+            operationName: operation.name?.value,
+            pageSizes: pageSizeVariables.map { variables[$0]?.int })
+        if let known = costs[key] { return known }
         do throws(GraphQLError) {
             let cost = try checkCost(
                 of: operation, in: document, against: schema, variables: variables,
                 limits: limits.operation)
-            if !operation.hasIntegerVariable { costs[name] = cost }
+            if costs.count >= limits.plansPerDocumentMax { costs.removeAll() }
+            costs[key] = cost
             return cost
         } catch {
             throw RequestErrors([error])
         }
     }
-}
-
-extension OperationDefinition {
-    fileprivate var hasIntegerVariable: Bool { variables.contains { $0.type.namedType == "Int" } }
 }
 
 extension GraphQLError {

@@ -15,18 +15,18 @@ public func execute(
     context: any ExecutionContext, errorsMax: Int = 100
 ) async -> ExecutionResult {
     let execution = Execution(plan: plan, variables: variables, context: context)
-    let frame = Frame(plan.root, root)
+    execution.frames.append(Frame(plan.root, root))
     switch plan.kind {
     case .query, .subscription:
-        await execution.run(plan.root.loaded.map { (frame, $0) })
+        await execution.run(plan.root.loaded.map { (execution.frames[0], $0) })
     case .mutation:
         // One after the other, each with everything below it.
         //
         // Spec: https://spec.graphql.org/September2025/#ExecuteSelectionSetSerially()
-        for field in plan.root.loaded { await execution.run([(frame, field)]) }
+        for field in plan.root.loaded { await execution.run([(execution.frames[0], field)]) }
     }
     var completion = ResponseCompletion(plan: plan, errorsMax: errorsMax)
-    return completion.complete(frame)
+    return completion.complete(execution.frames)
 }
 
 /// The bytes of a response, with what a caller wants to know of it.
@@ -34,11 +34,17 @@ public struct ExecutionResult: Sendable {
     /// The whole response as JSON: `{"errors": …, "data": …}`.
     public let body: [UInt8]
     public let errors: [GraphQLError]
+    /// Where the value of `data`, the last member, starts in `body`.
+    private let dataStart: Int
 
-    public init(body: [UInt8], errors: [GraphQLError]) {
+    public init(body: [UInt8], errors: [GraphQLError], dataStart: Int = 8) {
         self.body = body
         self.errors = errors
+        self.dataStart = dataStart
     }
+
+    /// The value of `data` as JSON.
+    public var data: ArraySlice<UInt8> { body[dataStart..<body.count - 1] }
 }
 
 /// The one object that the root fields are asked of.
@@ -78,10 +84,18 @@ struct LoadedField {
     }
 }
 
-private struct Execution {
+private final class Execution {
     let plan: OperationPlan
     let variables: VariableValues
     let context: any ExecutionContext
+    /// Each before those below it. Freed in this order, none takes another with it, however deep the data is.
+    var frames: [Frame] = []
+
+    init(plan: OperationPlan, variables: VariableValues, context: any ExecutionContext) {
+        self.plan = plan
+        self.variables = variables
+        self.context = context
+    }
 
     /// Loads the given fields and everything below them.
     func run(_ fields: [(frame: Frame, field: Int)]) async {
@@ -189,6 +203,7 @@ private struct Execution {
             }
             let child = Frame(selections[group.selection], group.batch)
             groups.append(.objects(child))
+            frames.append(child)
             if group.batch.count > 0 {
                 for field in child.selection.loaded where !started.contains(field) {
                     ready.append((child, field))

@@ -7,20 +7,26 @@ public final class OperationPlan: Sendable {
     public let name: String?
     /// To coerce the request's variables by.
     public let variables: NodeList<VariableDefinition>
-    public let root: PlannedSelection
     public let schema: Schema
     public let source: Source
+    /// Each before those below it. Freed in this order, none takes another with it: the plan may be as deep as a
+    /// document has fragments.
+    private let selections: [PlannedSelection]
 
+    /// Takes the root selection and all below it, each before those below it.
     init(
-        operation: OperationDefinition, root: PlannedSelection, schema: Schema, source: Source
+        operation: OperationDefinition, selections: [PlannedSelection], schema: Schema,
+        source: Source
     ) {
         kind = operation.kind
         name = operation.name?.value
         variables = operation.variables
-        self.root = root
+        self.selections = selections
         self.schema = schema
         self.source = source
     }
+
+    public var root: PlannedSelection { selections[0] }
 }
 
 /// The fields asked of one object type at one place, in response order.

@@ -15,9 +15,10 @@ func planOperation(
         collector: FieldCollector(
             schema: schema, fragments: document.fragments, conditions: conditions),
         source: document.source, resolvers: resolvers, fieldsMax: fieldsMax)
-    let root = try planner.plan([operation.selectionSet], for: rootType)
+    try planner.plan([operation.selectionSet], for: rootType)
     return OperationPlan(
-        operation: operation, root: root, schema: schema, source: document.source)
+        operation: operation, selections: planner.finished.reversed(), schema: schema,
+        source: document.source)
 }
 
 private struct Planner {
@@ -25,38 +26,91 @@ private struct Planner {
     let source: Source
     let resolvers: any ResolverSource
     let fieldsMax: Int
-    var fieldCount = 0
+    private var fieldCount = 0
     /// Equal selections of one type are planned once, so that abstract types within abstract types
     /// stay linear in the document.
-    var memo: [SelectionKey: PlannedSelection] = [:]
+    private var memo: [SelectionKey: PlannedSelection] = [:]
+    /// In the order in which they were finished: what is selected below a field before its own selection.
+    private(set) var finished: [PlannedSelection] = []
 
     struct SelectionKey: Hashable {
         let type: ObjectIdentifier
         let selectionSets: [SourceRange]
     }
 
+    /// A selection that is being planned.
+    private struct OpenSelection {
+        let key: SelectionKey
+        let type: TypeDefinition
+        /// The fields to be planned after `field`.
+        var rest: ArraySlice<FieldCollector.Group>
+        var fields: [PlannedField] = []
+        var field: OpenField?
+    }
+
+    /// A field whose selections are being planned, one for each possible type.
+    private struct OpenField {
+        let group: FieldCollector.Group
+        let definition: FieldDefinition
+        let selectionSets: [SelectionSet]
+        var possibleTypes: ArraySlice<TypeDefinition>
+        var selections: [PlannedSelection] = []
+    }
+
+    init(
+        collector: FieldCollector, source: Source, resolvers: any ResolverSource, fieldsMax: Int
+    ) {
+        self.collector = collector
+        self.source = source
+        self.resolvers = resolvers
+        self.fieldsMax = fieldsMax
+    }
+
     var schema: Schema { collector.schema }
 
+    /// Plans what is below the deepest fields first, with a stack of its own: fragments may nest as deep as they are many.
     mutating func plan(
         _ selectionSets: [SelectionSet], for type: TypeDefinition
-    ) throws(GraphQLError) -> PlannedSelection {
+    ) throws(GraphQLError) {
+        var around = [open(selectionSets, for: type)]
+        while let innermost = around.indices.last {
+            if var field = around[innermost].field {
+                guard let possible = field.possibleTypes.first else {
+                    around[innermost].fields.append(
+                        plannedField(field, of: around[innermost].type))
+                    around[innermost].field = nil
+                    continue
+                }
+                let next = open(field.selectionSets, for: possible)
+                guard let planned = memo[next.key] else {
+                    around.append(next)
+                    continue
+                }
+                field.possibleTypes.removeFirst()
+                field.selections.append(planned)
+                around[innermost].field = field
+            } else if let group = around[innermost].rest.popFirst() {
+                around[innermost].field = try open(group, of: around[innermost].type)
+            } else {
+                let done = around.removeLast()
+                let planned = PlannedSelection(type: done.type, fields: done.fields)
+                memo[done.key] = planned
+                finished.append(planned)
+            }
+        }
+    }
+
+    private func open(_ selectionSets: [SelectionSet], for type: TypeDefinition) -> OpenSelection {
         let key = SelectionKey(
             type: ObjectIdentifier(type), selectionSets: selectionSets.map(\.range))
-        if let planned = memo[key] { return planned }
-        var fields: [PlannedField] = []
-        for group in collector.collect(selectionSets, for: type) {
-            guard let selected = try select(group, of: type) else { continue }
-            fields.append(PlannedField(selected))
-        }
-        let planned = PlannedSelection(type: type, fields: fields)
-        memo[key] = planned
-        return planned
+        let groups = memo[key] == nil ? collector.collect(selectionSets, for: type) : []
+        return OpenSelection(key: key, type: type, rest: groups[...])
     }
 
     /// nil for a field that the type does not have, which validation has refused before.
-    private mutating func select(
+    private mutating func open(
         _ group: FieldCollector.Group, of type: TypeDefinition
-    ) throws(GraphQLError) -> SelectedField? {
+    ) throws(GraphQLError) -> OpenField? {
         guard let field = group.fields.first,
             let definition = schema.field(named: field.name.value, of: type)
         else { return nil }
@@ -69,19 +123,25 @@ private struct Planner {
                     .init("limit", .string("plannedFieldsMax")), .init("max", .int(fieldsMax)),
                 ])
         }
-        var selections: [PlannedSelection] = []
+        var possibleTypes: [TypeDefinition] = []
         if let named = schema.type(named: definition.namedType), named.isComposite {
-            let selectionSets = group.fields.compactMap(\.selectionSet)
-            for possible in schema.possibleTypes(of: named) {
-                selections.append(try plan(selectionSets, for: possible))
-            }
+            possibleTypes = schema.possibleTypes(of: named)
         }
-        return SelectedField(
-            definition: definition, parentType: type, responseKey: group.responseKey,
-            selections: selections, locations: group.fields.map(\.range),
-            arguments: arguments(of: field, definition),
-            resolver: schema.introspectionResolver(for: definition, of: type)
-                ?? resolvers.resolver(for: definition, of: type))
+        return OpenField(
+            group: group, definition: definition,
+            selectionSets: possibleTypes.isEmpty ? [] : group.fields.compactMap(\.selectionSet),
+            possibleTypes: possibleTypes[...])
+    }
+
+    private func plannedField(_ field: OpenField, of type: TypeDefinition) -> PlannedField {
+        let definition = field.definition
+        return PlannedField(
+            SelectedField(
+                definition: definition, parentType: type, responseKey: field.group.responseKey,
+                selections: field.selections, locations: field.group.fields.map(\.range),
+                arguments: arguments(of: field.group.fields[0], definition),
+                resolver: schema.introspectionResolver(for: definition, of: type)
+                    ?? resolvers.resolver(for: definition, of: type)))
     }
 
     private func arguments(of field: Field, _ definition: FieldDefinition) -> PlannedArguments {

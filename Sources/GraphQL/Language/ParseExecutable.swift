@@ -81,25 +81,41 @@ extension Parser {
 
     /// SelectionSet :: `{` Selection+ `}`
     mutating func parseSelectionSet() throws(GraphQLError) {
+        try openSelectionSet()
+        while true {
+            var selection = open(.field)
+            let hasSelectionSet =
+                isAt(.spread) ? try parseFragment(&selection) : try parseField(&selection)
+            if hasSelectionSet {
+                unclosed.append(selection)
+                try openSelectionSet()
+                continue
+            }
+            close(selection)
+            while try skip(.rightBrace) {
+                close(unclosed.removeLast())
+                ascend()
+                guard let selection = unclosed.popLast() else { return }
+                close(selection)
+            }
+        }
+    }
+
+    private mutating func openSelectionSet() throws(GraphQLError) {
         try descend()
-        let node = open(.selectionSet)
+        unclosed.append(open(.selectionSet))
         try expect(.leftBrace)
-        repeat {
-            if isAt(.spread) { try parseFragment() } else { try parseField() }
-        } while try !skip(.rightBrace)
-        close(node)
-        ascend()
     }
 
     /// Field :: Alias? Name Arguments? Directives? SelectionSet?
-    private mutating func parseField() throws(GraphQLError) {
-        var node = open(.field)
+    ///
+    /// - Returns: whether the selection set follows, which is still to be read.
+    private mutating func parseField(_ node: inout Node) throws(GraphQLError) -> Bool {
         try parseName(of: &node)
         if isAt(.colon) { try parseAlias(of: &node) }
         if isAt(.leftParenthesis) { try parseArguments(isConst: false) }
         if isAt(.at) { try parseDirectives(isConst: false) }
-        if isAt(.leftBrace) { try parseSelectionSet() }
-        close(node)
+        return isAt(.leftBrace)
     }
 
     /// Arguments :: `(` Argument+ `)`
@@ -131,20 +147,20 @@ extension Parser {
     /// FragmentSpread :: `...` FragmentName Directives?
     ///
     /// InlineFragment :: `...` TypeCondition? Directives? SelectionSet
-    private mutating func parseFragment() throws(GraphQLError) {
-        var node = open(.fragmentSpread)
+    ///
+    /// - Returns: whether it is an inline fragment, whose selection set is still to be read.
+    private mutating func parseFragment(_ node: inout Node) throws(GraphQLError) -> Bool {
         try advance()
         let hasTypeCondition = try skipKeyword("on")
-        if !hasTypeCondition, isAt(.name) {
+        let isSpread = !hasTypeCondition && isAt(.name)
+        node.kind = isSpread ? .fragmentSpread : .inlineFragment
+        if isSpread {
             try parseName(of: &node)
-            try parseDirectives(isConst: false)
-        } else {
-            node.kind = .inlineFragment
-            if hasTypeCondition { try parseNamed(.namedType) }
-            try parseDirectives(isConst: false)
-            try parseSelectionSet()
+        } else if hasTypeCondition {
+            try parseNamed(.namedType)
         }
-        close(node)
+        try parseDirectives(isConst: false)
+        return !isSpread
     }
 
     /// FragmentDefinition ::

@@ -8,7 +8,7 @@ public struct ParseLimits: Sendable {
     public var tokensMax: Int
     /// Levels of selection sets, list and object values and list types, counted together.
     ///
-    /// It bounds the parser's stack: about 1 kB a level in a release build.
+    /// Neither the parser nor what reads its trees needs the thread's stack for them.
     public var nestingMax: Int
 
     public init(sourceBytesMax: Int = 100_000, tokensMax: Int = 5_000, nestingMax: Int = 64) {

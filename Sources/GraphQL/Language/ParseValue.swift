@@ -4,9 +4,54 @@ extension Parser {
     ///
     /// Spec: https://spec.graphql.org/September2025/#Value
     mutating func parseValue(isConst: Bool) throws(GraphQLError) {
+        let outermost = unclosed.count
+        repeat {
+            switch kind {
+            case .leftBracket: try openBracket(.list)
+            case .leftBrace: try openBracket(.object)
+            default: try parseLeafValue(isConst: isConst)
+            }
+            while unclosed.count > outermost, try !isAtNextValue() {}
+        } while unclosed.count > outermost
+    }
+
+    private mutating func openBracket(_ kind: NodeKind) throws(GraphQLError) {
+        try descend()
+        unclosed.append(open(kind))
+        try advance()
+    }
+
+    /// Closes the innermost list, object or object field where it ends.
+    ///
+    /// ListValue[Const] :: `[` `]` | `[` Value[?Const]+ `]`
+    ///
+    /// ObjectValue[Const] :: `{` `}` | `{` ObjectField[?Const]+ `}`
+    ///
+    /// ObjectField[Const] :: Name `:` Value[?Const]
+    ///
+    /// - Returns: whether it goes on, with a value.
+    private mutating func isAtNextValue() throws(GraphQLError) -> Bool {
+        let innermost = unclosed[unclosed.count - 1]
+        if innermost.kind == .objectField {
+            close(unclosed.removeLast())
+            return false
+        }
+        if try skip(innermost.kind == .list ? .rightBracket : .rightBrace) {
+            close(unclosed.removeLast())
+            ascend()
+            return false
+        }
+        if innermost.kind == .object {
+            var field = open(.objectField)
+            try parseName(of: &field)
+            try expect(.colon)
+            unclosed.append(field)
+        }
+        return true
+    }
+
+    private mutating func parseLeafValue(isConst: Bool) throws(GraphQLError) {
         switch kind {
-        case .leftBracket: try parseList(isConst: isConst)
-        case .leftBrace: try parseObject(isConst: isConst)
         case .int: try parseLeaf(.int)
         case .float: try parseLeaf(.float)
         case .string, .blockString: try parseString(.string)
@@ -41,53 +86,27 @@ extension Parser {
                 : "Unexpected \(TokenKind.dollar.description).")
     }
 
-    /// ListValue[Const] :: `[` `]` | `[` Value[?Const]+ `]`
-    private mutating func parseList(isConst: Bool) throws(GraphQLError) {
-        try descend()
-        let node = open(.list)
-        try advance()
-        while try !skip(.rightBracket) { try parseValue(isConst: isConst) }
-        close(node)
-        ascend()
-    }
-
-    /// ObjectValue[Const] :: `{` `}` | `{` ObjectField[?Const]+ `}`
-    private mutating func parseObject(isConst: Bool) throws(GraphQLError) {
-        try descend()
-        let node = open(.object)
-        try advance()
-        while try !skip(.rightBrace) { try parseObjectField(isConst: isConst) }
-        close(node)
-        ascend()
-    }
-
-    /// ObjectField[Const] :: Name `:` Value[?Const]
-    private mutating func parseObjectField(isConst: Bool) throws(GraphQLError) {
-        var node = open(.objectField)
-        try parseName(of: &node)
-        try expect(.colon)
-        try parseValue(isConst: isConst)
-        close(node)
-    }
-
     /// Type :: NamedType | ListType | NonNullType
     ///
     /// A non-null is no node of its own, for it is known only behind its type.
     ///
     /// Spec: https://spec.graphql.org/September2025/#Type
     mutating func parseTypeReference() throws(GraphQLError) {
-        var node = open(.namedType)
-        if isAt(.leftBracket) {
-            try descend()
-            node.kind = .listType
-            try advance()
-            try parseTypeReference()
+        let outermost = unclosed.count
+        while isAt(.leftBracket) { try openBracket(.listType) }
+        var named = open(.namedType)
+        try parseName(of: &named)
+        try closeType(named)
+        while unclosed.count > outermost {
             try expect(.rightBracket)
             ascend()
-        } else {
-            try parseName(of: &node)
+            try closeType(unclosed.removeLast())
         }
-        guard isAt(.bang) else { return close(node) }
+    }
+
+    private mutating func closeType(_ open: Node) throws(GraphQLError) {
+        guard isAt(.bang) else { return close(open) }
+        var node = open
         // The type ends before its non-null; only a list needs to know where.
         if node.kind == .listType { node.nameStart = previousEnd }
         node.detail = 1

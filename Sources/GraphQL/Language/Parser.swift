@@ -55,7 +55,8 @@ private func parseTree(
 ///
 /// A production opens its node, which puts it into the tree before its children, and closes it behind them.
 ///
-/// Recursion is bounded by `ParseLimits.nestingMax`, so no text overflows the stack.
+/// What can stand in itself (selection sets, values, list types) is read with a stack of open nodes instead of recursion, so
+/// no text overflows the stack of the thread.
 struct Parser: ~Copyable, ~Escapable {
     private var lexer: Lexer
     private let nestingMax: Int
@@ -63,6 +64,8 @@ struct Parser: ~Copyable, ~Escapable {
     private var nodes: Nodes
     private var names: NameTable
     private var strings: [String] = []
+    /// Selection sets, values and list types around the current token, and the fields they belong to.
+    var unclosed: [Node] = []
 
     /// Takes a text that `Source.check` let pass; `advance` reads the first token.
     @_lifetime(copy bytes)

@@ -29,34 +29,61 @@ extension VariableDefinition {
 }
 
 extension SelectionSet {
-    fileprivate var printed: String { block(selections.map(\.printed)) }
+    /// Each selection in a line of its own, the sets inside deeper by two spaces.
+    fileprivate var printed: String {
+        var text = "{"
+        // What is left of the sets around the place: a stack instead of recursion.
+        var sets = [selections[...]]
+        while var rest = sets.popLast() {
+            guard let selection = rest.popFirst() else {
+                text += lineBreak(depth: sets.count) + "}"
+                continue
+            }
+            sets.append(rest)
+            let depth = sets.count
+            text += lineBreak(depth: depth) + indented(selection.printedHead, depth: depth)
+            guard let inner = selection.selectionSet else { continue }
+            text += " {"
+            sets.append(inner.selections[...])
+        }
+        return text
+    }
 }
 
 extension Selection {
-    fileprivate var printed: String {
+    /// Without its own selections.
+    fileprivate var printedHead: String {
         switch self {
-        case .field(let field): field.printed
+        case .field(let field): field.printedHead
         case .fragmentSpread(let spread):
             words(["..." + spread.name.value, spread.directives.printed])
         case .inlineFragment(let fragment):
             words([
                 "...", fragment.typeCondition.map { "on " + $0.value } ?? "",
-                fragment.directives.printed, fragment.selectionSet.printed,
+                fragment.directives.printed,
             ])
+        }
+    }
+
+    fileprivate var selectionSet: SelectionSet? {
+        switch self {
+        case .field(let field): field.selectionSet
+        case .fragmentSpread: nil
+        case .inlineFragment(let fragment): fragment.selectionSet
         }
     }
 }
 
 extension Field {
     /// Arguments stand in one line, or each in its own where the line would exceed 80 characters.
-    fileprivate var printed: String {
+    fileprivate var printedHead: String {
         let name = (alias.map { $0.value + ": " } ?? "") + name.value
         let arguments = arguments.map(\.printed)
         var line = name + parenthesized(arguments)
         if line.utf16.count > 80, !arguments.isEmpty {
             line = name + "(\n" + indented(arguments.joined(separator: "\n")) + "\n)"
         }
-        return words([line, directives.printed, selectionSet?.printed ?? ""])
+        return words([line, directives.printed])
     }
 }
 

@@ -1,7 +1,7 @@
 /// What a JSON text may cost.
 public struct JSONLimits: Sendable {
     public var bytesMax: Int
-    /// Levels of lists and objects. It bounds the reader's stack: about 300 bytes a level.
+    /// Levels of lists and objects. The reader needs no stack for them, but freeing the value does: about 300 bytes a level.
     public var nestingMax: Int
 
     public init(bytesMax: Int = 1 << 20, nestingMax: Int = 64) {

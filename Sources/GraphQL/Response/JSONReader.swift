@@ -18,12 +18,24 @@ public func parseJSON(
     return value
 }
 
-/// A recursive-descent reader over bytes that are known to be UTF-8.
+/// A reader over bytes that are known to be UTF-8.
+///
+/// What is read waits on stacks of its own for the list or object around it, so nesting costs nothing of the thread's.
 struct JSONReader: ~Copyable {
     let bytes: [UInt8]
     let nestingMax: Int
     var position = 0
-    private var nesting = 0
+    private var around: [Container] = []
+    private var values: [Value] = []
+    private var names: [String] = []
+
+    /// A list or object that is being read: its values and names are those from there on.
+    private struct Container {
+        let isObject: Bool
+        let valuesStart: Int
+        let namesStart: Int
+        var seenNames = SeenNames()
+    }
 
     init(bytes: [UInt8], nestingMax: Int) {
         self.bytes = bytes
@@ -31,10 +43,76 @@ struct JSONReader: ~Copyable {
     }
 
     mutating func readValue() throws(JSONError) -> Value {
-        switch try nextByte() {
+        while true {
+            switch try nextByte() {
+            case UInt8(ascii: "{"): try open(isObject: true)
+            case UInt8(ascii: "["): try open(isObject: false)
+            default: values.append(try readLeaf())
+            }
+            // Up to the place of the next value.
+            while try !isAtNextValue() {
+                if around.isEmpty { return values.removeLast() }
+            }
+        }
+    }
+
+    private mutating func open(isObject: Bool) throws(JSONError) {
+        guard around.count < nestingMax else {
+            throw .tooDeep(nestingMax: nestingMax, offset: position)
+        }
+        position += 1
+        around.append(
+            Container(isObject: isObject, valuesStart: values.count, namesStart: names.count))
+    }
+
+    /// Takes what stands behind a value or an opening bracket; closes the innermost list or object where it ends.
+    private mutating func isAtNextValue() throws(JSONError) -> Bool {
+        guard let innermost = around.last else { return false }
+        let end = innermost.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
+        let byte = try nextByte()
+        if byte == end {
+            position += 1
+            close()
+            return false
+        }
+        if values.count > innermost.valuesStart {
+            guard byte == UInt8(ascii: ",") else { throw .unexpected(offset: position) }
+            position += 1
+        }
+        if innermost.isObject { try readName() }
+        return true
+    }
+
+    private mutating func close() {
+        let container = around.removeLast()
+        let items = values[container.valuesStart...]
+        let value: Value =
+            container.isObject
+            ? .object(zip(names[container.namesStart...], items).map(Value.Member.init))
+            : .list(Array(items))
+        values.removeSubrange(container.valuesStart...)
+        names.removeSubrange(container.namesStart...)
+        values.append(value)
+    }
+
+    /// The name of a member of the innermost object, and the colon behind it.
+    private mutating func readName() throws(JSONError) {
+        guard try nextByte() == UInt8(ascii: "\"") else { throw .unexpected(offset: position) }
+        let offset = position
+        let name = try readString()
+        let innermost = around.count - 1
+        let start = around[innermost].namesStart
+        guard around[innermost].seenNames.insert(name, after: names[start...]) else {
+            throw .duplicateMember(name: name, offset: offset)
+        }
+        names.append(name)
+        guard try nextByte() == UInt8(ascii: ":") else { throw .unexpected(offset: position) }
+        position += 1
+    }
+
+    private mutating func readLeaf() throws(JSONError) -> Value {
+        switch bytes[position] {
         case UInt8(ascii: "\""): return .string(try readString())
-        case UInt8(ascii: "{"): return .object(try readMembers())
-        case UInt8(ascii: "["): return .list(try readItems())
         case UInt8(ascii: "t"): return try readWord("true", .boolean(true))
         case UInt8(ascii: "f"): return try readWord("false", .boolean(false))
         case UInt8(ascii: "n"): return try readWord("null", .null)
@@ -47,61 +125,6 @@ struct JSONReader: ~Copyable {
     mutating func expectEnd() throws(JSONError) {
         skipWhiteSpace()
         guard position == bytes.count else { throw .unexpected(offset: position) }
-    }
-
-    private mutating func readItems() throws(JSONError) -> [Value] {
-        try descend()
-        var items: [Value] = []
-        if try nextByte() == UInt8(ascii: "]") {
-            position += 1
-        } else {
-            repeat { items.append(try readValue()) } while try skipComma(before: UInt8(ascii: "]"))
-        }
-        nesting -= 1
-        return items
-    }
-
-    private mutating func readMembers() throws(JSONError) -> [Value.Member] {
-        try descend()
-        var members: [Value.Member] = []
-        if try nextByte() == UInt8(ascii: "}") {
-            position += 1
-        } else {
-            var names = SeenNames()
-            repeat {
-                guard try nextByte() == UInt8(ascii: "\"") else {
-                    throw .unexpected(offset: position)
-                }
-                let offset = position
-                let name = try readString()
-                guard names.insert(name, after: members) else {
-                    throw .duplicateMember(name: name, offset: offset)
-                }
-                guard try nextByte() == UInt8(ascii: ":") else {
-                    throw .unexpected(offset: position)
-                }
-                position += 1
-                members.append(.init(name, try readValue()))
-            } while try skipComma(before: UInt8(ascii: "}"))
-        }
-        nesting -= 1
-        return members
-    }
-
-    private mutating func descend() throws(JSONError) {
-        guard nesting < nestingMax else {
-            throw .tooDeep(nestingMax: nestingMax, offset: position)
-        }
-        nesting += 1
-        position += 1
-    }
-
-    /// Takes a comma and returns true, or takes the end of the list or object and returns false.
-    private mutating func skipComma(before end: UInt8) throws(JSONError) -> Bool {
-        let byte = try nextByte()
-        guard byte == UInt8(ascii: ",") || byte == end else { throw .unexpected(offset: position) }
-        position += 1
-        return byte != end
     }
 
     private mutating func readWord(_ word: StaticString, _ value: Value) throws(JSONError) -> Value
@@ -139,12 +162,10 @@ private struct SeenNames {
     private static let comparedMax = 16
     private var names: Set<String> = []
 
-    /// False if a member already has the name.
-    mutating func insert(_ name: String, after members: [Value.Member]) -> Bool {
-        if members.count < Self.comparedMax {
-            return !members.contains { $0.name == name }
-        }
-        if names.isEmpty { names = Set(members.map(\.name)) }
+    /// False if one of the others has the name.
+    mutating func insert(_ name: String, after others: ArraySlice<String>) -> Bool {
+        if others.count < Self.comparedMax { return !others.contains(name) }
+        if names.isEmpty { names = Set(others) }
         return names.insert(name).inserted
     }
 }

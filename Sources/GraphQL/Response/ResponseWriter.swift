@@ -165,29 +165,64 @@ public struct ResponseWriter: ~Copyable {
         }
     }
 
+    /// Numbers that JSON does not have are null.
     public mutating func write(_ value: Value) {
+        if writeLeaf(value) { return }
+        // What is left of the lists and objects around the place: nesting costs nothing of the thread's stack.
+        var around = [OpenValue(value)]
+        append(around[0].opening)
+        while let innermost = around.indices.last {
+            guard let item = around[innermost].next() else {
+                append(around.removeLast().closing)
+                continue
+            }
+            if !item.isFirst { append(UInt8(ascii: ",")) }
+            if let name = item.name {
+                write(name)
+                append(UInt8(ascii: ":"))
+            }
+            if !writeLeaf(item.value) {
+                around.append(OpenValue(item.value))
+                append(around[innermost + 1].opening)
+            }
+        }
+    }
+
+    /// False, with nothing written, for lists and objects.
+    private mutating func writeLeaf(_ value: Value) -> Bool {
         switch value {
         case .null: writeNull()
         case .boolean(let value): write(value)
         case .int(let value): write(value)
         case .float(let value): if !write(value) { writeNull() }
         case .string(let value): write(value)
-        case .list(let items):
-            append(UInt8(ascii: "["))
-            for (index, item) in items.enumerated() {
-                if index > 0 { append(UInt8(ascii: ",")) }
-                write(item)
-            }
-            append(UInt8(ascii: "]"))
-        case .object(let members):
-            append(UInt8(ascii: "{"))
-            for (index, member) in members.enumerated() {
-                if index > 0 { append(UInt8(ascii: ",")) }
-                write(member.name)
-                append(UInt8(ascii: ":"))
-                write(member.value)
-            }
-            append(UInt8(ascii: "}"))
+        case .list, .object: return false
+        }
+        return true
+    }
+}
+
+/// A list or an object that is being written.
+private struct OpenValue {
+    private let value: Value
+    private var index = 0
+
+    init(_ value: Value) { self.value = value }
+
+    var opening: UInt8 { isObject ? UInt8(ascii: "{") : UInt8(ascii: "[") }
+    var closing: UInt8 { isObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
+
+    private var isObject: Bool { if case .object = value { true } else { false } }
+
+    mutating func next() -> (isFirst: Bool, name: String?, value: Value)? {
+        defer { index += 1 }
+        switch value {
+        case .list(let items) where index < items.count:
+            return (index == 0, nil, items[index])
+        case .object(let members) where index < members.count:
+            return (index == 0, members[index].name, members[index].value)
+        default:
+            return nil
         }
     }
 }

@@ -33,5 +33,5 @@ public enum Value: Sendable, Equatable {
     public var int: Int? { if case .int(let value) = self { value } else { nil } }
     public var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
     public var list: [Value]? { if case .list(let value) = self { value } else { nil } }
-    public var isNull: Bool { self == .null }
+    public var isNull: Bool { if case .null = self { true } else { false } }
 }

@@ -1,14 +1,16 @@
 /// Finds the pairs of fields that conflict, in the order and with the words of graphql-js.
 ///
 /// Every field is compared with every other of its response key, fragments are compared in pairs, each pair once. That
-/// is quadratic: the work is bounded by a budget, the depth by `depthMax`.
+/// is quadratic: the work is bounded by a budget, the depth by `depthMax`. What is still to be compared is on a stack.
 struct FieldConflicts {
     /// Levels of nested fields through fragments: far above any limit on the depth of an operation.
     private static let depthMax = 128
 
     private var comparisonsLeft: Int
-    private var depth = 0
     private var isTooDeep = false
+    private var tasks: [Task] = []
+    /// Conflicts found so far: at the top, and below each pair of fields whose selections are compared.
+    private var found: [[FieldConflict]] = []
     private var conflictsLeft = 0
     /// By the offset of the selection set.
     private var collections: [Int32: Collection] = [:]
@@ -28,22 +30,22 @@ struct FieldConflicts {
     ) -> [FieldConflict] {
         conflictsLeft = context.options.errorsMax + 1
         let collection = collect(selectionSet, of: parentType, in: context)
-        var found: [FieldConflict] = []
+        found = [[]]
         for (key, fields) in collection.groups where fields.count > 1 {
             for first in fields.indices {
                 for second in fields.indices[(first + 1)...] {
-                    compare(key, fields[first], fields[second], false, &found, in: context)
-                    if isDone { return found }
+                    run(.fields(key, fields[first], fields[second], false), in: context)
+                    if isDone { return found[0] }
                 }
             }
         }
         for (index, name) in collection.fragments.enumerated() {
-            compare(collection, with: name, false, &found, in: context)
+            run(.withFragment(collection, name, false), in: context)
             for other in collection.fragments[(index + 1)...] {
-                compareFragments(name, other, false, &found, in: context)
+                run(.fragments(name, other, false), in: context)
             }
         }
-        return found
+        return found[0]
     }
 
     private var isDone: Bool { isOverBudget || conflictsLeft <= 0 }
@@ -97,14 +99,18 @@ struct FieldConflicts {
         _ collection: Collection, from selectionSet: SelectionSet, of parentType: TypeDefinition?,
         in context: ValidationContext
     ) {
-        comparisonsLeft -= selectionSet.selections.count
-        for selection in selectionSet.selections {
+        // What is left of the inline fragments around the place.
+        var around = [(rest: selectionSet.selections[...], type: parentType)]
+        while var (rest, type) = around.popLast() {
+            guard let selection = rest.popFirst() else { continue }
+            comparisonsLeft -= 1
+            around.append((rest, type))
             switch selection {
             case .field(let field):
-                let definition = parentType.flatMap {
+                let definition = type.flatMap {
                     context.schema.field(named: field.name.value, of: $0)
                 }
-                let entry = Entry(parentType: parentType, field: field, type: definition?.type)
+                let entry = Entry(parentType: type, field: field, type: definition?.type)
                 if let index = collection.indices[field.responseKey] {
                     collection.groups[index].fields.append(entry)
                 } else {
@@ -112,10 +118,10 @@ struct FieldConflicts {
                     collection.groups.append((field.responseKey, [entry]))
                 }
             case .inlineFragment(let fragment):
-                let type =
-                    fragment.typeCondition.map { context.schema.type(named: $0.value) }
-                    ?? parentType
-                fill(collection, from: fragment.selectionSet, of: type, in: context)
+                if let condition = fragment.typeCondition {
+                    type = context.schema.type(named: condition.value)
+                }
+                around.append((fragment.selectionSet.selections[...], type))
             case .fragmentSpread(let spread):
                 if !collection.fragments.contains(spread.name.value) {
                     collection.fragments.append(spread.name.value)
@@ -135,58 +141,99 @@ struct FieldConflicts {
 
     // MARK: - Comparisons
 
-    /// Every field of one collection with every field of the other.
-    private mutating func compare(
-        _ left: Collection, _ right: Collection, _ areExclusive: Bool,
-        _ found: inout [FieldConflict], in context: ValidationContext
-    ) {
-        comparisonsLeft -= left.groups.count
-        for (key, leftFields) in left.groups {
-            let rightFields = right.fields(key)
-            for leftField in leftFields {
-                for rightField in rightFields {
-                    if isDone { return }
-                    compare(key, leftField, rightField, areExclusive, &found, in: context)
-                }
+    /// A comparison; the flag says whether both sides are on types that exclude one another.
+    private enum Task {
+        case fields(String, Entry, Entry, Bool)
+        /// Every field of one collection with every field of the other that has its response key.
+        case collections(Collection, Collection, Bool, next: Position)
+        /// A collection with a fragment and the fragments that one spreads.
+        case withFragment(Collection, String, Bool)
+        /// Two fragments and the fragments they spread.
+        case fragments(String, String, Bool)
+        /// The selections of two fields are compared.
+        case finish(String, Entry, Entry)
+    }
+
+    private struct Position {
+        var group = 0
+        var left = 0
+        var right = 0
+    }
+
+    private mutating func run(_ task: Task, in context: ValidationContext) {
+        tasks.append(task)
+        while let task = tasks.popLast() {
+            switch task {
+            case .fields(let key, let left, let right, let areExclusive):
+                compare(key, left, right, areExclusive, in: context)
+            case .collections(let left, let right, let areExclusive, let next):
+                compare(left, right, areExclusive, from: next)
+            case .withFragment(let collection, let name, let areExclusive):
+                compare(collection, with: name, areExclusive, in: context)
+            case .fragments(let left, let right, let areExclusive):
+                compareFragments(left, right, areExclusive, in: context)
+            case .finish(let key, let left, let right):
+                finish(key, left, right)
             }
         }
     }
 
-    /// A collection with a fragment and the fragments that one spreads.
+    private mutating func report(_ conflict: FieldConflict) {
+        found[found.count - 1].append(conflict)
+    }
+
     private mutating func compare(
-        _ collection: Collection, with name: String, _ areExclusive: Bool,
-        _ found: inout [FieldConflict], in context: ValidationContext
+        _ left: Collection, _ right: Collection, _ areExclusive: Bool, from start: Position
     ) {
-        // A stack instead of recursion: a chain of fragments may be as long as the document.
-        var stack = [name]
-        while let name = stack.popLast() {
-            comparisonsLeft -= 1
-            let pair = SelectionAndFragment(selectionSet: collection.id, fragment: name)
-            guard !isDone, !isKnown(&comparedWithFragment[pair], areExclusive),
-                let other = collect(fragment: name, in: context), other !== collection
-            else { continue }
-            compare(collection, other, areExclusive, &found, in: context)
-            stack += other.fragments.reversed()
+        var next = start
+        while next.group < left.groups.count, !isDone {
+            if next.left == 0, next.right == 0 { comparisonsLeft -= 1 }
+            let (key, leftFields) = left.groups[next.group]
+            let rightFields = right.fields(key)
+            guard next.left < leftFields.count, !rightFields.isEmpty else {
+                next = Position(group: next.group + 1)
+                continue
+            }
+            let pair = (leftFields[next.left], rightFields[next.right])
+            next.right += 1
+            if next.right == rightFields.count { (next.left, next.right) = (next.left + 1, 0) }
+            tasks.append(.collections(left, right, areExclusive, next: next))
+            tasks.append(.fields(key, pair.0, pair.1, areExclusive))
+            return
         }
     }
 
-    /// Two fragments and the fragments they spread.
-    private mutating func compareFragments(
-        _ left: String, _ right: String, _ areExclusive: Bool, _ found: inout [FieldConflict],
+    private mutating func compare(
+        _ collection: Collection, with name: String, _ areExclusive: Bool,
         in context: ValidationContext
     ) {
-        var stack = [(left, right)]
-        while let (left, right) = stack.popLast() {
-            comparisonsLeft -= 1
-            guard !isDone, left != right,
-                !isKnown(&comparedFragments[FragmentPair(left, right)], areExclusive),
-                let leftFields = collect(fragment: left, in: context),
-                let rightFields = collect(fragment: right, in: context)
-            else { continue }
-            compare(leftFields, rightFields, areExclusive, &found, in: context)
-            for spread in leftFields.fragments.reversed() { stack.append((spread, right)) }
-            for spread in rightFields.fragments.reversed() { stack.append((left, spread)) }
+        comparisonsLeft -= 1
+        let pair = SelectionAndFragment(selectionSet: collection.id, fragment: name)
+        guard !isDone, !isKnown(&comparedWithFragment[pair], areExclusive),
+            let other = collect(fragment: name, in: context), other !== collection
+        else { return }
+        for spread in other.fragments.reversed() {
+            tasks.append(.withFragment(collection, spread, areExclusive))
         }
+        tasks.append(.collections(collection, other, areExclusive, next: Position()))
+    }
+
+    private mutating func compareFragments(
+        _ left: String, _ right: String, _ areExclusive: Bool, in context: ValidationContext
+    ) {
+        comparisonsLeft -= 1
+        guard !isDone, left != right,
+            !isKnown(&comparedFragments[FragmentPair(left, right)], areExclusive),
+            let leftFields = collect(fragment: left, in: context),
+            let rightFields = collect(fragment: right, in: context)
+        else { return }
+        for spread in leftFields.fragments.reversed() {
+            tasks.append(.fragments(spread, right, areExclusive))
+        }
+        for spread in rightFields.fragments.reversed() {
+            tasks.append(.fragments(left, spread, areExclusive))
+        }
+        tasks.append(.collections(leftFields, rightFields, areExclusive, next: Position()))
     }
 
     /// Whether a pair was compared before, at least as strictly; from now on it was.
@@ -198,19 +245,24 @@ struct FieldConflicts {
 
     private mutating func compare(
         _ key: String, _ left: Entry, _ right: Entry, _ parentsAreExclusive: Bool,
-        _ found: inout [FieldConflict], in context: ValidationContext
+        in context: ValidationContext
     ) {
+        guard !isDone else { return }
         comparisonsLeft -= 1
         let areExclusive = parentsAreExclusive || areDifferentObjects(left, right)
         if let reason = plainReason(left, right, areExclusive, in: context.schema) {
             conflictsLeft -= 1
-            found.append(
+            report(
                 FieldConflict(
-                    responseKey: key, reason: .plain(reason), left: [left.field.range],
+                    responseKey: key, reason: reason, left: [left.field.range],
                     right: [right.field.range]))
             return
         }
         guard let leftSet = left.field.selectionSet, let rightSet = right.field.selectionSet else {
+            return
+        }
+        guard found.count <= Self.depthMax else {
+            isTooDeep = true
             return
         }
         let schema = context.schema
@@ -218,38 +270,30 @@ struct FieldConflicts {
             leftSet, of: left.type.flatMap { schema.type(named: $0.namedType) }, in: context)
         let rightFields = collect(
             rightSet, of: right.type.flatMap { schema.type(named: $0.namedType) }, in: context)
-        let inner = subfieldConflicts(leftFields, rightFields, areExclusive, in: context)
-        guard !inner.isEmpty else { return }
-        found.append(
-            FieldConflict(
-                responseKey: key, reason: .subfields(inner.map { ($0.responseKey, $0.reason) }),
-                left: [left.field.range] + inner.flatMap(\.left),
-                right: [right.field.range] + inner.flatMap(\.right)))
+        found.append([])
+        tasks.append(.finish(key, left, right))
+        let first = tasks.count
+        tasks.append(.collections(leftFields, rightFields, areExclusive, next: Position()))
+        tasks += rightFields.fragments.map { .withFragment(leftFields, $0, areExclusive) }
+        tasks += leftFields.fragments.map { .withFragment(rightFields, $0, areExclusive) }
+        for leftName in leftFields.fragments {
+            tasks += rightFields.fragments.map { .fragments(leftName, $0, areExclusive) }
+        }
+        // The next one is the last.
+        tasks[first...].reverse()
     }
 
-    private mutating func subfieldConflicts(
-        _ left: Collection, _ right: Collection, _ areExclusive: Bool, in context: ValidationContext
-    ) -> [FieldConflict] {
-        guard depth < Self.depthMax else {
-            isTooDeep = true
-            return []
+    private mutating func finish(_ key: String, _ left: Entry, _ right: Entry) {
+        let inner = found.removeLast()
+        guard !inner.isEmpty else { return }
+        let reasons = inner.map {
+            "subfields \"\($0.responseKey)\" conflict because \($0.reason)"
         }
-        depth += 1
-        defer { depth -= 1 }
-        var found: [FieldConflict] = []
-        compare(left, right, areExclusive, &found, in: context)
-        for name in right.fragments {
-            compare(left, with: name, areExclusive, &found, in: context)
-        }
-        for name in left.fragments {
-            compare(right, with: name, areExclusive, &found, in: context)
-        }
-        for leftName in left.fragments {
-            for rightName in right.fragments {
-                compareFragments(leftName, rightName, areExclusive, &found, in: context)
-            }
-        }
-        return found
+        report(
+            FieldConflict(
+                responseKey: key, reason: reasons.joined(separator: " and "),
+                left: [left.field.range] + inner.flatMap(\.left),
+                right: [right.field.range] + inner.flatMap(\.right)))
     }
 
     /// Why two fields conflict by themselves, their selections aside.

@@ -138,26 +138,36 @@ func haveSameArguments(_ left: NodeList<Argument>, _ right: NodeList<Argument>) 
 
 /// Whether two literals are written alike, the order of object fields aside.
 private func isSameValue(_ left: ValueNode, _ right: ValueNode) -> Bool {
-    switch (left.kind, right.kind) {
+    var pending = [(left, right)]
+    while let (left, right) = pending.popLast() {
+        switch (left.kind, right.kind) {
+        case (.list(let left), .list(let right)):
+            guard left.count == right.count else { return false }
+            pending += zip(left, right)
+        case (.object(let left), .object(let right)):
+            guard left.count == right.count else { return false }
+            let left = left.sorted { $0.name.value < $1.name.value }
+            let right = right.sorted { $0.name.value < $1.name.value }
+            for (one, other) in zip(left, right) {
+                guard one.name == other.name else { return false }
+                pending.append((one.value, other.value))
+            }
+        case (let left, let right):
+            guard isSameLeaf(left, right) else { return false }
+        }
+    }
+    return true
+}
+
+private func isSameLeaf(_ left: ValueNode.Kind, _ right: ValueNode.Kind) -> Bool {
+    switch (left, right) {
     case (.variable(let left), .variable(let right)), (.int(let left), .int(let right)),
         (.float(let left), .float(let right)), (.enumeration(let left), .enumeration(let right)):
-        return left == right
+        left == right
     case (.string(let left), .string(let right)):
-        return left.value == right.value && left.isBlock == right.isBlock
-    case (.boolean(let left), .boolean(let right)):
-        return left == right
-    case (.null, .null):
-        return true
-    case (.list(let left), .list(let right)):
-        return left.count == right.count && zip(left, right).allSatisfy(isSameValue)
-    case (.object(let left), .object(let right)):
-        guard left.count == right.count else { return false }
-        let left = left.sorted { $0.name.value < $1.name.value }
-        let right = right.sorted { $0.name.value < $1.name.value }
-        return zip(left, right).allSatisfy {
-            $0.name == $1.name && isSameValue($0.value, $1.value)
-        }
-    default:
-        return false
+        left.value == right.value && left.isBlock == right.isBlock
+    case (.boolean(let left), .boolean(let right)): left == right
+    case (.null, .null): true
+    default: false
     }
 }

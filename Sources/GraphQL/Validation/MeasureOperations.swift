@@ -79,36 +79,67 @@ struct Measurements {
         return measure
     }
 
-    /// The recursion is bounded by the parser's nesting limit: spreads are looked up.
+    /// A selection set that is being measured, and the field that selects it.
+    private struct OpenSelectionSet {
+        var rest: NodeList<Selection>.SubSequence
+        /// What is selected from.
+        let type: TypeDefinition?
+        let owner: Field?
+        var total = SelectionMeasure()
+    }
+
+    /// With a stack of its own for the sets around; spreads are looked up.
     private func measure(
         _ selectionSet: SelectionSet, of type: TypeDefinition?
     ) -> SelectionMeasure {
-        var total = SelectionMeasure()
-        for selection in selectionSet.selections {
-            switch selection {
-            case .field(let field):
-                total.add(measure(field, of: type))
-            case .inlineFragment(let fragment):
-                let condition = fragment.typeCondition.map { schema.type(named: $0.value) } ?? type
-                total.add(measure(fragment.selectionSet, of: condition))
-                total.directives = saturatingSum(total.directives, fragment.directives.count)
-            case .fragmentSpread(let spread):
-                if let index = fragments.index(of: spread.name.value), let known = measures[index] {
-                    total.add(known)
+        var around: [OpenSelectionSet] = []
+        var innermost = OpenSelectionSet(
+            rest: selectionSet.selections[...], type: type, owner: nil)
+        while true {
+            switch innermost.rest.popFirst() {
+            case .field(let field)?:
+                guard let selectionSet = field.selectionSet else {
+                    innermost.total.add(measure(field, of: innermost.type, SelectionMeasure()))
+                    continue
                 }
-                total.directives = saturatingSum(total.directives, spread.directives.count)
+                let definition = innermost.type.flatMap {
+                    schema.field(named: field.name.value, of: $0)
+                }
+                let type = definition.flatMap { schema.type(named: $0.namedType) }
+                around.append(innermost)
+                innermost = OpenSelectionSet(
+                    rest: selectionSet.selections[...], type: type, owner: field)
+            case .inlineFragment(let fragment)?:
+                let type =
+                    fragment.typeCondition.map { schema.type(named: $0.value) } ?? innermost.type
+                innermost.total.directives = saturatingSum(
+                    innermost.total.directives, fragment.directives.count)
+                around.append(innermost)
+                innermost = OpenSelectionSet(
+                    rest: fragment.selectionSet.selections[...], type: type, owner: nil)
+            case .fragmentSpread(let spread)?:
+                if let index = fragments.index(of: spread.name.value), let known = measures[index] {
+                    innermost.total.add(known)
+                }
+                innermost.total.directives = saturatingSum(
+                    innermost.total.directives, spread.directives.count)
+            case nil:
+                let measured = innermost
+                guard let outer = around.popLast() else { return measured.total }
+                innermost = outer
+                innermost.total.add(
+                    measured.owner.map { measure($0, of: outer.type, measured.total) }
+                        ?? measured.total)
             }
         }
-        return total
     }
 
-    private func measure(_ field: Field, of parentType: TypeDefinition?) -> SelectionMeasure {
+    /// - Parameter inner: of the field's own selections.
+    private func measure(
+        _ field: Field, of parentType: TypeDefinition?, _ inner: SelectionMeasure
+    ) -> SelectionMeasure {
         let definition = parentType.flatMap { schema.field(named: field.name.value, of: $0) }
         let type = definition.flatMap { schema.type(named: $0.namedType) }
-        let inner =
-            field.isPlain
-            ? SelectionMeasure()
-            : field.selectionSet.map { self.measure($0, of: type) } ?? SelectionMeasure()
         let isIntrospection = field.name.value == "__schema" || field.name.value == "__type"
         let isOfIntrospection = parentType?.name.hasPrefix("__") ?? false
 
@@ -161,7 +192,7 @@ struct Measurements {
 
     /// The value of `first` or `last`; nil for a field without such arguments.
     private func pageSize(of field: Field, _ definition: FieldDefinition) -> Int? {
-        let arguments = definition.arguments.filter { $0.name == "first" || $0.name == "last" }
+        let arguments = definition.arguments.filter { pageSizeArguments.contains($0.name) }
         guard !arguments.isEmpty else { return nil }
         for argument in arguments {
             guard let given = field.arguments.first(where: { $0.name.value == argument.name })
@@ -183,6 +214,24 @@ struct Measurements {
         return limits.listSizeAssumed
     }
 }
+
+extension Document {
+    /// Names of the variables that are given as the size of a page anywhere, each once: they decide what it costs.
+    func pageSizeVariables() -> [String] {
+        var names: [String] = []
+        for index in 0..<tree.nodes.count where tree.nodes[index].kind == .argument {
+            let argument = Argument(NodeReference(tree: tree, index: index))
+            guard case .variable(let name) = argument.value.kind,
+                pageSizeArguments.contains(argument.name.value), !names.contains(name)
+            else { continue }
+            names.append(name)
+        }
+        return names
+    }
+}
+
+/// Arguments that say how many objects a page has at most.
+private let pageSizeArguments = ["first", "last"]
 
 extension FragmentReferences {
     /// Indices of all fragments, each after those it spreads; nil where they form a cycle.

@@ -1,7 +1,7 @@
 /// Walks a document once and tells `rules` of its nodes, with the types of each place in the context.
 ///
-/// Generic over the rules, so that a hook is a plain call. The recursion is bounded by the parser's nesting limit:
-/// fragments are definitions of their own, spreads are not followed.
+/// Generic over the rules, so that a hook is a plain call. Nesting costs a stack of its own, not the thread's; fragments are
+/// definitions of their own, spreads are not followed.
 func walk<Rules: ValidationRule>(_ rules: inout Rules, in context: inout ValidationContext) {
     for (index, definition) in context.document.definitions.enumerated() {
         if context.isExhausted { return }
@@ -66,45 +66,83 @@ private func walk<Rules: ValidationRule>(
     walk(variable.directives, at: .variableDefinition, &rules, &context)
 }
 
-/// Selects from `context.type`; leaves the context as it was.
+/// A selection set that the walk is inside of, and what the context was outside of it.
+private struct OpenSelectionSet {
+    /// The selection to be walked next.
+    var next: Int32
+    /// Behind the last one.
+    let end: Int32
+    let outerParentType: TypeDefinition?
+    /// The field that selects it; nil for the sets of definitions and inline fragments.
+    let owner: Int32?
+    let outerType: TypeDefinition?
+    let outerField: FieldDefinition?
+}
+
+/// Selects from `context.type`.
 private func walk<Rules: ValidationRule>(
-    _ selectionSet: SelectionSet, isInline: Bool = false, _ rules: inout Rules,
-    _ context: inout ValidationContext
+    _ selectionSet: SelectionSet, _ rules: inout Rules, _ context: inout ValidationContext
 ) {
-    if context.isExhausted { return }
-    let outer = context.parentType
-    let type = context.type
-    let parentType = type.flatMap { $0.isComposite ? $0 : nil }
-    context.parentType = parentType
-    if !isInline { rules.enter(selectionSet, in: &context) }
-    for selection in selectionSet.selections {
-        switch selection {
+    let tree = context.document.tree
+    var around: [OpenSelectionSet] = []
+    open(selectionSet, of: nil, context.type, context.field, &around, &context)
+    rules.enter(selectionSet, in: &context)
+    while let innermost = around.indices.last {
+        let index = around[innermost].next
+        guard index < around[innermost].end, !context.isExhausted else {
+            close(around.removeLast(), in: tree, &rules, &context)
+            continue
+        }
+        around[innermost].next = tree.nodes[index].next
+        switch Selection(NodeReference(tree: tree, index: index)) {
         case .field(let field):
-            walk(field, &rules, &context)
+            walk(field, &around, &rules, &context)
         case .fragmentSpread(let spread):
             rules.enter(spread, in: &context)
             walk(spread.directives, at: .fragmentSpread, &rules, &context)
         case .inlineFragment(let fragment):
-            context.type =
-                if let condition = fragment.typeCondition {
-                    context.schema.outputType(named: condition.value)
-                } else {
-                    type
-                }
+            let outerType = context.type
+            if let condition = fragment.typeCondition {
+                context.type = context.schema.outputType(named: condition.value)
+            }
             rules.enter(fragment, in: &context)
             if let condition = fragment.typeCondition {
                 rules.enter(typeNamed: condition, in: &context)
             }
             walk(fragment.directives, at: .inlineFragment, &rules, &context)
-            walk(fragment.selectionSet, isInline: true, &rules, &context)
-            context.type = type
+            open(fragment.selectionSet, of: nil, outerType, context.field, &around, &context)
         }
     }
-    context.parentType = outer
+}
+
+private func open(
+    _ selectionSet: SelectionSet, of owner: Field?, _ outerType: TypeDefinition?,
+    _ outerField: FieldDefinition?, _ around: inout [OpenSelectionSet],
+    _ context: inout ValidationContext
+) {
+    let reference = selectionSet.reference
+    around.append(
+        OpenSelectionSet(
+            next: reference.index + 1, end: reference.node.next,
+            outerParentType: context.parentType, owner: owner?.reference.index,
+            outerType: outerType, outerField: outerField))
+    context.parentType = context.type.flatMap { $0.isComposite ? $0 : nil }
+}
+
+private func close<Rules: ValidationRule>(
+    _ open: OpenSelectionSet, in tree: SyntaxTree, _ rules: inout Rules,
+    _ context: inout ValidationContext
+) {
+    context.parentType = open.outerParentType
+    if let owner = open.owner {
+        rules.leave(Field(NodeReference(tree: tree, index: owner)), in: &context)
+    }
+    (context.type, context.field) = (open.outerType, open.outerField)
 }
 
 private func walk<Rules: ValidationRule>(
-    _ field: Field, _ rules: inout Rules, _ context: inout ValidationContext
+    _ field: Field, _ around: inout [OpenSelectionSet], _ rules: inout Rules,
+    _ context: inout ValidationContext
 ) {
     let (outerType, outerField) = (context.type, context.field)
     let definition = context.parentType.flatMap {
@@ -118,7 +156,11 @@ private func walk<Rules: ValidationRule>(
             walk(argument, definition?.argument(named: argument.name.value), &rules, &context)
         }
         walk(field.directives, at: .field, &rules, &context)
-        if let selectionSet = field.selectionSet { walk(selectionSet, &rules, &context) }
+        if let selectionSet = field.selectionSet {
+            open(selectionSet, of: field, outerType, outerField, &around, &context)
+            rules.enter(selectionSet, in: &context)
+            return
+        }
     }
     rules.leave(field, in: &context)
     (context.type, context.field) = (outerType, outerField)
@@ -178,31 +220,47 @@ extension ValidationContext {
 
     /// Records every variable of a value, with the type its place asks for.
     fileprivate mutating func recordUsages(
-        in value: ValueNode, type: TypeReference?, hasLocationDefault: Bool,
-        oneOfParent: String? = nil
+        in value: ValueNode, type: TypeReference?, hasLocationDefault: Bool
     ) {
-        switch value.kind {
-        case .variable(let name):
-            variableUsages[definitionIndex].append(
-                VariableUsage(
-                    name: name, range: value.range, type: type,
-                    hasLocationDefault: hasLocationDefault, oneOfParent: oneOfParent))
-        case .list(let items):
-            let itemType = type.map { $0.listItem ?? $0.nullable }
-            for item in items { recordUsages(in: item, type: itemType, hasLocationDefault: false) }
-        case .object(let fields):
-            let inputObject = type.flatMap { schema.inputObject(named: $0.namedType) }
-            for field in fields {
-                let definition = inputObject?.field(named: field.name.value)
-                recordUsages(
-                    in: field.value, type: definition?.type,
-                    hasLocationDefault: definition?.defaultValue != nil,
-                    oneOfParent: inputObject?.isOneOf == true ? type?.namedType : nil)
+        guard value.mentionsVariables else { return }
+        var pending = [
+            ValuePlace(value: value, type: type, hasLocationDefault: hasLocationDefault)
+        ]
+        while let place = pending.popLast() {
+            switch place.value.kind {
+            case .variable(let name):
+                variableUsages[definitionIndex].append(
+                    VariableUsage(
+                        name: name, range: place.value.range, type: place.type,
+                        hasLocationDefault: place.hasLocationDefault,
+                        oneOfParent: place.oneOfParent))
+            case .list(let items):
+                let itemType = place.type.map { $0.listItem ?? $0.nullable }
+                pending += items.map { ValuePlace(value: $0, type: itemType) }.reversed()
+            case .object(let fields):
+                let inputObject = place.type.flatMap { schema.inputObject(named: $0.namedType) }
+                let oneOf = inputObject?.isOneOf == true ? place.type?.namedType : nil
+                pending +=
+                    fields.map { field in
+                        let definition = inputObject?.field(named: field.name.value)
+                        return ValuePlace(
+                            value: field.value, type: definition?.type,
+                            hasLocationDefault: definition?.defaultValue != nil,
+                            oneOfParent: oneOf)
+                    }.reversed()
+            case .int, .float, .string, .boolean, .null, .enumeration:
+                break
             }
-        case .int, .float, .string, .boolean, .null, .enumeration:
-            break
         }
     }
+}
+
+/// A value inside another, and what its place asks of it.
+private struct ValuePlace {
+    let value: ValueNode
+    let type: TypeReference?
+    var hasLocationDefault = false
+    var oneOfParent: String?
 }
 
 extension Schema {

@@ -88,8 +88,12 @@ import Testing
         #expect(print(try parse(Source(printed))) == printed)
     }
 
-    @Test func shortQueriesBehindATypeWithoutFieldsAreSpelledOut() throws {
-        let text = "type T\n\nquery {\n  a\n}\n\n{\n  b\n}"
+    @Test(arguments: [
+        "type T\n\nquery {\n  a\n}\n\n{\n  b\n}", "scalar S\n\n{\n  a\n}",
+        "union U = A\n\n{\n  a\n}",
+        "extend schema @a\n\nquery {\n  a\n}",
+    ])
+    func shortQueriesAreSpelledOutWhereTheyWouldBeMisread(text: String) throws {
         #expect(print(try parse(Source(text))) == text)
     }
 

@@ -24,7 +24,7 @@ struct OverlappingFieldsCanBeMergedRule: ValidationRule {
             let found = conflicts.find(within: selectionSet, of: context.parentType, in: context)
             for conflict in found {
                 context.report(
-                    "Fields \"\(conflict.responseKey)\" conflict because \(conflict.reason.text). Use "
+                    "Fields \"\(conflict.responseKey)\" conflict because \(conflict.reason). Use "
                         + "different aliases on the fields to fetch both if this was intentional.",
                     at: conflict.left + conflict.right)
             }
@@ -43,9 +43,13 @@ struct OverlappingFieldsCanBeMergedRule: ValidationRule {
     /// Whether a response key stands twice, or a fragment may bring one in.
     private mutating func mayOverlap(_ selectionSet: SelectionSet) -> Bool {
         if selectionSet.areDistinctFields(&keys) { return false }
-        guard let only = selectionSet.selections.only else { return true }
-        // What a lone spread brings in is checked where the fragment is defined.
-        guard case .inlineFragment(let fragment) = only else { return false }
-        return mayOverlap(fragment.selectionSet)
+        var selectionSet = selectionSet
+        while let only = selectionSet.selections.only {
+            // What a lone spread brings in is checked where the fragment is defined.
+            guard case .inlineFragment(let fragment) = only else { return false }
+            selectionSet = fragment.selectionSet
+            if selectionSet.areDistinctFields(&keys) { return false }
+        }
+        return true
     }
 }

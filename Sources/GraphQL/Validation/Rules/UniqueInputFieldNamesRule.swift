@@ -3,14 +3,11 @@
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Object-Field-Uniqueness
 struct UniqueInputFieldNamesRule: ValidationRule {
     func enter(_ value: ValueNode, in context: inout ValidationContext) {
-        switch value.kind {
-        case .list(let items):
-            for item in items { enter(item, in: &context) }
-        case .object(let fields):
-            check(fields, in: &context)
-            for field in fields { enter(field.value, in: &context) }
-        case .variable, .int, .float, .string, .boolean, .null, .enumeration:
-            break
+        // All objects in it, in the order of the text.
+        let reference = value.reference
+        for index in reference.index..<reference.node.next {
+            let inner = NodeReference(tree: reference.tree, index: index)
+            if inner.kind == .object { check(inner.children(), in: &context) }
         }
     }
 

@@ -2,13 +2,35 @@
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Values-of-Correct-Type
 struct ValuesOfCorrectTypeRule: ValidationRule {
+    /// What is still to be checked inside of a value.
+    private enum Pending {
+        case value(ValueNode, TypeReference)
+        /// A field that the input object of that name does not have.
+        case unknown(ObjectField, InputObjectType, String)
+    }
+
     func enter(_ value: ValueNode, in context: inout ValidationContext) {
         guard let type = context.inputType else { return }
-        check(value, type, in: &context)
+        // A stack instead of recursion, the next one last.
+        var pending: [Pending] = []
+        check(value, type, &pending, in: &context)
+        while let next = pending.popLast() {
+            switch next {
+            case .value(let value, let type):
+                check(value, type, &pending, in: &context)
+            case .unknown(let field, let type, let typeName):
+                let suggestion = context.suggestion(
+                    for: field.name.value, among: type.fields.map(\.name))
+                context.report(
+                    "Field \"\(field.name.value)\" is not defined by type \"\(typeName)\"."
+                        + suggestion, at: field.range)
+            }
+        }
     }
 
     private func check(
-        _ value: ValueNode, _ type: TypeReference, in context: inout ValidationContext
+        _ value: ValueNode, _ type: TypeReference, _ pending: inout [Pending],
+        in context: inout ValidationContext
     ) {
         switch value.kind {
         case .variable:
@@ -19,12 +41,12 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
             guard let itemType = type.listItem else {
                 return checkLeaf(value, type.nullable, in: &context)
             }
-            for item in items { check(item, itemType, in: &context) }
+            pending += items.map { .value($0, itemType) }.reversed()
         case .object(let fields):
             guard let inputObject = context.schema.inputObject(named: type.namedType) else {
                 return checkLeaf(value, type, in: &context)
             }
-            check(value, fields, inputObject, named: type.namedType, in: &context)
+            check(value, fields, inputObject, type.namedType, &pending, in: &context)
         case .int, .float, .string, .boolean, .enumeration:
             checkLeaf(value, type, in: &context)
         }
@@ -32,8 +54,7 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
 
     private func check(
         _ value: ValueNode, _ fields: NodeList<ObjectField>, _ type: InputObjectType,
-        named typeName: String,
-        in context: inout ValidationContext
+        _ typeName: String, _ pending: inout [Pending], in context: inout ValidationContext
     ) {
         for definition in type.fields
         where definition.isRequired && !fields.contains(where: { $0.name.value == definition.name })
@@ -43,17 +64,11 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
                     + "\"\(print(definition.type))\" was not provided.", at: value.range)
         }
         if type.isOneOf { checkOneOf(value, fields, typeName, in: &context) }
-        for field in fields {
-            guard let definition = type.field(named: field.name.value) else {
-                let suggestion = context.suggestion(
-                    for: field.name.value, among: type.fields.map(\.name))
-                context.report(
-                    "Field \"\(field.name.value)\" is not defined by type \"\(typeName)\"."
-                        + suggestion, at: field.range)
-                continue
-            }
-            check(field.value, definition.type, in: &context)
-        }
+        pending +=
+            fields.map { field in
+                type.field(named: field.name.value).map { .value(field.value, $0.type) }
+                    ?? .unknown(field, type, typeName)
+            }.reversed()
     }
 
     /// Spec: https://spec.graphql.org/September2025/#sec-All-Variable-Usages-Are-Allowed and

@@ -8,10 +8,11 @@ struct VariablesInAllowedPositionRule: ValidationRule {
     ) {
         guard !usages.isEmpty, !operation.variables.isEmpty else { return }
         let variables = Dictionary(
-            operation.variables.map { ($0.name.value, $0) }, uniquingKeysWith: { _, last in last })
+            operation.variables.map { ($0.name.value, Variable($0)) },
+            uniquingKeysWith: { _, last in last })
         for usage in usages {
             guard let variable = variables[usage.name], let type = usage.type,
-                context.schema.type(named: variable.type.namedType) != nil
+                context.schema.type(named: variable.namedType) != nil
             else { continue }
             if !isAllowed(variable, at: type, usage, in: context.schema) {
                 context.report(
@@ -27,20 +28,33 @@ struct VariablesInAllowedPositionRule: ValidationRule {
         }
     }
 
+    /// A definition, read once for all usages.
+    private struct Variable {
+        let type: TypeReference
+        let namedType: String
+        let hasNonNullDefault: Bool
+        let range: SourceRange
+
+        init(_ definition: VariableDefinition) {
+            type = definition.type
+            namedType = type.namedType
+            hasNonNullDefault =
+                switch definition.defaultValue?.kind {
+                case nil, .null: false
+                default: true
+                }
+            range = definition.range
+        }
+    }
+
     /// Spec: https://spec.graphql.org/September2025/#IsVariableUsageAllowed()
     private func isAllowed(
-        _ variable: VariableDefinition, at type: TypeReference, _ usage: VariableUsage,
-        in schema: Schema
+        _ variable: Variable, at type: TypeReference, _ usage: VariableUsage, in schema: Schema
     ) -> Bool {
         guard type.isNonNull, !variable.type.isNonNull else {
             return schema.isSubtype(variable.type, of: type)
         }
-        let hasDefault =
-            switch variable.defaultValue?.kind {
-            case nil, .null: false
-            default: true
-            }
-        return (hasDefault || usage.hasLocationDefault)
+        return (variable.hasNonNullDefault || usage.hasLocationDefault)
             && schema.isSubtype(variable.type, of: type.nullable)
     }
 }

@@ -48,7 +48,13 @@ func nanosecondsOfGraphQLJS() throws -> [String: Double] {
 
 let theirs = CommandLine.arguments.contains("--alone") ? [:] : try nanosecondsOfGraphQLJS()
 
-func report(_ name: String, _ ours: Double, bytes: Int? = nil) {
+/// What is measured can be chosen by words on the command line: `Benchmarks --alone "validate introspection"`.
+func report(
+    _ name: String, bytes: Int? = nil, _ measure: () async throws -> Double
+) async rethrows {
+    let words = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
+    guard words.isEmpty || words.contains(where: { name.contains($0) }) else { return }
+    let ours = try await measure()
     func microseconds(_ time: Double) -> String { "\((time / 10).rounded() / 100) us" }
     var line = "\(name): \(microseconds(ours))"
     if let bytes { line += ", \((Double(bytes) / ours * 1_000).rounded()) MB/s" }
@@ -63,48 +69,62 @@ func operationName(in text: String) -> String? {
     text.split(separator: "query ").first?.prefix { $0.isLetter || $0.isNumber }.description
 }
 
-/// Documents can be chosen by words on the command line: `Benchmarks --alone introspection`.
-func isAsked(_ name: String) -> Bool {
-    let words = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
-    return words.isEmpty || words.contains { name.contains($0) }
-}
-
 let schema = try buildSchema(parse(Source(Documents.schema)))
-for (name, text) in Documents.all where isAsked(name) {
+for (name, text) in Documents.all {
     let source = Source(text)
     let bytes = source.bytes.count
-    report(
-        "parse \(name)",
-        try nanoseconds(bytes: bytes) { _ = try parse(source, limits: .trusted) }, bytes: bytes)
+    try await report("parse \(name)", bytes: bytes) {
+        try nanoseconds(bytes: bytes) { _ = try parse(source, limits: .trusted) }
+    }
     let document = try parse(source, limits: .trusted)
     guard validate(document, against: schema).isEmpty else { fatalError("\(name) is not valid") }
-    report(
-        "validate \(name)",
-        nanoseconds(bytes: bytes * 5) { _ = validate(document, against: schema) })
+    await report("validate \(name)") {
+        nanoseconds(bytes: bytes * 5) { _ = validate(document, against: schema) }
+    }
     let operation = operationName(in: text)
+    let variables = Value.object([.init("id", .string("1"))])
+    func cache() -> DocumentCache {
+        DocumentCache(schema: schema, resolvers: ItemResolvers(), limits: .trusted)
+    }
+    // The plan alone: of a document that is valid and has none yet.
+    let valid = try cache().document(source.bytes)
+    try await report("plan \(name)") {
+        try nanoseconds(bytes: bytes * 2) {
+            valid.forgetPlans()
+            _ = try valid.plan(operationName: operation, variables: variables)
+        }
+    }
     // What the first request with a document costs: parse, limits, validate, plan.
-    report(
-        "first request \(name)",
+    try await report("first request \(name)") {
         try nanoseconds(bytes: bytes * 5) {
-            let cache = DocumentCache(
-                schema: schema, resolvers: ItemResolvers(), limits: .trusted)
-            _ = try cache.document(source.bytes).plan(
-                operationName: operation, variables: .object([.init("id", .string("1"))]))
-        })
+            _ = try cache().document(source.bytes).plan(
+                operationName: operation, variables: variables)
+        }
+    }
+    // What every other request costs before it is executed: to find the document and its plan, to coerce the variables.
+    let known = cache()
+    try await report("known request \(name)") {
+        try nanoseconds(bytes: 1_000) {
+            _ = try known.document(source.bytes).plan(
+                operationName: operation, variables: variables)
+        }
+    }
 }
 
 let cache = DocumentCache(schema: schema, resolvers: ItemResolvers(), limits: RequestLimits())
-let (plan, variables) = try cache.document(Array(Documents.items.utf8)).plan(
+let (plan, variables, _) = try cache.document(Array(Documents.items.utf8)).plan(
     operationName: nil, variables: .null)
-var best = Duration.seconds(1_000)
-for _ in 0..<100 {
-    best = min(
-        best,
-        await ContinuousClock().measure {
-            _ = await execute(plan, variables: variables, context: NoContext())
-        })
+await report("execute items") {
+    var best = Duration.seconds(1_000)
+    for _ in 0..<100 {
+        best = min(
+            best,
+            await ContinuousClock().measure {
+                _ = await execute(plan, variables: variables, context: NoContext())
+            })
+    }
+    return best / .nanoseconds(1)
 }
-report("execute items", best / .nanoseconds(1))
 if let theirs = theirs["without-JSON items"] {
     print("execute items without JSON, graphql-js alone: \((theirs / 10).rounded() / 100) us")
 }

@@ -1,0 +1,148 @@
+import GraphQL
+import Testing
+
+/// Operations over JSON, as `graphql-tool` executes them: the result as it is written, keys in their order.
+@Suite struct ExecuteTests {
+    static let schema = """
+        type Query {
+          book: Book sure: Book! books: [Book] sureBooks: [Book!]! item: Item items: [Item]
+          grid: [[Int!]]! echo(int: Int = 3, list: [[Int]], pick: Pick, filter: Filter): String
+        }
+        type Mutation { first: Book second: Book }
+        interface Named { name: String }
+        type Book implements Named { name: String title: String! author: Author pages: Int tags: [String!] }
+        type Author implements Named { name: String! friend: Author }
+        union Item = Book | Author
+        input Pick @oneOf { id: ID name: String }
+        input Filter { limit: Int! = 5 text: String }
+        """
+
+    struct Case: CustomTestStringConvertible, Sendable {
+        let name: String
+        let source: String
+        var root = "{}"
+        var variables = "{}"
+        /// What stands behind `{"id":null,`.
+        let answer: String
+
+        var testDescription: String { name }
+    }
+
+    static let cases = [
+        Case(
+            name: "keys stand in the order of their first appearance, fragments expanded",
+            source: """
+                { book { pages ...F name ... on Named { tags: name } title } }
+                fragment F on Book { title author { name } pages }
+                """,
+            root: #"{"book":{"name":"N","title":"T","pages":2,"author":{"name":"A"}}}"#,
+            answer:
+                #""data":{"book":{"pages":2,"title":"T","author":{"name":"A"},"name":"N","tags":"N"}}}"#
+        ),
+        Case(
+            name: "selections of one key are merged",
+            source: "{ book { author { name } } book { author { friend { name } } } }",
+            root: #"{"book":{"author":{"name":"A","friend":{"name":"B"}}}}"#,
+            answer: #""data":{"book":{"author":{"name":"A","friend":{"name":"B"}}}}}"#),
+        Case(
+            name: "skip and include decide together",
+            source: """
+                query ($t: Boolean!, $f: Boolean!) {
+                  a: __typename @include(if: $t) @skip(if: $t) b: __typename @include(if: $t) @skip(if: $f)
+                  c: __typename @include(if: $f) @skip(if: $f) ... @skip(if: $t) { d: __typename }
+                }
+                """,
+            variables: #"{"t":true,"f":false}"#, answer: #""data":{"b":"Query"}}"#),
+        Case(
+            name: "a null goes up to the nearest place that may be null",
+            source:
+                "{ a: book { title } b: books { title } c: sureBooks { author { friend { name } } } }",
+            root: """
+                {"book":{"title":null},"books":[{"title":"T"},{}],
+                 "sureBooks":[{"author":{"friend":{"name":{"$error":"No."}}}},{"author":null}]}
+                """,
+            answer:
+                #""data":{"a":null,"b":[{"title":"T"},null],"c":[{"author":{"friend":null}},{"author":null}]},"#
+                + #""errors":[{"message":"Cannot return null for non-nullable field Book.title.","#
+                + #""locations":[{"line":1,"column":13}],"path":["a","title"]},"#
+                + #"{"message":"Cannot return null for non-nullable field Book.title.","#
+                + #""locations":[{"line":1,"column":32}],"path":["b",1,"title"]},"#
+                + #"{"message":"No.","locations":[{"line":1,"column":73}],"path":["c",0,"author","friend","name"]}]}"#
+        ),
+        Case(
+            name: "a null at the root is the whole data",
+            source: "{ book { name } sure { title } }", root: #"{"book":{"name":"N"},"sure":{}}"#,
+            answer:
+                #""data":null,"errors":[{"message":"Cannot return null for non-nullable field Book.title.","#
+                + #""locations":[{"line":1,"column":24}],"path":["sure","title"]}]}"#),
+        Case(
+            name: "lists in lists lose the innermost that must not be null",
+            source: "{ grid }", root: #"{"grid":[[1,2],[3,null],null]}"#,
+            answer: #""data":{"grid":[[1,2],null,null]},"errors":[{"message":"#
+                + #""Cannot return null for non-nullable field Query.grid.","#
+                + #""locations":[{"line":1,"column":3}],"path":["grid",1,1]}]}"#),
+        Case(
+            name: "an abstract value has the fields of its type",
+            source:
+                "{ items { __typename ... on Named { name } ... on Book { title } } item { ... on Author { name } } }",
+            root: """
+                {"items":[{"__typename":"Book","name":"N","title":"T"},{"__typename":"Author","name":"A"},null],
+                 "item":{"__typename":"Book"}}
+                """,
+            answer: #""data":{"items":[{"__typename":"Book","name":"N","title":"T"},"#
+                + #"{"__typename":"Author","name":"A"},null],"item":{}}}"#),
+        Case(
+            name: "root fields of a mutation are answered in order",
+            source: "mutation { b: second { name } a: first { name } }",
+            root: #"{"first":{"name":"1"},"second":{"name":"2"}}"#,
+            answer: #""data":{"b":{"name":"2"},"a":{"name":"1"}}}"#),
+        Case(
+            name:
+                "absent arguments have defaults, null ones are null, absent variables count as absent",
+            source: """
+                query ($no: Int, $null: Int) {
+                  a: echo b: echo(int: null) c: echo(int: $no) d: echo(int: $null) e: echo(list: [[$no, 1]])
+                  f: echo(filter: {text: "x"}) g: echo(list: 1)
+                }
+                """,
+            root: #"{"echo":{"$args":true}}"#, variables: #"{"null":null}"#,
+            answer:
+                #""data":{"a":"{\"int\":3}","b":"{\"int\":null}","c":"{\"int\":3}","d":"{\"int\":null}","#
+                + #""e":"{\"int\":3,\"list\":[[null,1]]}","f":"{\"int\":3,\"filter\":{\"limit\":5,\"text\":\"x\"}}","#
+                + #""g":"{\"int\":3,\"list\":[[1]]}"}}"#),
+        Case(
+            name: "a value in the place of nested lists is one item of each",
+            source: "query ($l: [[Int]], $i: Int = 4) { a: echo(list: $l) b: echo(int: $i) }",
+            root: #"{"echo":{"$args":true}}"#, variables: #"{"l":[1,[2,null]],"other":1}"#,
+            answer: #""data":{"a":"{\"int\":3,\"list\":[[1],[2,null]]}","b":"{\"int\":4}"}}"#),
+        Case(
+            name: "errors of variables tell where they are, and nothing is executed",
+            source:
+                "query ($l: [[Int]], $p: Pick, $f: Filter) { a: echo(list: $l, pick: $p, filter: $f) }",
+            variables:
+                #"{"l":[[1],[2,"3"]],"p":{"id":"1","name":null},"f":{"limit":null,"txt":""}}"#,
+            answer:
+                #""errors":[{"message":"Variable \"$l\" got invalid value \"3\" at \"l[1][1]\"; "#
+                + #"Int cannot represent non-integer value: \"3\"","locations":[{"line":1,"column":8}]},"#
+                + #"{"message":"Variable \"$p\" got invalid value { id: \"1\", name: null }; "#
+                + #"Exactly one key must be specified for OneOf type \"Pick\".","locations":[{"line":1,"column":21}]},"#
+                + #"{"message":"Variable \"$f\" got invalid value null at \"f.limit\"; "#
+                + #"Expected non-nullable type \"Int!\" not to be null.","locations":[{"line":1,"column":31}]},"#
+                + #"{"message":"Variable \"$f\" got invalid value { limit: null, txt: \"\" }; "#
+                + #"Field \"txt\" is not defined by type \"Filter\". Did you mean \"text\"?","#
+                + #""locations":[{"line":1,"column":31}]}]}"#),
+    ]
+
+    @Test(arguments: cases)
+    func results(_ test: Case) throws {
+        func json(_ text: String) throws -> Value { try parseJSON(Array(text.utf8)) }
+        let request = Value.object([
+            .init("op", .string("execute")), .init("schema", .string(Self.schema)),
+            .init("source", .string(test.source)), .init("root", try json(test.root)),
+            .init("variables", try json(test.variables)),
+        ])
+        let (lines, status) = try answers(to: [request], stackKilobytes: 512)
+        #expect(status == 0)
+        #expect(lines == [#"{"id":null,"# + test.answer])
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import GraphQL
+
+/// Runs `graphql-tool batch`, as it was built beside these tests, with that much stack for each of its threads.
+func answers(
+    to requests: [Value], stackKilobytes: Int
+) throws -> (lines: [String], status: Int32) {
+    let folder = FileManager.default.temporaryDirectory.appending(
+        path: "graphql-tool-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var writer = ResponseWriter()
+    for request in requests {
+        writer.write(request)
+        writer.append("\n")
+    }
+    // Files, not pipes: nobody waits for the other to read.
+    let (input, output) = (folder.appending(path: "input"), folder.appending(path: "output"))
+    try Data(writer.bytes).write(to: input)
+    try Data().write(to: output)
+    let tool = Process()
+    tool.executableURL = URL(filePath: "/bin/bash")
+    let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appending(path: "graphql-tool")
+    // The limit of the process is what its threads get, too.
+    tool.arguments = [
+        "-c", "ulimit -s \(stackKilobytes) && exec \"$0\" batch", program.path,
+    ]
+    tool.standardInput = try FileHandle(forReadingFrom: input)
+    tool.standardOutput = try FileHandle(forWritingTo: output)
+    try tool.run()
+    tool.waitUntilExit()
+    let lines = String(decoding: try Data(contentsOf: output), as: UTF8.self)
+        .split(separator: "\n").map(String.init)
+    return (lines, tool.terminationStatus)
+}
