@@ -2,7 +2,7 @@
 
 -- As before, but what is plain ASCII goes the short way, and nothing is folded twice. SQL functions like these, with
 -- concat_ws in them, are not inlined and cost an executor for each call; PL/pgSQL evaluates an expression. What
--- they answer is the same, so nothing that is stored changes.
+-- they answer is the same, so nothing that is stored changes. Names have their schema: pg_restore looks nowhere else.
 create or replace function search_fold(value text) returns text
 language plpgsql immutable strict parallel safe as $$
 begin
@@ -11,7 +11,7 @@ begin
       '[^a-z0-9]+', ' ', 'g'));
   end if;
   return btrim(regexp_replace(regexp_replace(regexp_replace(
-    replace(lower(unaccent('unaccent'::regdictionary, normalize(value, NFKC)) collate "und-x-icu"),
+    replace(lower(public.unaccent('public.unaccent'::regdictionary, normalize(value, NFKC)) collate "und-x-icu"),
       '&', ' and '),
     '[''’ʼ`]', '', 'g'),
     '([\u2E80-\u9FFF\uF900-\uFAFF])', ' \1 ', 'g'),
@@ -23,7 +23,7 @@ create or replace function search_text(
 ) returns text
 language plpgsql immutable parallel safe as $$
 begin
-  return search_fold(concat_ws(' ', title, subtitle, series, series_position, array_to_string(authors, ' ')));
+  return public.search_fold(concat_ws(' ', title, subtitle, series, series_position, array_to_string(authors, ' ')));
 end
 $$;
 create or replace function search_vector(
@@ -31,11 +31,11 @@ create or replace function search_vector(
 ) returns tsvector
 language plpgsql immutable parallel safe as $$
 declare
-  names text := search_fold(array_to_string(authors, ' '));
+  names text := public.search_fold(array_to_string(authors, ' '));
 begin
-  return setweight(to_tsvector('simple', search_fold(title)), 'A')
+  return setweight(to_tsvector('simple', public.search_fold(title)), 'A')
     || setweight(to_tsvector('simple', names), 'B')
     || setweight(to_tsvector('simple', regexp_replace(names, '(?<=\m\w) (?=\w\M)', '', 'g')), 'B')
-    || setweight(to_tsvector('simple', search_fold(concat_ws(' ', subtitle, series, series_position))), 'C');
+    || setweight(to_tsvector('simple', public.search_fold(concat_ws(' ', subtitle, series, series_position))), 'C');
 end
 $$;
