@@ -40,16 +40,15 @@ struct ISBNdb: Sendable {
 
     static func record(book: JSON) -> BookRecord? {
         guard let title = book["title"]?.text else { return nil }
-        func texts(_ name: String) -> [String] { book[name]?.items.compactMap(\.text) ?? [] }
         return BookRecord(
-            title: title, authors: texts("authors").map(inOrder),
+            title: title, authors: book.texts("authors").map(inOrder),
             isbns: ["isbn13", "isbn", "isbn10"].compactMap { book[$0]?.text },
             publisher: book["publisher"]?.text,
             publishedDate: book["date_published"].flatMap { $0.text ?? $0.int.map(String.init) }
                 .flatMap(publishedDate),
-            pageCount: book["pages"]?.int.flatMap { $0 > 0 && $0 < 100_000 ? $0 : nil },
+            pageCount: book["pages"]?.pageCount,
             language: book["language"]?.text.map(languageCode),
-            genres: Array(texts("subjects").prefix(6)),
+            genres: Array(book.texts("subjects").prefix(6)),
             description: (book["synopsis"]?.text ?? book["overview"]?.text).flatMap(plainText),
             covers: book["image"]?.text.map { [CoverCandidate(source: .isbnDB, url: $0)] } ?? [])
     }

@@ -57,6 +57,12 @@ enum JSON: Decodable, Equatable {
         }
     }
 
+    /// The texts of the list of that name.
+    func texts(_ name: String) -> [String] { self[name]?.items.compactMap(\.text) ?? [] }
+
+    /// A number of pages that a book may have.
+    var pageCount: Int? { int.flatMap { $0 > 0 && $0 < 100_000 ? $0 : nil } }
+
     /// A text, or the text of `{type, value}`: Open Library writes both.
     var textOrValue: String? { text ?? self["value"]?.text }
 }

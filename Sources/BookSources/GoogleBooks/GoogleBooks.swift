@@ -82,18 +82,17 @@ struct GoogleBooks: Sendable {
     static func record(volume: JSON) -> BookRecord? {
         guard let info = volume["volumeInfo"], let title = info["title"]?.text else { return nil }
         let identifiers = info["industryIdentifiers"]?.items ?? []
-        func texts(_ name: String) -> [String] { info[name]?.items.compactMap(\.text) ?? [] }
         return BookRecord(
-            title: title, subtitle: info["subtitle"]?.text, authors: texts("authors"),
+            title: title, subtitle: info["subtitle"]?.text, authors: info.texts("authors"),
             isbns: ["ISBN_13", "ISBN_10"].flatMap { type in
                 identifiers.filter { $0["type"]?.text == type }
                     .compactMap { $0["identifier"]?.text }
             },
             publisher: info["publisher"]?.text,
             publishedDate: info["publishedDate"]?.text.flatMap(publishedDate),
-            pageCount: info["pageCount"]?.int.flatMap { $0 > 0 && $0 < 100_000 ? $0 : nil },
+            pageCount: info["pageCount"]?.pageCount,
             language: info["language"]?.text.map(languageCode),
-            genres: genres(texts("categories")),
+            genres: genres(info.texts("categories")),
             description: info["description"]?.text.flatMap(plainText),
             covers: cover(info["imageLinks"]).map { [$0] } ?? [],
             keys: volume["id"]?.text.map { [SourceKey(source: .googleBooks, key: $0)] } ?? [])

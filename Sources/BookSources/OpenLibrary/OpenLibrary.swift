@@ -67,7 +67,7 @@ struct OpenLibrary: Sendable {
             record.description =
                 record.description ?? work["description"]?.textOrValue.flatMap(plainText)
             record.covers += covers(work["covers"]).filter { !record.covers.contains($0) }
-            if record.genres.isEmpty { record.genres = Self.genres(work["subjects"]) }
+            if record.genres.isEmpty { record.genres = Self.genres(work.texts("subjects")) }
         }
         return record
     }

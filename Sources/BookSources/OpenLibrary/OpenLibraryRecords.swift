@@ -8,13 +8,13 @@ extension OpenLibrary {
         let key = edition["key"]?.text?.split(separator: "/").last
         return BookRecord(
             title: title, subtitle: edition["subtitle"]?.text,
-            isbns: Self.texts(edition["isbn_13"]) + Self.texts(edition["isbn_10"]),
-            publisher: Self.texts(edition["publishers"]).first,
+            isbns: edition.texts("isbn_13") + edition.texts("isbn_10"),
+            publisher: edition.texts("publishers").first,
             publishedDate: edition["publish_date"]?.text.flatMap(publishedDate),
-            pageCount: Self.pages(edition["number_of_pages"]),
+            pageCount: edition["number_of_pages"]?.pageCount,
             language: edition["languages"]?.items.first?["key"]?.text?.split(separator: "/").last
                 .map { languageCode(String($0)) },
-            genres: Self.genres(edition["subjects"]),
+            genres: Self.genres(edition.texts("subjects")),
             description: edition["description"]?.textOrValue.flatMap(plainText),
             covers: covers(edition["covers"]),
             keys: key.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? [])
@@ -33,11 +33,11 @@ extension OpenLibrary {
             .split(separator: "-").first.flatMap { Int($0) }
         return BookRecord(
             title: title, subtitle: data["subtitle"]?.text, authors: names("authors"),
-            isbns: Self.texts(identifiers?["isbn_13"]) + Self.texts(identifiers?["isbn_10"]),
+            isbns: (identifiers?.texts("isbn_13") ?? []) + (identifiers?.texts("isbn_10") ?? []),
             publisher: names("publishers").first,
             publishedDate: data["publish_date"]?.text.flatMap(publishedDate),
-            pageCount: Self.pages(data["number_of_pages"]),
-            genres: Self.genres(.array(names("subjects").map { .string($0) })),
+            pageCount: data["number_of_pages"]?.pageCount,
+            genres: Self.genres(names("subjects")),
             covers: coverID.map { covers(.array([.number(Double($0))])) } ?? [],
             keys: key.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? [])
     }
@@ -47,15 +47,15 @@ extension OpenLibrary {
         guard let title = document["title"]?.text else { return nil }
         return BookRecord(
             title: title, subtitle: document["subtitle"]?.text,
-            authors: Self.texts(document["author_name"]),
+            authors: document.texts("author_name"),
             // Those of the edition that fits the words come first.
-            isbns: Self.texts(document["editions"]?["docs"]?.items.first?["isbn"])
-                + Self.texts(document["isbn"]), publisher: Self.texts(document["publisher"]).first,
+            isbns: (document["editions"]?["docs"]?.items.first?.texts("isbn") ?? [])
+                + document.texts("isbn"), publisher: document.texts("publisher").first,
             publishedDate: document["first_publish_year"]?.int.flatMap { publishedDate("\($0)") },
-            pageCount: Self.pages(document["number_of_pages_median"]),
-            language: Self.texts(document["language"]).count == 1
-                ? Self.texts(document["language"]).first.map(languageCode) : nil,
-            genres: Self.genres(document["subject"]),
+            pageCount: document["number_of_pages_median"]?.pageCount,
+            language: document.texts("language").count == 1
+                ? document.texts("language").first.map(languageCode) : nil,
+            genres: Self.genres(document.texts("subject")),
             covers: covers(document["cover_i"].map { .array([$0]) }))
     }
 
@@ -70,9 +70,9 @@ extension OpenLibrary {
     }
 
     /// Subjects that read like genres: people, places and shelf marks are left out.
-    static func genres(_ subjects: JSON?) -> [String] {
+    static func genres(_ subjects: [String]) -> [String] {
         var genres: [String] = []
-        for subject in texts(subjects) {
+        for subject in subjects {
             guard subject.count <= 40, !subject.contains(where: { ":=()/".contains($0) }),
                 subject.first?.isUppercase == true, !genres.contains(subject)
             else { continue }
@@ -80,11 +80,5 @@ extension OpenLibrary {
             if genres.count == genresMax { break }
         }
         return genres
-    }
-
-    private static func texts(_ list: JSON?) -> [String] { list?.items.compactMap(\.text) ?? [] }
-
-    private static func pages(_ number: JSON?) -> Int? {
-        number?.int.flatMap { $0 > 0 && $0 < 100_000 ? $0 : nil }
     }
 }

@@ -84,7 +84,9 @@ struct BookCreation {
     func outcome(_ rows: Rows) -> Outcome {
         if rows.uuid(0, 0) != nil || rows.uuid(0, 1) != nil { return .book(id) }
         if let other = rows.uuid(0, 2) {
-            return .refused(.conflict(Self.isThere, id: other.description))
+            return .refused(
+                .conflict(
+                    Self.isThere, id: other.description, field: cardID == nil ? "isbn" : "cardId"))
         }
         if rows.bool(0, 4) == true { return .refused(.notFound(Shelf.noSuchShelf)) }
         if rows.bool(0, 3) != true {

@@ -99,15 +99,15 @@ extension Book {
                 }
                 book.append([id], to: &segment, for: viewer)
             }
-        } catch .conflict(let message, id: nil) {
-            guard let isbn = update.isbn else { throw .conflict(message) }
+        } catch .conflict(let message, id: nil, let field) {
+            guard let isbn = update.isbn else { throw .conflict(message, field: field) }
             // Which book has it is asked when it is known that one has.
             let other = try await request.read { segment, viewer in
                 var parameters = Parameters.of(viewer.userID, id)
                 parameters.append(text: isbn.description)
                 segment.append(findSame, parameters)
             }[0]
-            throw .conflict(message, id: other.uuid(0, 0)?.description)
+            throw .conflict(message, id: other.uuid(0, 0)?.description, field: field)
         }
         return try book.only(rows[rows.count - 1], orElse: noSuchBook)
     }

@@ -18,15 +18,31 @@ struct BookSearch {
     }
 
     /// Whether `books b` has it, `parameter` being the text. What the catalogue says of the book counts too:
-    /// subtitle, series, other authors. What folds to nothing, such as "%", is looked for as it is.
+    /// subtitle, series, other authors. Misspelled words are looked for where no book of the library has all words as
+    /// they were typed. What folds to nothing, such as "%", is looked for as it is.
     func condition(_ parameter: String) -> String {
         if isISBN { return "b.isbn13 = \(parameter)" }
         return """
             CASE WHEN \(Self.folded(parameter)) = '' THEN strpos(b.title, \(parameter)) > 0 \
-            ELSE search_matches(b.search_text, \(Self.folded(parameter))) \
-            OR search_matches(concat_ws(' ', b.search_text, (SELECT e.search_text FROM editions e \
-            WHERE e.id = b.edition_id)), \(Self.folded(parameter))) END
+            WHEN (SELECT EXISTS (SELECT FROM books o WHERE o.user_id = $1 \
+            AND \(Self.hasAllWords("o", parameter)))) THEN \(Self.hasAllWords("b", parameter)) \
+            ELSE search_matches(\(Self.text(of: "b")), \(Self.folded(parameter))) END
             """
+    }
+
+    /// Whether each word begins one of the book's. Folded words have no signs that LIKE knows.
+    private static func hasAllWords(_ book: String, _ parameter: String) -> String {
+        """
+        ' ' || \(text(of: book)) LIKE ALL ((SELECT array_agg('% ' || word || '%') \
+        FROM unnest(string_to_array(search_fold(\(parameter)), ' ')) word)::text[])
+        """
+    }
+
+    private static func text(of book: String) -> String {
+        """
+        concat_ws(' ', \(book).search_text, (SELECT e.search_text FROM editions e \
+        WHERE e.id = \(book).edition_id))
+        """
     }
 
     /// How well a book fits.

@@ -1,7 +1,7 @@
 /// An International Standard Book Number, check digit verified, as 13 digits.
 ///
 /// Reads what is typed or scanned: hyphens and spaces of every kind, a label in front, ISBN-10 with
-/// either case of X, digits of other scripts, a scanner's price add-on behind.
+/// either case of X, digits of other scripts, a scanner's price add-on, a binding or a price behind.
 package struct ISBN: Hashable, Sendable, CustomStringConvertible {
     /// The 13 digits, ASCII.
     package let description: String
@@ -27,7 +27,7 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
             case .length: "An ISBN has 10 or 13 digits. Check the number and try again."
             case .checkDigit:
                 "The ISBN's last digit does not fit the others. Check for a typing error."
-            case .notABook: "This barcode is not a book's: those start with 978 or 979."
+            case .notABook: "This barcode is not a book's: those start with 978, 9791 or 9798."
             case .placeholder: "This number is a placeholder and no book's ISBN."
             }
         }
@@ -43,6 +43,12 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
             return read13(Array(digits.prefix(13)))
         case 10:
             return read10(digits)
+        case 9:
+            // Before 1970, or a spreadsheet has taken the zero away.
+            guard case .success(let isbn) = read10([UInt8(ascii: "0")] + digits) else {
+                return .failure(.length)
+            }
+            return .success(isbn)
         default:
             return .failure(.length)
         }
@@ -60,10 +66,17 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
     /// Digits and X as ASCII, without what is written around them.
     private static func significantDigits(_ text: some StringProtocol) -> [UInt8] {
         var text = Substring(text)
-        // "ISBN-13: 978…": the label's digits are not the number's.
-        if let colon = text.lastIndex(where: { $0 == ":" || $0 == "：" }) {
-            text = text[text.index(after: colon)...]
-        } else if let label = text.range(ofLabel: ["ISBN-13", "ISBN-10", "ISBN13", "ISBN10"]) {
+        // "9780306406157 (pbk.) : £12.99" has the number in front of such a sign, "ISBN-13: 978…" behind it.
+        while let sign = text.firstIndex(where: { ":：([$£€".contains($0) }) {
+            let front = text[..<sign]
+            if front.unicodeScalars.count(where: { $0.properties.numericType == .decimal }) >= 9 {
+                text = front
+            } else {
+                text = text[text.index(after: sign)...]
+            }
+        }
+        // The label's digits are not the number's.
+        if let label = text.range(ofLabel: ["ISBN-13", "ISBN-10", "ISBN13", "ISBN10"]) {
             text = text[label.upperBound...]
         }
         var digits: [UInt8] = []
@@ -83,12 +96,12 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
         guard !digits.contains(UInt8(ascii: "X")) else { return .failure(.checkDigit) }
         guard checkDigit13(digits.prefix(12)) == digits[12] else { return .failure(.checkDigit) }
         let text = String(decoding: digits, as: UTF8.self)
-        // 979-0 is printed music.
-        guard text.hasPrefix("978") || (text.hasPrefix("979") && !text.hasPrefix("9790")) else {
-            return .failure(.notABook)
-        }
+        let isbn = ISBN(verified: text)
+        // 979-0 is printed music, and most of what is behind 979 nobody has been given.
+        guard text.hasPrefix("978") || text.hasPrefix("979") && ISBNRanges.current.hasGroup(isbn)
+        else { return .failure(.notABook) }
         guard Set(digits.dropFirst(3).dropLast()).count > 1 else { return .failure(.placeholder) }
-        return .success(ISBN(verified: text))
+        return .success(isbn)
     }
 
     private static func read10(_ digits: [UInt8]) -> Result<ISBN, Problem> {

@@ -25,6 +25,15 @@ struct ISBNRanges: Sendable {
         self.rules = rules
     }
 
+    /// Whether the agency has given its group to somebody.
+    func hasGroup(_ isbn: ISBN) -> Bool {
+        let prefix = isbn.description.prefix(3)
+        guard let length = length(after: String(prefix), in: isbn.description.dropFirst(3)) else {
+            return false
+        }
+        return rules[String(isbn.description.prefix(3 + length))] != nil
+    }
+
     /// `978-0-306-40615-7`; the digits alone where the agency has given no such number.
     func hyphenated(_ isbn: ISBN) -> String {
         let digits = Substring(isbn.description)

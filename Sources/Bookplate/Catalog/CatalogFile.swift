@@ -29,11 +29,11 @@ package struct CatalogFile {
                 lines.lazy.enumerated().compactMap { Self.entry($1, number: $0 + 1) })
             return
         }
-        var rows = TableReader(bytes[...])
+        var rows = CSVReader(bytes[...])
         let table: CatalogTable
         do {
             guard let header = rows.next() else { throw CatalogRecord.Problem("no line") }
-            table = try CatalogTable(header: try header.cells.get())
+            table = try CatalogTable(header: try header.fields.get())
         } catch let problem as CatalogRecord.Problem {
             throw Unreadable(message: "This is no table of books: \(problem.message).")
         } catch {
@@ -43,7 +43,7 @@ package struct CatalogFile {
             rows.lazy.map { row in
                 Entry(
                     line: row.line,
-                    record: row.cells.mapError { .init($0.message) }.flatMap { cells in
+                    record: row.fields.mapError { .init($0.message) }.flatMap { cells in
                         Result { () throws(CatalogRecord.Problem) in try table.record(cells) }
                     })
             })

@@ -52,6 +52,8 @@ package struct CatalogImport {
         var summary = Summary()
         try connection.execute("BEGIN")
         do throws(PostgresError) {
+            // The triggers leave to `CatalogUpkeep.refresh` what it does once for all.
+            try connection.execute("SET LOCAL app.bulk = on")
             try connection.execute(Self.createStaging)
             var batch: [(line: Int, record: CatalogRecord)] = []
             for entry in entries {

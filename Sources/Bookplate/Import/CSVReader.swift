@@ -1,33 +1,36 @@
-/// Reads a file of comma-separated values, one record at a time.
+/// Reads comma-separated values, one record at a time.
 ///
-/// Lenient where exports are: lines may end in any way, a field that begins with no quote may hold some, and
-/// text may follow a closing quote. Spec: https://www.rfc-editor.org/rfc/rfc4180
-struct CSVReader: Sequence, IteratorProtocol {
-    struct Record: Equatable {
+/// Lenient where files are: lines may end in any way, a field that begins with no quote may hold some, and text may
+/// follow a closing quote. A damaged record spoils nothing but itself: behind it, the next line begins a record
+/// again. Quotes that close lines later, in the midst of text, are damage: they belong to another record.
+///
+/// Spec: https://www.rfc-editor.org/rfc/rfc4180
+package struct CSVReader: Sequence, IteratorProtocol {
+    /// A record, or why there is none.
+    package struct Record: Equatable, Sendable {
         /// Where it begins, counted from 1; a quoted field may go over several lines.
-        let line: Int
-        let fields: [String]
+        package let line: Int
+        package let fields: Result<[String], Problem>
     }
 
     /// Why a record cannot be read.
-    enum Problem: Error, Equatable {
-        case openQuote, fieldTooLong, tooManyFields, notText
+    package enum Problem: Error, Equatable, Sendable {
+        case openQuote, tooLong, tooManyFields, notText
 
-        var message: String {
+        /// A clause.
+        package var message: String {
             switch self {
-            case .openQuote: "A quoted field of this record never ends."
-            case .fieldTooLong:
-                "A field of this record is longer than \(CSVReader.fieldBytesMax) bytes."
-            case .tooManyFields:
-                "This record has more than \(CSVReader.fieldsMax) fields."
-            case .notText: "A field of this record is not UTF-8 text."
+            case .openQuote: "a quoted field is not closed where it ends"
+            case .tooLong: "the record is longer than \(CSVReader.recordBytesMax) bytes"
+            case .tooManyFields: "the record has more than \(CSVReader.fieldsMax) fields"
+            case .notText: "the record is not UTF-8 text"
             }
         }
     }
 
     /// The longest review has 100,000 characters of at most four bytes.
-    static let fieldBytesMax = 500_000
-    static let fieldsMax = 200
+    package static let recordBytesMax = 1 << 20
+    package static let fieldsMax = 1000
 
     private var rest: ArraySlice<UInt8>
     private let separator: UInt8
@@ -38,85 +41,97 @@ struct CSVReader: Sequence, IteratorProtocol {
     private static let carriageReturn = UInt8(ascii: "\r")
 
     /// - Parameter bytes: UTF-8, with or without a byte order mark.
-    init(_ bytes: ArraySlice<UInt8>, separator: UInt8 = UInt8(ascii: ",")) {
+    package init(_ bytes: ArraySlice<UInt8>, separator: UInt8 = UInt8(ascii: ",")) {
         rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
         self.separator = separator
     }
 
-    /// The next record, blank lines passed over; after a problem it goes on behind the record.
-    mutating func next() -> Result<Record, Failure>? {
-        while let byte = rest.first, byte == Self.lineFeed || byte == Self.carriageReturn {
-            endLine()
-        }
+    /// The next record, blank lines passed over.
+    package mutating func next() -> Record? {
+        while endLine() {}
         guard !rest.isEmpty else { return nil }
-        let start = line
+        let start = (rest: rest, line: line)
+        do throws(Problem) {
+            return Record(line: start.line, fields: .success(try record()))
+        } catch {
+            // Whatever the quotes said.
+            (rest, line) = start
+            rest = rest.drop { $0 != Self.lineFeed && $0 != Self.carriageReturn }
+            _ = endLine()
+            return Record(line: start.line, fields: .failure(error))
+        }
+    }
+
+    /// Reads up to and with the line end.
+    private mutating func record() throws(Problem) -> [String] {
+        let end = rest.startIndex + Self.recordBytesMax
         var fields: [String] = []
-        var problem: Problem?
         while true {
-            let (bytes, isComplete) = field()
-            if !isComplete { problem = problem ?? .openQuote }
-            if bytes.count > Self.fieldBytesMax { problem = problem ?? .fieldTooLong }
-            if fields.count >= Self.fieldsMax {
-                problem = problem ?? .tooManyFields
-            } else if problem == nil {
-                if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) {
-                    fields.append(text)
-                } else {
-                    problem = .notText
-                }
-            }
+            guard fields.count < Self.fieldsMax else { throw .tooManyFields }
+            fields.append(try field(endingBy: end))
             guard rest.first == separator else { break }
             rest = rest.dropFirst()
         }
-        if !rest.isEmpty { endLine() }
-        if let problem { return .failure(Failure(line: start, problem: problem)) }
-        return .success(Record(line: start, fields: fields))
+        _ = endLine()
+        return fields
     }
 
-    struct Failure: Error, Equatable {
-        let line: Int
-        let problem: Problem
-    }
-
-    /// The bytes of the next field, up to its separator or the end of its line.
-    private mutating func field() -> (bytes: [UInt8], isComplete: Bool) {
+    /// Reads up to the separator or the line end.
+    private mutating func field(endingBy end: Int) throws(Problem) -> String {
         var bytes: [UInt8] = []
-        var isComplete = true
+        func take(upTo place: Int) throws(Problem) {
+            guard place <= end else { throw .tooLong }
+            bytes += rest[..<place]
+            rest = rest[place...]
+        }
         if rest.first == Self.quote {
             rest = rest.dropFirst()
-            isComplete = false
-            while let end = rest.firstIndex(of: Self.quote) {
-                append(rest[..<end], to: &bytes)
-                rest = rest[(end + 1)...]
-                guard rest.first == Self.quote else {
-                    isComplete = true
-                    break
+            while true {
+                // A quote that never closes is not looked for farther than a record goes.
+                let left = Swift.max(0, end - rest.startIndex + 1)
+                guard let place = rest.prefix(left).firstIndex(of: Self.quote) else {
+                    throw rest.endIndex > end ? .tooLong : .openQuote
                 }
+                try take(upTo: place)
+                rest = rest.dropFirst()
+                guard rest.first == Self.quote else { break }
                 bytes.append(Self.quote)
                 rest = rest.dropFirst()
             }
-            if !isComplete {
-                append(rest, to: &bytes)
-                rest = rest[rest.endIndex...]
-            }
+            let lineCount = Self.lineCount(bytes)
+            if lineCount > 0, let next = rest.first, !isEnd(next) { throw .openQuote }
+            line += lineCount
         }
-        let end = rest.firstIndex {
-            $0 == separator || $0 == Self.lineFeed || $0 == Self.carriageReturn
+        try take(upTo: rest.firstIndex(where: isEnd) ?? rest.endIndex)
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw .notText
         }
-        append(rest[..<(end ?? rest.endIndex)], to: &bytes)
-        rest = rest[(end ?? rest.endIndex)...]
-        return (bytes, isComplete)
+        return text
     }
 
-    /// Adds what stands there, and counts its lines. What is too long anyway is not kept.
-    private mutating func append(_ part: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
-        line += part.count { $0 == Self.lineFeed }
-        bytes += part.prefix(Self.fieldBytesMax + 1 - Swift.min(bytes.count, Self.fieldBytesMax))
+    private func isEnd(_ byte: UInt8) -> Bool {
+        byte == separator || byte == Self.lineFeed || byte == Self.carriageReturn
     }
 
-    private mutating func endLine() {
+    /// Goes behind a line end, if one is next.
+    private mutating func endLine() -> Bool {
+        guard let byte = rest.first, byte == Self.lineFeed || byte == Self.carriageReturn else {
+            return false
+        }
         let isPair = rest.starts(with: [Self.carriageReturn, Self.lineFeed])
         rest = rest.dropFirst(isPair ? 2 : 1)
         line += 1
+        return true
+    }
+
+    /// Line ends, a carriage return and its line feed being one.
+    private static func lineCount(_ bytes: [UInt8]) -> Int {
+        var count = 0
+        var last: UInt8 = 0
+        for byte in bytes {
+            if byte == carriageReturn || byte == lineFeed && last != carriageReturn { count += 1 }
+            last = byte
+        }
+        return count
     }
 }

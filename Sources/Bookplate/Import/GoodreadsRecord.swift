@@ -15,19 +15,11 @@ enum GoodreadsRecord {
     static func book(
         _ fields: ImportFields
     ) throws(ImportFields.Problem) -> (ImportedBook, problem: String?) {
-        let title = try fields.title()
-        let author = try fields.text("Author", max: BookCreation.authorCharactersMax)
-        let isbn = fields.isbn("ISBN13", "ISBN")
         let key = fields.raw("Book Id").trimmed
-        var book = ImportedBook(
-            // Our own export has our own ids.
-            id: UUID(key)
-                ?? (key.isEmpty
-                    ? .derived(from: "title", title.lowercased(), author?.lowercased() ?? "")
-                    : .derived(from: "goodreads", key)),
-            title: title)
-        book.author = author
-        book.isbn = isbn
+        var book = try fields.book(author: "Author", key: key, of: "goodreads")
+        // Our own export has our own ids.
+        if let id = UUID(key) { book.id = id }
+        book.isbn = fields.isbn("ISBN13", "ISBN")
         book.publisher = try fields.text("Publisher", max: 500)
         book.publishedDate = fields.count("Year Published").map { String($0) }
         book.pageCount = fields.count("Number of Pages")
@@ -46,24 +38,8 @@ enum GoodreadsRecord {
                 book.shelves.append(shelf)
             }
         }
-        if book.status != "READ" { book.finishedAt = nil }
-
-        let text = plainText(ofHTML: fields.raw("My Review"))
-        guard text.unicodeScalars.count <= Review.textCharactersMax else {
-            throw .init("My Review may have at most \(Review.textCharactersMax) characters.")
-        }
-        let rating = fields.raw("My Rating").trimmed
-        guard let stars = rating.isEmpty ? 0 : Int(rating), (0...5).contains(stars) else {
-            throw .init("My Rating is not 0 to 5: \(rating.prefix(40))")
-        }
-        guard stars > 0 else {
-            return (
-                book, text.isEmpty ? nil : "The review was left out, for it comes without a rating."
-            )
-        }
-        book.review = ImportedReview(rating: stars, text: text.isEmpty ? nil : text)
-        book.review?.createdAt = book.finishedAt ?? book.addedAt
-        return (book, nil)
+        let problem = try fields.addReview(text: "My Review", rating: "My Rating", to: &book)
+        return (book, problem)
     }
 }
 

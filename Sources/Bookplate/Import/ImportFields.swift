@@ -32,12 +32,47 @@ struct ImportFields {
         }
     }
 
-    /// - Throws: where it is missing.
-    func title() throws(Problem) -> String {
+    /// A book with its title and author.
+    ///
+    /// - Parameter key: its id at that shop; empty where it has none, and its words are its name.
+    /// - Throws: where the title is missing.
+    func book(author column: String, key: String, of shop: String) throws(Problem) -> ImportedBook {
         guard let title = try text("Title", max: BookCreation.titleCharactersMax) else {
             throw Problem("The title is missing.")
         }
-        return title
+        let author = try text(column, max: BookCreation.authorCharactersMax)
+        var book = ImportedBook(
+            id: key.isEmpty
+                ? .derived(from: "title", title.lowercased(), author?.lowercased() ?? "")
+                : .derived(from: shop, key),
+            title: title)
+        book.author = author
+        return book
+    }
+
+    /// Adds the review to a book whose status is known; one that is not read was not finished either. Quarters of a
+    /// star become the nearest whole one, which is not less than one.
+    ///
+    /// - Returns: why there is none, where one was written.
+    func addReview(
+        text column: String, rating ratingColumn: String, to book: inout ImportedBook
+    ) throws(Problem) -> String? {
+        if book.status != "READ" { book.finishedAt = nil }
+        let text = plainText(ofHTML: raw(column))
+        guard text.unicodeScalars.count <= Review.textCharactersMax else {
+            throw Problem("\(column) may have at most \(Review.textCharactersMax) characters.")
+        }
+        let rating = raw(ratingColumn).trimmed
+        guard let stars = rating.isEmpty ? 0 : Double(rating), (0...5).contains(stars) else {
+            throw Problem("\(ratingColumn) is not 0 to 5: \(rating.prefix(40))")
+        }
+        guard stars > 0 else {
+            return text.isEmpty ? nil : "The review was left out, for it comes without a rating."
+        }
+        book.review = ImportedReview(
+            rating: max(1, Int(stars.rounded())), text: text.isEmpty ? nil : text)
+        book.review?.createdAt = book.finishedAt ?? book.addedAt
+        return nil
     }
 
     /// An ISBN, be it written as `="9780439023481"` to keep spreadsheets from making it a number; nil where

@@ -48,8 +48,8 @@ struct ImportFile {
         }
         for separator in [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")] {
             var reader = CSVReader(bytes[...], separator: separator)
-            guard case .success(let header)? = reader.next() else { continue }
-            let names = header.fields.map(\.trimmed)
+            guard case .success(let header)? = reader.next()?.fields else { continue }
+            let names = header.map(\.trimmed)
             let columns = Dictionary(zip(names, names.indices)) { first, _ in first }
             for (candidate, needed) in [
                 (ImportFormat.goodreads, GoodreadsRecord.columns),
@@ -147,22 +147,20 @@ struct ImportRecords: Sequence, IteratorProtocol {
             return records.next()
         case .csv(let format, let columns, var reader):
             defer { source = .csv(format, columns: columns, reader) }
-            switch reader.next() {
-            case nil: return nil
-            case .failure(let failure)?:
-                return ImportRecord(
-                    line: failure.line, content: .nothing, problem: failure.problem.message)
-            case .success(let record)?:
-                return Self.record(
-                    record, ImportFields(columns: columns, fields: record.fields), format)
-            }
+            return reader.next().map { Self.record($0, columns, format) }
         }
     }
 
     private static func record(
-        _ record: CSVReader.Record, _ fields: ImportFields, _ format: ImportFormat
+        _ record: CSVReader.Record, _ columns: [String: Int], _ format: ImportFormat
     ) -> ImportRecord {
         do throws(ImportFields.Problem) {
+            let cells: [String]
+            switch record.fields {
+            case .success(let fields): cells = fields
+            case .failure(let problem): throw .init("It cannot be read: \(problem.message).")
+            }
+            let fields = ImportFields(columns: columns, fields: cells)
             let (book, problem) =
                 format == .storyGraph
                 ? try StoryGraphRecord.book(fields) : try GoodreadsRecord.book(fields)

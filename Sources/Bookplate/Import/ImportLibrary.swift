@@ -10,8 +10,8 @@ struct ImportLibrary: JobHandler {
     static let settings = JobSettings(
         concurrency: 2, attemptsMax: 20, timeout: .seconds(1800), retryDelay: .seconds(1))
 
-    /// Records of one transaction. Each is a subtransaction, of which PostgreSQL keeps 64 at hand.
-    static let batchMax = 50
+    /// Records of one transaction.
+    static let batchMax = 100
 
     let covers: Covers
 
@@ -34,6 +34,8 @@ struct ImportLibrary: JobHandler {
         WHERE user_id = $1 AND id = $2 RETURNING user_id) \
         SELECT pg_notify('imports', user_id::text) FROM ended
         """)
+    /// The books that came are not to be shown in the feed.
+    private static let advanceFeed = Statement("SELECT advance_feed($1)")
     private static let tellFailure = Statement(
         """
         INSERT INTO import_failures (user_id, import_id, line, message) VALUES ($1, $2, $3, $4) \
@@ -166,6 +168,7 @@ struct ImportLibrary: JobHandler {
             var parameters = Parameters.of(user, id)
             parameters.append(text: state, as: .inferred)
             segment.append(Self.end, parameters)
+            segment.append(Self.advanceFeed, .of(user))
         }
     }
 }

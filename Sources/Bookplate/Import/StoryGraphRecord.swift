@@ -13,15 +13,8 @@ enum StoryGraphRecord {
     static func book(
         _ fields: ImportFields
     ) throws(ImportFields.Problem) -> (ImportedBook, problem: String?) {
-        let title = try fields.title()
-        let author = try fields.text("Authors", max: BookCreation.authorCharactersMax)
-        let uid = fields.raw("ISBN/UID").trimmed
-        var book = ImportedBook(
-            id: uid.isEmpty
-                ? .derived(from: "title", title.lowercased(), author?.lowercased() ?? "")
-                : .derived(from: "storygraph", uid),
-            title: title)
-        book.author = author
+        var book = try fields.book(
+            author: "Authors", key: fields.raw("ISBN/UID").trimmed, of: "storygraph")
         book.isbn = fields.isbn("ISBN/UID")
         let status = fields.raw("Read Status").trimmed.lowercased()
         guard let known = statuses[status] else {
@@ -30,27 +23,9 @@ enum StoryGraphRecord {
         book.status = known
         book.addedAt = try fields.day("Date Added")
         (book.startedAt, book.finishedAt) = try lastDates(fields)
-        if known != "READ" { book.finishedAt = nil }
         book.shelves = try fields.names("Tags", max: Shelf.nameCharactersMax)
-
-        let text = plainText(ofHTML: fields.raw("Review"))
-        guard text.unicodeScalars.count <= Review.textCharactersMax else {
-            throw .init("Review may have at most \(Review.textCharactersMax) characters.")
-        }
-        let rating = fields.raw("Star Rating").trimmed
-        guard let stars = rating.isEmpty ? 0 : Double(rating), (0...5).contains(stars) else {
-            throw .init("Star Rating is not 0 to 5: \(rating.prefix(40))")
-        }
-        guard stars > 0 else {
-            return (
-                book, text.isEmpty ? nil : "The review was left out, for it comes without a rating."
-            )
-        }
-        // Quarters of a star become the nearest whole one.
-        book.review = ImportedReview(
-            rating: max(1, Int(stars.rounded())), text: text.isEmpty ? nil : text)
-        book.review?.createdAt = book.finishedAt ?? book.addedAt
-        return (book, nil)
+        let problem = try fields.addReview(text: "Review", rating: "Star Rating", to: &book)
+        return (book, problem)
     }
 
     /// Of `2022/02/01-2022/02/11, 2023/05/01`, the last reading; `Last Date Read` where that is all there is.

@@ -3,7 +3,8 @@ package enum JobHandlers {
     /// A new kind is a line here.
     package static func all(_ services: Services) -> [any JobHandler] {
         [
-            PurgeDeadJobs(), PruneChanges(), CompleteBook(sources: services.bookSources),
+            PurgeDeadJobs(), PruneChanges(), PruneImports(),
+            CompleteBook(sources: services.bookSources),
             ImportLibrary(covers: services.covers), ExchangeAppleCode(services: services),
             RevokeAppleGrant(services: services), RemoveAccountObjects(covers: services.covers),
             PrepareDeck(), RefreshFeed(), LearnSimilar(),

@@ -5,8 +5,8 @@ package enum BookplateError: Error, Equatable {
     case unauthenticated
     case notFound(String)
     case badUserInput(field: String, String)
-    /// Somebody was first; `id` names what is there already.
-    case conflict(String, id: String? = nil)
+    /// Somebody was first; `id` names what is there already, `field` the input that it has in common.
+    case conflict(String, id: String? = nil, field: String? = nil)
     case rateLimited(retryAfterSeconds: Int)
     /// More than may be sent, or than there is room for.
     case payloadTooLarge(String)
@@ -36,7 +36,7 @@ package enum BookplateError: Error, Equatable {
     package var message: String {
         switch self {
         case .unauthenticated: "Sign in and try again."
-        case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _),
+        case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _, _),
             .upstreamUnavailable(let message), .payloadTooLarge(let message),
             .unsupportedImage(let message):
             message
@@ -48,9 +48,11 @@ package enum BookplateError: Error, Equatable {
         }
     }
 
-    /// The input field that is wrong.
+    /// The input field that is wrong, or that somebody else has.
     var field: String? {
-        if case .badUserInput(let field, _) = self { field } else { nil }
+        if case .badUserInput(let field, _) = self { return field }
+        if case .conflict(_, _, let field) = self { return field }
+        return nil
     }
 
     func fieldError(requestID: String) -> FieldError {
@@ -58,15 +60,16 @@ package enum BookplateError: Error, Equatable {
         switch self {
         case .badUserInput(let field, _):
             extensions.append(.init("field", .string(field)))
-        case .conflict(_, let id?):
-            extensions.append(.init("id", .string(id)))
+        case .conflict(_, let id, let field):
+            if let id { extensions.append(.init("id", .string(id))) }
+            if let field { extensions.append(.init("field", .string(field))) }
         case .resetRequired(let cursor):
             extensions.append(.init("cursor", .string(cursor)))
         case .rateLimited(let seconds):
             extensions.append(.init("retryAfter", .int(seconds)))
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
-        case .unauthenticated, .notFound, .conflict, .upstreamUnavailable, .payloadTooLarge,
+        case .unauthenticated, .notFound, .upstreamUnavailable, .payloadTooLarge,
             .unsupportedImage:
             break
         }

@@ -35,10 +35,12 @@ extension BookplateError {
     /// A constraint that input can reach, with the error it means. What can be said better before
     /// asking the database is said there; this is the last line, and it holds under concurrency.
     private static let constraints: [String: BookplateError] = [
-        "shelves_name": .conflict("There is a shelf with this name already. Choose another name."),
-        "shelves_pkey": .conflict("There is a shelf with this id already."),
-        "books_edition_id": .conflict("This book is in the library already."),
-        "books_isbn13": .conflict("A book with this ISBN is in the library already."),
+        "shelves_name": .conflict(
+            "There is a shelf with this name already. Choose another name.", field: "name"),
+        "shelves_pkey": .conflict("There is a shelf with this id already.", field: "id"),
+        "books_edition_id": .conflict("This book is in the library already.", field: "isbn"),
+        "books_isbn13": .conflict(
+            "A book with this ISBN is in the library already.", field: "isbn"),
         "shelf_books_user_id_shelf_id_fkey": .notFound("There is no such shelf."),
         "shelf_books_user_id_book_id_fkey": .notFound("There is no such book."),
         "reviews_user_id_book_id_fkey": .notFound("There is no such book."),

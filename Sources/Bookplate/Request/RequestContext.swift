@@ -42,6 +42,8 @@ package final class RequestContext: ExecutionContext {
     private var begunFor: Viewer?
     private var level: Level
     private var segment: Segment
+    /// The ISBNs that this level looks up.
+    private var lookups: ISBNLookups?
 
     /// - Parameter mayReadReplica: whether it only looks at what is there, as a query does.
     package init(
@@ -116,15 +118,24 @@ package final class RequestContext: ExecutionContext {
         return Answer(level: level, index: segment.count - 1)
     }
 
+    /// The level's look-ups of ISBNs: what the catalogue does not know is asked of the outside sources for all of
+    /// them at once, within the flush.
+    func lookUp(_ entry: ISBNLookups.Entry) {
+        if lookups == nil { lookups = ISBNLookups() }
+        lookups?.entries.append(entry)
+    }
+
     package func flush() async {
-        let (segment, level) = (segment, level)
+        let (segment, level, lookups) = (segment, level, lookups)
         self.segment = Segment(isReadOnly: true)
         self.level = Level()
+        self.lookups = nil
         do throws(BookplateError) {
             level.result = .success(try await run(segment))
         } catch {
             level.result = .failure(error)
         }
+        await lookups?.askOutside(for: self)
     }
 
     /// Runs statements that cannot write in a round trip of their own.

@@ -25,7 +25,7 @@ extension Shelf {
         if let other = rows[2].uuid(0, 0) {
             throw .conflict(
                 "There is a shelf named “\(name)” already. Choose another name.",
-                id: other.description)
+                id: other.description, field: "name")
         }
         throw .badUserInput(
             field: "input", "A library has at most \(countMax) shelves. Delete one first.")
@@ -54,11 +54,11 @@ extension Shelf {
                 }
                 shelf.append([id], to: &segment, for: viewer)
             }
-        } catch .conflict(let message, id: nil) {
+        } catch .conflict(let message, id: nil, let field) {
             // Which shelf has the name is asked when it is known that one has.
             let other = try await request.read { segment, _ in segment.append(findByName, named) }[
                 0]
-            throw .conflict(message, id: other.uuid(0, 0)?.description)
+            throw .conflict(message, id: other.uuid(0, 0)?.description, field: field)
         }
         return try shelf.only(rows[rows.count - 1], orElse: noSuchShelf)
     }

@@ -219,7 +219,7 @@ import Testing
             ])
         #expect(
             results.each("error").map { $0["field"]?.string } == [
-                nil, "title", "isbn", nil, nil, nil, nil, nil, nil,
+                nil, "title", "isbn", "isbn", nil, nil, "isbn", nil, nil,
             ])
         #expect(
             results.each("book").map { $0["title"]?.string } == [

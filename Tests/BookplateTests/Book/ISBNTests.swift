@@ -23,8 +23,14 @@ import Testing
         // With the price or the issue beside the barcode.
         ("978030640615751299", "9780306406157"), ("9780306406157 51299", "9780306406157"),
         ("978030640615712", "9780306406157"),
-        // 979: France, Korea, Italy, the United States.
-        ("9791032305690", "9791032305690"),
+        // What stands behind it in catalogues.
+        ("0-306-40615-2 (pbk.) : £12.99", "9780306406157"), ("9780306406157 : $9", "9780306406157"),
+        ("ISBN(13): 978-0-306-40615-7 [v. 2]", "9780306406157"),
+        ("EAN: ISBN-13: 9780306406157", "9780306406157"),
+        // Nine digits, from before 1970 or out of a spreadsheet.
+        ("306406152", "9780306406157"), ("SBN 306-40615-2", "9780306406157"),
+        // 979: France, Korea, Italy, Spain, the United States.
+        ("9791032305690", "9791032305690"), ("9798886451740", "9798886451740"),
     ])
     func readsWhatIsTypedOrScanned(text: String, isbn: String) {
         #expect(ISBN(text)?.description == isbn)
@@ -37,7 +43,8 @@ import Testing
         ("0306406153", .checkDigit), ("978030640615X", .checkDigit), ("X306406152", .checkDigit),
         ("03064X6152", .checkDigit),
         // Printed music, a magazine, a pen.
-        ("9790060115615", .notABook), ("9771234567003", .notABook), ("4006381333931", .notABook),
+        ("9790060115615", .notABook), ("9796000000003", .notABook), ("306406153", .length),
+        (": : :", .length), ("9771234567003", .notABook), ("4006381333931", .notABook),
         ("0000000000", .placeholder), ("9780000000002", .placeholder), ("1111111111", .placeholder),
     ])
     func saysWhatIsWrong(text: String, problem: ISBN.Problem) {

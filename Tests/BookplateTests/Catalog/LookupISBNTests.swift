@@ -1,6 +1,7 @@
 import BookSources
 import GraphQL
 import Postgres
+import Synchronization
 import TestSupport
 import Testing
 
@@ -127,6 +128,46 @@ import Testing
         setting.library.fail(with: nil)
         let found = try await setting.reader.ask(Self.lookup, ["isbn": "9780140328721"])
         #expect(found["lookupISBN", "title"] == "Fantastic Mr. Fox")
+    }
+
+    /// Each source answers when all that are to be asked for are asked for: one after the other, nobody would.
+    @Test func manyAreAskedForTogether() async throws {
+        let isbns = (1...4).map { TestCatalog.isbn(2000 + $0) }
+        let arrived = Mutex(0)
+        let source = BookSource(
+            name: .openLibrary,
+            edition: { number, deadline async throws(SourceError) in
+                arrived.withLock { $0 += 1 }
+                while arrived.withLock({ $0 < 4 }) {
+                    guard ContinuousClock.now < deadline else { throw .unreachable(.timedOut) }
+                    try? await Task.sleep(for: .milliseconds(2))
+                }
+                return number.isbn13 == isbns[3]
+                    ? nil : BookRecord(title: "Outside \(number.isbn13)")
+            }, search: { _, _, _ async throws(SourceError) in [] })
+        let app = try await TestApp.start(sources: SourceChain([source]))
+        let reader = try await app.newReader()
+        let query = """
+            query($a: String!, $b: String!, $c: String!, $d: String!, $e: String!) {
+              a: lookupISBN(isbn: $a) { title inLibrary { id } } again: lookupISBN(isbn: $a) { title }
+              b: lookupISBN(isbn: $b) { title } c: lookupISBN(isbn: $c) { title } d: lookupISBN(isbn: $d) { title }
+              e: lookupISBN(isbn: $e) { title } bad: lookupISBN(isbn: "1") { title }
+            }
+            """
+        let answer = try await reader.ask(
+            query,
+            [
+                "a": .string(isbns[0]), "b": .string(isbns[1]), "c": .string(isbns[2]),
+                "d": .string(isbns[3]), "e": .string(TestCatalog.isbn(3)),
+            ])
+        #expect(answer["a", "title"] == .string("Outside \(isbns[0])"), "\(answer.json)")
+        #expect(answer["again", "title"] == answer["a", "title"])
+        #expect(answer["b", "title"] == .string("Outside \(isbns[1])"))
+        #expect(answer["c", "title"] == .string("Outside \(isbns[2])"))
+        #expect(answer["d"] == .null)
+        #expect(answer["e", "title"] == "Card 3")
+        #expect(answer.errors.map { $0["path"] } == [["bad"]])
+        #expect(arrived.withLock { $0 } == 4)
     }
 
     @Test(arguments: ["", " ", "9780306406158", "12345", "4006381333931", "0000000000", "x"])

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import Bookplate
 
 @Suite struct CSVReaderTests {
-    private func read(_ text: String) -> [Result<CSVReader.Record, CSVReader.Failure>] {
+    private func read(_ text: String) -> [CSVReader.Record] {
         Array(CSVReader(Array(text.utf8)[...]))
     }
 
@@ -25,33 +26,121 @@ import Testing
             ("Émile,\"日本\"", [["Émile", "日本"]]),
         ] as [(String, [[String]])])
     func records(text: String, fields: [[String]]) throws {
-        #expect(try read(text).map { try $0.get().fields } == fields)
-    }
-
-    @Test func linesAreCountedThroughFieldsOfSeveral() throws {
-        let lines = try read("h\n\"a\nb\nc\"\nd\n\n\"e\r\nf\"\ng").map { try $0.get().line }
-        #expect(lines == [1, 2, 5, 7, 9])
+        #expect(try read(text).map { try $0.fields.get() } == fields)
     }
 
     @Test(
         arguments: [
-            ("a\n\"open\nrest,x", CSVReader.Problem.openQuote, 2),
-            ("a\n" + String(repeating: ",", count: 200) + "\nb", .tooManyFields, 2),
-            (
-                "a\n\"" + String(repeating: "x", count: CSVReader.fieldBytesMax + 1) + "\"\nb",
-                .fieldTooLong, 2
-            ), ("a\nb\0c\nd", .notText, 2),
-        ])
-    func hostileRecordsAreRefusedAlone(text: String, problem: CSVReader.Problem, line: Int) {
-        let records = read(text)
-        #expect(records[1] == .failure(.init(line: line, problem: problem)))
-        if problem != .openQuote {
-            #expect(records.count == 3, "it goes on behind the record")
-        }
+            ("h\n\"a\nb\nc\"\nd\n\n\"e\r\nf\"\ng", [1, 2, 5, 7, 9]),
+            ("h\r\n\r\n\"a\r\nb\"\r\nc", [1, 3, 5]), ("h\r\"a\rb\"\r\rc", [1, 2, 5]),
+        ] as [(String, [Int])])
+    func linesAreCountedThroughFieldsOfSeveral(text: String, lines: [Int]) {
+        #expect(read(text).map(\.line) == lines)
+    }
+
+    private static let long = String(repeating: "x", count: CSVReader.recordBytesMax)
+
+    private static let damage: [(String, CSVReader.Problem)] = [
+        ("\"open", .openQuote),
+        (String(repeating: ",", count: CSVReader.fieldsMax), .tooManyFields),
+        ("\"\(long)\"", .tooLong), ("\(long)x", .tooLong), ("\"\(long)", .tooLong),
+        ("a,\(long)", .tooLong), ("b\0c", .notText),
+        // Its quote is closed by that of another record.
+        ("\"open\n\"other\" said,x", .openQuote),
+    ]
+
+    /// What is wrong with the second line does not reach the third.
+    @Test(arguments: damage)
+    func damagedRecordsAreRefusedAlone(record: String, problem: CSVReader.Problem) {
+        let records = read("a\n\(record)\nlast,one")
+        #expect(records.first == .init(line: 1, fields: .success(["a"])))
+        #expect(records.count > 2 && records[1] == .init(line: 2, fields: .failure(problem)))
+        #expect(records.last?.fields == .success(["last", "one"]))
     }
 
     @Test func bytesThatAreNoTextAreRefusedAlone() {
         let records = Array(CSVReader([0x61, 0x0A, 0xFF, 0xFE, 0x0A, 0x62]))
-        #expect(records.map { (try? $0.get())?.fields } == [["a"], nil, ["b"]])
+        #expect(records.map { try? $0.fields.get() } == [["a"], nil, ["b"]])
+    }
+
+    @Test func theLongestRecordIsRead() throws {
+        let field = String(repeating: "é\"\n", count: 200_000)
+        let record = "\"" + field.replacing("\"", with: "\"\"") + "\""
+        #expect(record.utf8.count <= CSVReader.recordBytesMax)
+        #expect(try read(record + "\nb").map { try $0.fields.get() } == [[field], ["b"]])
+    }
+
+    // MARK: - Properties
+
+    private static let pieces = ["a", "é", "日", "\"", ",", ";", "\n", "\r", "\r\n", " ", "=", "'"]
+
+    /// Whatever a table holds, its text read again is the table, and each record is where it began.
+    @Test(arguments: Array(UInt64(1)...40))
+    func whatIsWrittenIsRead(seed: UInt64) throws {
+        var random = Seeded(seed)
+        let lineEnd = ["\n", "\r\n", "\r"].randomElement(using: &random) ?? "\n"
+        let separator = [",", ";", "\t"].randomElement(using: &random) ?? ","
+        var text = Bool.random(using: &random) ? "\u{FEFF}" : ""
+        var line = 1
+        var expected: [CSVReader.Record] = []
+        for _ in 0..<30 {
+            while Int.random(in: 0..<6, using: &random) == 0 {
+                text += lineEnd
+                line += 1
+            }
+            let fields = (0...Int.random(in: 0..<5, using: &random)).map { _ in
+                (0..<Int.random(in: 0..<6, using: &random)).map { _ in
+                    Self.pieces.randomElement(using: &random) ?? ""
+                }.joined()
+            }
+            expected.append(.init(line: line, fields: .success(fields)))
+            let cells = fields.map { field in
+                let needsQuotes =
+                    field.unicodeScalars.contains { "\"\n\r".unicodeScalars.contains($0) }
+                    || field.contains(separator) || fields.count == 1 && field.isEmpty
+                return needsQuotes || Bool.random(using: &random)
+                    ? "\"" + field.replacing("\"", with: "\"\"") + "\"" : field
+            }
+            let record = cells.joined(separator: separator)
+            text += record + lineEnd
+            line += record.replacing("\r\n", with: "\n").unicodeScalars
+                .count { $0 == "\n" || $0 == "\r" }
+            line += 1
+        }
+        let bytes = Array(text.utf8)
+        let read = Array(CSVReader(bytes[...], separator: separator.utf8.first ?? 0))
+        #expect(read == expected)
+    }
+
+    /// Bytes of any kind: it ends, lines go up, and no line is beyond the last.
+    @Test(arguments: Array(UInt64(1)...40))
+    func anyBytesAreReadToTheirEnd(seed: UInt64) {
+        var random = Seeded(seed)
+        let bytes: [UInt8] = (0..<2000).map { _ in
+            [0x22, 0x22, 0x2C, 0x0A, 0x0D, 0x61, 0x20, 0xC3, 0xA9, 0xFF, 0x00]
+                .randomElement(using: &random) ?? 0
+        }
+        let lines = Array(CSVReader(bytes[...])).map(\.line)
+        #expect(zip(lines, lines.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(lines.last ?? 0 <= 1 + bytes.count { $0 == 0x0A || $0 == 0x0D })
+    }
+
+    /// A damaged record among sound ones of a line each spoils nothing else.
+    @Test(arguments: Array(UInt64(1)...40))
+    func damageStaysWhereItIs(seed: UInt64) {
+        var random = Seeded(seed)
+        let damaged = ["\"", "a,\"b", "\"a\"\"", "x\0", "\"\"\"", "a,\"\"\"b"]
+        var lines: [String] = []
+        for number in 0..<40 {
+            lines.append(
+                Int.random(in: 0..<5, using: &random) == 0
+                    ? damaged.randomElement(using: &random) ?? "" : "\(number),\"quoted \(number)\""
+            )
+        }
+        let records = read(lines.joined(separator: "\n"))
+        for (number, line) in lines.enumerated() where line.hasPrefix("\(number),") {
+            let record = records.first { $0.line == number + 1 }
+            #expect(record?.fields == .success(["\(number)", "quoted \(number)"]), "\(lines)")
+        }
     }
 }

@@ -210,7 +210,114 @@ import Testing
         let reader = try await app.newReader()
         let result = try await imported(reader, csv(300))
         #expect(result["created"] == 300)
-        // Each transaction that wrote books has a time of its own: 6 batches.
-        #expect(try await app.database.count("SELECT count(DISTINCT added_at) FROM books") == 6)
+        // Each transaction that wrote books has a time of its own: 3 batches.
+        #expect(try await app.database.count("SELECT count(DISTINCT added_at) FROM books") == 3)
+        // All books of a batch are logged together, and each once.
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM changes WHERE typename = 'Book'") == 300)
+    }
+
+    /// Records of one book, in one transaction and in the next: the first makes it, the others fill it.
+    @Test func recordsOfTheSameBookMeet() async throws {
+        let app = try await TestApp.start()
+        let reader = try await app.newReader()
+        let isbn = TestCatalog.isbn(3)
+        let others = (1...110).map { "Other \($0),A,,4,read,here," }.joined(separator: "\n")
+        let text = """
+            Title,Author,ISBN13,My Rating,Exclusive Shelf,Bookshelves,My Review
+            Dune,Frank Herbert,,0,to-read,here,
+            dune,,,5,read,"here, there",Words
+            Card 3,Author 3,,0,to-read,,
+            By its number,,\(isbn),0,read,,
+            By its number again,,\(isbn),3,read,there,
+            \(others)
+            DUNE,frank herbert,,1,read,"there, last",Other words
+            """
+        let result = try await imported(reader, Array(text.utf8))
+        #expect(result["created"] == 113 && result["updated"] == 3, "\(result)")
+        #expect(result["failed"] == [] && result["done"] == 116)
+        let books = try await reader.need(
+            "{ me { books(search: \"dune\") { nodes { title status shelves { name } review { rating text } } } } }",
+            .null, "me", "books", "nodes")
+        #expect(
+            books == [
+                [
+                    "title": "Dune", "status": "READ",
+                    "shelves": [["name": "here"], ["name": "there"], ["name": "last"]],
+                    "review": ["rating": 5, "text": "Words"],
+                ]
+            ])
+        let numbered = try await reader.need(
+            "query($s: String!) { me { books(search: $s) { nodes { title review { rating } card { title } } } } }",
+            ["s": .string(isbn)], "me", "books", "nodes")
+        #expect(
+            numbered == [
+                [
+                    "title": "By its number", "review": ["rating": 3],
+                    "card": ["title": "Card 3"],
+                ]
+            ])
+    }
+
+    /// What no reader of ours lets through spoils its own record and no other of its transaction.
+    @Test func recordsThatTheDatabaseRefusesFailAlone() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let id = UUID.version7()
+        try await app.database.execute(
+            """
+            INSERT INTO imports (user_id, id, format, state, content_hash)
+            VALUES ('\(reader.id.string ?? "")', '\(id)', 'GOODREADS', 'RUNNING', '')
+            """)
+        let records = """
+            [{"line": 2, "book": {"id": "\(UUID.version7())", "title": "One", "status": "READ", "shelves": ["s"]}},
+             {"line": 3, "book": {"id": "\(UUID.version7())", "title": " ", "status": "READ", "shelves": ["s"], "rating": 1}},
+             {"line": 4, "book": {"id": "\(UUID.version7())", "title": "Two", "status": "READ", "shelves": [], "rating": 9}},
+             {"line": 5, "book": {"id": "\(UUID.version7())", "title": "Three", "status": "none", "shelves": []}},
+             {"line": 6, "book": {"id": "\(UUID.version7())", "title": "Four", "status": "READ", "shelves": ["s"], "rating": 2}}]
+            """
+        let reached = try await app.database.connected(as: TestCluster.app) { connection in
+            try connection.execute("SET app.user_id = '\(reader.id.string ?? "")'")
+            return try connection.query(
+                "SELECT import_records('\(id)', 0, '\(records)')"
+            ).int32(0, 0)
+        }
+        #expect(reached == 5)
+        let found = try await reader.need(
+            "query($id: ID!) { node(id: $id) { ... on Import { created done failed { line message } } } }",
+            ["id": .string(id.description)], "node")
+        #expect(found["created"] == 2 && found["done"] == 5)
+        #expect(found["failed"]?.each("line") == [3, 4, 5])
+        #expect(found["failed", 0, "message"] == "This book cannot be stored.")
+        #expect(try await app.database.count("SELECT count(*) FROM books") == 2)
+        #expect(try await app.database.count("SELECT count(*) FROM reviews") == 1)
+        #expect(try await app.database.count("SELECT count(*) FROM shelf_books") == 2)
+    }
+
+    /// Its job was given up: it says so, and neither its file nor its place in the queue is kept.
+    @Test func importsThatNobodyGoesOnWithEnd() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let old = try await upload(reader, csv(1))["importLibrary", "id"] ?? .null
+        let fresh = try await upload(reader, csv(2))["importLibrary", "id"] ?? .null
+        try await app.database.execute(
+            "UPDATE imports SET updated_at = now() - interval '8 days' WHERE id = '\(old.string ?? "")'"
+        )
+        let worker = try await TestWorker.start(app.database, [PruneImports()])
+        let ended = try await finished(reader, old)
+        await worker.stop()
+        #expect(ended["state"] == "FAILED")
+        #expect(
+            ended["failed"] == [
+                ["line": 0, "message": "This import was given up. Import the file again."]
+            ])
+        let kept = try await app.database.count(
+            "SELECT count(*) FROM imports WHERE content IS NOT NULL AND id = '\(fresh.string ?? "")'"
+        )
+        #expect(kept == 1)
+        #expect(
+            try await app.database.count("SELECT count(*) FROM imports WHERE content IS NOT NULL")
+                == 1)
     }
 }

@@ -69,7 +69,7 @@ import Testing
                 "1,\(String(repeating: "x", count: 501)),A,0,,,read,",
                 "Title may have at most 500 characters."
             ),
-            ("1,\"T,A,0,,,read,", "A quoted field of this record never ends."),
+            ("1,\"T,A,0,,,read,", "It cannot be read: a quoted field is not closed where it ends."),
         ])
     func badRecordsSayWhatIsWrong(record: String, problem: String) throws {
         let records = try records(Self.header + record)

@@ -29,6 +29,36 @@ import Testing
         }
     }
 
+    /// Unique keys and references, too: each is told, or there is a reason why no input meets it.
+    @Test func everyKeyOfALibraryIsToldOrCannotBeMet() async throws {
+        var tables = Parameters()
+        tables.append(texts: ["shelves", "books", "shelf_books", "reviews", "swipes", "imports"])
+        let names = try await Self.app().database.connected { [parameters = tables] connection in
+            let rows = try connection.query(
+                """
+                SELECT i.relname::text FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+                WHERE x.indisunique AND x.indrelid = ANY($1::text[]::regclass[])
+                UNION ALL SELECT conname::text FROM pg_constraint
+                WHERE contype = 'f' AND conrelid = ANY($1::text[]::regclass[])
+                """, parameters)
+            return (0..<rows.count).compactMap { rows.text($0, 0) }
+        }
+        let unreachable: Set = [
+            // Written with ON CONFLICT: the same again is the same.
+            "books_pkey", "shelf_books_pkey", "reviews_pkey", "swipes_pkey",
+            // The server chooses these ids.
+            "reviews_user_id_id_key", "imports_pkey",
+            // Asked for in the statement that inserts.
+            "imports_unfinished", "books_edition_id_fkey", "swipes_edition_id_fkey",
+        ]
+        #expect(Set(names).isSuperset(of: unreachable), "no name that is not there")
+        for name in names where !unreachable.contains(name) && !name.hasSuffix("s_user_id_fkey") {
+            let error = try #require(BookplateError.constraint(name), "\(name)")
+            #expect(error.message.hasSuffix("."), "\(name)")
+            if error.code == "CONFLICT" { #expect(error.field != nil, "\(name)") }
+        }
+    }
+
     @Test func anotherBooksISBNIsAConflictWithItsID() async throws {
         let reader = try await Self.app().newReader()
         let first = try await reader.makeBook(["title": "A", "isbn": "9780306406157"])
@@ -40,6 +70,7 @@ import Testing
             let answer = try await reader.ask(update, ["id": second, "isbn": .string(isbn)])
             #expect(answer.code == "CONFLICT")
             #expect(answer.errors.first?["extensions", "id"] == other)
+            #expect(answer.field == "isbn")
         }
         // Its own is none.
         let same = try await reader.ask(update, ["id": first, "isbn": "9780306406157"])
@@ -58,6 +89,7 @@ import Testing
         let create = try await reader.ask(
             #"mutation { createShelf(input: {name: "summer"}) { id } }"#)
         #expect(create.errors.first?["extensions", "id"] == first)
+        #expect(create.field == "name" && update.field == "name")
         // In another case it is its own still.
         let own = try await reader.ask(
             #"mutation($id: ID!) { updateShelf(id: $id, input: {name: "SUMMER"}) { name } }"#,

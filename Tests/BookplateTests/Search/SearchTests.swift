@@ -211,6 +211,19 @@ import Testing
         }
     }
 
+    @Test func misspelledWordsCountWhereNoBookHasThemAsTheyAre() async throws {
+        let reader = try await Self.app().newReader()
+        for title in ["Dune", "June", "Moon"] {
+            _ = try await reader.makeBook(["title": .string(title)])
+        }
+        for (search, titles) in [("dune", ["Dune"]), ("nune", ["June", "Dune"]), ("mon", [])] {
+            let books = try await reader.need(
+                Self.library, ["search": .string(search), "order": "ADDED_DESC"], "me", "books",
+                "nodes")
+            #expect(books.each("title") == titles.map { .string($0) }, "\(search)")
+        }
+    }
+
     @Test func theBestOfOnesOwnComesFirst() async throws {
         let reader = try await Self.app().newReader()
         for title in ["Dune Messiah", "Dune", "The Road to Dune and back", "Else"] {

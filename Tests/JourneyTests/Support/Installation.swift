@@ -63,9 +63,17 @@ struct Installation: Sendable {
     func admin(
         _ arguments: [String], _ changes: [String: String?] = [:]
     ) async throws -> Program.Outcome {
-        let program = Program(
-            name: "bookplate-admin", environment: try environment(changes), folder: folder)
-        return try await blocking { try program.start(arguments).wait() }
+        let program = try startAdmin(arguments, changes)
+        return try await blocking { try program.wait() }
+    }
+
+    /// Starts a command, to be ended in its midst.
+    func startAdmin(
+        _ arguments: [String], _ changes: [String: String?] = [:]
+    ) throws -> RunningProgram {
+        try Program(
+            name: "bookplate-admin", environment: try environment(changes), folder: folder
+        ).start(arguments)
     }
 
     func admin(_ arguments: String...) async throws -> Program.Outcome {

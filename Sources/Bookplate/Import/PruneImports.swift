@@ -1,0 +1,24 @@
+import Postgres
+
+/// Ends imports that nobody has gone on with for a week, and throws their files away.
+///
+/// The file of an import that was read is gone already. What remains of each import, its counts and failures, is
+/// the reader's.
+struct PruneImports: JobHandler {
+    static let kind = "import.prune"
+    static let settings = JobSettings(concurrency: 1, every: .seconds(24 * 3600))
+    static let keptDays: Int32 = 7
+
+    private static let prune = Statement("SELECT prune_imports($1)")
+
+    func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
+        let rows = try await job.write { segment in
+            var parameters = Parameters()
+            parameters.append(int32: Self.keptDays)
+            segment.append(Self.prune, parameters)
+        }
+        if let count = rows[0].int64(0, 0), count > 0 {
+            job.logger.notice("imports were given up", metadata: ["count": "\(count)"])
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import HTTPFetch
+import LoopbackHTTP
+import Testing
+
+@testable import BookSources
+
+/// The source that operators pay for, with answers of the shape that its documentation shows.
+@Suite struct ISBNdbTests {
+    /// Reconstructed from https://isbndb.com/apidocs/v2, with values of a book that the other fixtures have.
+    private static let fox = """
+        {"book": {"publisher": "Puffin", "language": "en", "image": "https://images.isbndb.com/covers/87/21/9780140328721.jpg",
+         "title_long": "Fantastic Mr. Fox", "edition": "Reprint", "dimensions": "Height: 7.75 Inches", "pages": 96,
+         "date_published": "1988-10-01", "subjects": ["Foxes", "Farmers"], "authors": ["Dahl, Roald", "Quentin Blake"],
+         "title": "Fantastic Mr. Fox", "isbn13": "9780140328721", "msrp": "6.99", "binding": "Paperback",
+         "isbn": "0140328726", "isbn10": "0140328726", "synopsis": "Mr. Fox<br/>steals &amp; hides."}}
+        """
+
+    private func start(
+        _ handler: @escaping @Sendable (String) -> [Step]
+    ) throws -> (server: LoopbackServer, sources: SourceChain) {
+        let server = try LoopbackServer { handler($0.target) }
+        var configuration = SourceChain.Configuration()
+        configuration.isbnDBURL = server.url("")
+        configuration.isbnDBKey = "the key"
+        let fetcher = Fetcher(
+            policy: FetchPolicy(
+                userAgent: "bookplate-test", allowed: try FetchAllowList(parsing: "127.0.0.1")))
+        return (server, SourceChain(configuration, fetcher: fetcher))
+    }
+
+    @Test func anEditionIsTold() async throws {
+        let (server, sources) = try start { _ in [.answer(Self.fox)] }
+        let record = try #require(await sources.edition(FakeSources.fox).record)
+        #expect(record.title == "Fantastic Mr. Fox")
+        #expect(record.authors == ["Roald Dahl", "Quentin Blake"])
+        #expect(record.isbns == ["9780140328721", "0140328726", "0140328726"])
+        #expect(record.publisher == "Puffin" && record.publishedDate == "1988-10-01")
+        #expect(record.pageCount == 96 && record.language == "en")
+        #expect(record.genres == ["Foxes", "Farmers"])
+        #expect(record.description == "Mr. Fox\nsteals & hides.")
+        #expect(
+            record.covers == [
+                CoverCandidate(
+                    source: .isbnDB, url: "https://images.isbndb.com/covers/87/21/9780140328721.jpg"
+                )
+            ])
+        let request = try #require(server.requests.first)
+        #expect(request.target == "/book/9780140328721")
+        #expect(request.headers["authorization"] == "the key")
+    }
+
+    @Test func wordsFindBooks() async throws {
+        let (server, sources) = try start { target in
+            target == "/books/mr%20fox%2Fx?pageSize=5"
+                ? [.answer(#"{"total": 2, "books": [{"title": "Fox"}, {"isbn": "no title"}]}"#)]
+                : [.answer(404, #"{"errorMessage": "Not Found"}"#)]
+        }
+        let search = await sources.search(.anywhere("mr fox/x"), count: 5)
+        #expect(search.records.map(\.title) == ["Fox"] && search.failures == [])
+        let none = await sources.search(.title("Dune", author: "Herbert"), count: 5)
+        #expect(none.records.isEmpty && none.failures == [])
+        #expect(server.requests.last?.target == "/books/Dune%20Herbert?pageSize=5")
+    }
+
+    @Test func whatItDoesNotKnowIsAMiss() async throws {
+        let (server, sources) = try start { _ in
+            [.answer(404, #"{"errorMessage": "Not Found"}"#)]
+        }
+        #expect(await sources.edition(FakeSources.fox) == .init(misses: [.isbnDB]))
+        #expect(server.requests.count == 1)
+    }
+
+    /// A key that is not good, a plan that is used up, an answer that is none: a failure, and no more requests for a while.
+    @Test(
+        arguments: [
+            [.answer(401, #"{"message": "Unauthorized"}"#)],
+            [.answer(429, headers: ["Retry-After: 60"], #"{"message": "Limit Exceeded"}"#)],
+            [.answer(403, #"{"message": "User is not authorized"}"#)],
+        ] as [[Step]])
+    func refusalsAreFailures(steps: [Step]) async throws {
+        let (server, sources) = try start { _ in steps }
+        for _ in 0..<3 {
+            #expect(await sources.edition(FakeSources.fox) == .init(failures: [.isbnDB]))
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func withoutAKeyItIsNotAsked() throws {
+        var configuration = SourceChain.Configuration()
+        configuration.isbnDBURL = "http://127.0.0.1:9"
+        #expect(SourceChain(configuration, fetcher: unreachable).names == [])
+    }
+}

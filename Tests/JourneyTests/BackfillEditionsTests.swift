@@ -1,0 +1,129 @@
+import Glibc
+import GraphQL
+import LoopbackHTTP
+import TestSupport
+import Testing
+
+/// `bookplate-admin backfill editions`, with the outside sources played over HTTP.
+@Suite struct BackfillEditionsTests {
+    /// Open Library's answer for an edition of which it knows a cover, and nothing more.
+    private static let edition =
+        #"{"key": "/books/OL7353617M", "title": "As they call it", "covers": [8739161]}"#
+
+    private func json(_ outcome: Program.Outcome) throws -> Value {
+        #expect(outcome.output.split(separator: "\n").count == 1, "one document a command")
+        return try parseJSON(Array(outcome.output.utf8))
+    }
+
+    private func openLibrary(_ server: LoopbackServer) -> [String: String?] {
+        ["BOOKPLATE_OPEN_LIBRARY_URL": server.url("")]
+    }
+
+    private func isbns(_ server: LoopbackServer) -> [String] {
+        server.requests.map { String($0.target.dropFirst("/isbn/".count).dropLast(".json".count)) }
+    }
+
+    @Test func gapsAreFilledThePopularFirst() async throws {
+        let installation = try await Installation.ready(catalog: TestCatalog.lines(5))
+        let server = try LoopbackServer { request in
+            request.target.contains(TestCatalog.isbn(2))
+                ? [.answer(404)] : [.answer(200, Self.edition)]
+        }
+        func run(_ more: String...) async throws -> Value {
+            let outcome = try await installation.admin(
+                ["backfill", "editions", "--json"] + more, openLibrary(server))
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            return try json(outcome)
+        }
+        let dry = try await run("--dry-run")
+        #expect(
+            dry == ["remaining": 5, "asked": 0, "found": 0, "unavailable": 0, "dryRun": true])
+        #expect(server.requests.isEmpty)
+
+        let first = try await run("--limit", "2")
+        #expect(
+            first == ["remaining": 3, "asked": 2, "found": 1, "unavailable": 0, "dryRun": false])
+        #expect(Set(isbns(server)) == [TestCatalog.isbn(1), TestCatalog.isbn(2)])
+
+        // It goes on where it was, and then there is nothing to do.
+        let rest = try await run()
+        #expect(rest["asked"] == 3 && rest["found"] == 3 && rest["remaining"] == 0)
+        #expect(Set(isbns(server)) == Set((1...5).map(TestCatalog.isbn)))
+        #expect(server.requests.count == 5)
+        let none = try await run()
+        #expect(none["asked"] == 0 && none["remaining"] == 0)
+        #expect(server.requests.count == 5)
+
+        // What was there is as it was.
+        let kept = try await installation.database.count(
+            "SELECT count(*) FROM editions WHERE title LIKE 'Card %' AND publisher = 'House'")
+        #expect(kept == 5)
+        let filled = try await installation.database.count(
+            "SELECT count(*) FROM editions WHERE cover_links[1] LIKE 'open_library %8739161%'")
+        #expect(filled == 4)
+    }
+
+    @Test func whereNobodyAnswersNothingIsNoted() async throws {
+        let installation = try await Installation.ready(catalog: TestCatalog.lines(1))
+        let server = try LoopbackServer { _ in [.answer(503, "later")] }
+        let outcome = try await installation.admin(
+            ["backfill", "editions", "--json"], openLibrary(server))
+        #expect(outcome.code == 69)
+        #expect(try json(outcome)["unavailable"] == 1)
+        #expect(outcome.errors.contains("the same command goes on later"))
+        #expect(
+            try await installation.database.count(
+                "SELECT count(*) FROM editions WHERE sources_asked_at IS NOT NULL") == 0)
+    }
+
+    @Test func withoutSourcesItSaysSo() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let outcome = try await installation.admin("backfill", "editions")
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.contains("no book source is switched on"))
+        #expect(try await installation.admin("backfill", "editions", "--limit", "0").code == 64)
+    }
+
+    @Test func theKeyedSourceIsAskedWhereThereIsAKey() async throws {
+        let installation = try await Installation.ready(catalog: TestCatalog.lines(1))
+        let server = try LoopbackServer { request in
+            request.headers["authorization"] == "the key"
+                ? [
+                    .answer(
+                        200, #"{"book": {"title": "A", "image": "https://images.example/1.jpg"}}"#)
+                ]
+                : [.answer(401, "{}")]
+        }
+        let outcome = try await installation.admin(
+            ["backfill", "editions", "--json"],
+            ["BOOKPLATE_ISBNDB_URL": server.url(""), "BOOKPLATE_ISBNDB_KEY": "the key"])
+        #expect(try json(outcome)["found"] == 1, "\(outcome.errors)")
+        #expect(server.requests.map(\.target) == ["/book/\(TestCatalog.isbn(1))"])
+        #expect(
+            try await installation.database.count(
+                "SELECT count(*) FROM editions WHERE cover_links = '{isbndb https://images.example/1.jpg}'"
+            ) == 1)
+    }
+
+    /// Ctrl-C ends it behind the batch that is under way, and nobody is asked for twice.
+    @Test func interruptedItGoesOn() async throws {
+        let installation = try await Installation.ready(catalog: TestCatalog.lines(12))
+        let server = try LoopbackServer { _ in
+            [.pause(milliseconds: 300), .answer(200, Self.edition)]
+        }
+        let running = try installation.startAdmin(
+            ["backfill", "editions", "--json"], openLibrary(server))
+        try await until("it asks") { !server.requests.isEmpty }
+        running.send(SIGINT)
+        let outcome = try await blocking { try running.wait() }
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.contains("the same command goes on from here"))
+        let asked = try await installation.database.count(
+            "SELECT count(*) FROM editions WHERE sources_asked_at IS NOT NULL")
+        #expect(asked == 8 && server.requests.count == 8)
+        let rest = try await installation.admin(
+            ["backfill", "editions", "--json"], openLibrary(server))
+        #expect(try json(rest)["asked"] == 4)
+        #expect(Set(isbns(server)).count == 12 && server.requests.count == 12)
+    }
+}
