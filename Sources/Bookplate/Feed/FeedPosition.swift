@@ -1,4 +1,5 @@
 import Identity
+import Ranking
 
 /// A place in a reader's feed: what a feed cursor holds.
 ///
@@ -14,7 +15,7 @@ struct FeedPosition: Equatable {
         var turn: Int32
     }
 
-    /// What was taken of a version of the reader's own deck (`feed_decks`).
+    /// What was taken of a version of the reader's own deck (`feed_decks`), or, below 0, of the opening (`feed_openings`).
     struct DeckReading: Equatable {
         let version: Int32
         /// So many cards from its top.
@@ -39,20 +40,18 @@ struct FeedPosition: Equatable {
     /// The cards taken so far.
     private(set) var count: Int32 = 0
     /// The last cards, the newest last: a short memory against the same author or series again.
-    private(set) var recent: [FeedCandidate.Origin] = []
+    private(set) var recent: [Origin] = []
     /// Whether all tiers are read: skipped books come back, then books with little said of them.
     private(set) var isRelaxed = false
     /// Genres that have every second turn, as the reader preferred them when this feed began.
     private(set) var preferred: [Int16] = []
-    /// The versions of the reader's own deck that cards came from, the current one last.
+    /// The versions of decks that cards came from, the current one last.
     private(set) var decks: [DeckReading] = []
     /// Whether the deck is read; from then on the queues are.
     private(set) var isDeckOver = false
     /// Swipes recorded, and books added, until this instant count: microseconds of Unix time.
     let asOf: Int64
 
-    /// In so many cards an author or a series stands once.
-    static let spread = 10
     /// The end of the tier that is shown first, and of the queue.
     static let firstTierEnd: Int64 = 1 << 61
     static let end = Int64.max
@@ -68,6 +67,11 @@ struct FeedPosition: Equatable {
         preferred = position.preferred
         decks = position.decks
         isDeckOver = position.isDeckOver
+    }
+
+    /// The queues that were read.
+    var passed: [(genre: Int16, place: Int64)] {
+        readings.compactMap { $1.place > 0 ? ($0, $1.place) : nil }
     }
 
     func place(in genre: Int16) -> Int64 { readings[genre]?.place ?? 0 }
@@ -112,7 +116,7 @@ struct FeedPosition: Equatable {
             readings[card.genre] = Reading(place: card.place, turn: count)
         }
         recent.append(card.origin)
-        if recent.count == Self.spread { recent.removeFirst() }
+        if recent.count == FeedRanking.spread { recent.removeFirst() }
     }
 
     // MARK: - Cursor
@@ -175,7 +179,9 @@ struct FeedPosition: Equatable {
         count = max(0, read(Int32.self))
         func has(_ size: Int) -> Bool { bytes.count - offset >= size }
         let recentCount = Int(read(UInt8.self))
-        guard recentCount < Self.spread, has(recentCount * Self.originBytes + 1) else { return nil }
+        guard recentCount < FeedRanking.spread, has(recentCount * Self.originBytes + 1) else {
+            return nil
+        }
         for _ in 0..<recentCount {
             recent.append(.init(author: read(Int32.self), series: read(Int32.self)))
         }
