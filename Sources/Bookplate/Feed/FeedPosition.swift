@@ -49,6 +49,8 @@ struct FeedPosition: Equatable {
     private(set) var decks: [DeckReading] = []
     /// Whether the deck is read; from then on the queues are.
     private(set) var isDeckOver = false
+    /// The order that the queues are read in (`feed_state.order_version`): that in which the first of them was.
+    private(set) var order: Int32?
     /// Swipes recorded, and books added, until this instant count: microseconds of Unix time.
     let asOf: Int64
 
@@ -67,6 +69,7 @@ struct FeedPosition: Equatable {
         preferred = position.preferred
         decks = position.decks
         isDeckOver = position.isDeckOver
+        order = position.order
     }
 
     /// The queues that were read.
@@ -93,6 +96,8 @@ struct FeedPosition: Equatable {
     }
 
     mutating func relax() { isRelaxed = true }
+
+    mutating func read(inOrder version: Int32) { order = version }
 
     mutating func leaveDeck() { isDeckOver = true }
 
@@ -121,7 +126,7 @@ struct FeedPosition: Equatable {
 
     // MARK: - Cursor
 
-    private static let format: UInt8 = 3
+    private static let format: UInt8 = 4
     private static let readingBytes = 14
     private static let originBytes = 8
     /// Genre ids are bounded by what the catalogue can hold; a cursor of more is no cursor.
@@ -130,7 +135,7 @@ struct FeedPosition: Equatable {
     private static let deckBytes = 16
     private static let decksMax = 64
 
-    /// Bytes: the format, flags, the instant, the count of cards, the recent cards behind their number, the
+    /// Bytes: the format, flags, the instant, the order or -1, the count of cards, the recent cards behind their number, the
     /// preferred genres and the decks behind theirs, and genre, place and turn of each genre read; base64url.
     var cursor: String {
         var bytes: [UInt8] = [Self.format, (isRelaxed ? 1 : 0) | (isDeckOver ? 2 : 0)]
@@ -138,6 +143,7 @@ struct FeedPosition: Equatable {
             withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
         }
         append(asOf)
+        append(order ?? -1)
         append(count)
         append(UInt8(clamping: recent.count))
         for origin in recent {
@@ -163,7 +169,7 @@ struct FeedPosition: Equatable {
     /// nil for what is no cursor of a feed.
     init?(cursor: String) {
         guard cursor.utf8.count <= Self.genresMax * Self.readingBytes * 2,
-            let bytes = Base64URL.decode(cursor.utf8), bytes.count >= 15, bytes[0] == Self.format
+            let bytes = Base64URL.decode(cursor.utf8), bytes.count >= 19, bytes[0] == Self.format
         else { return nil }
         var offset = 1
         func read<Value: FixedWidthInteger>(_ type: Value.Type) -> Value {
@@ -176,6 +182,8 @@ struct FeedPosition: Equatable {
         isRelaxed = flags & 1 == 1
         isDeckOver = flags & 2 == 2
         asOf = read(Int64.self)
+        let version = read(Int32.self)
+        order = version < 0 ? nil : version
         count = max(0, read(Int32.self))
         func has(_ size: Int) -> Bool { bytes.count - offset >= size }
         let recentCount = Int(read(UInt8.self))

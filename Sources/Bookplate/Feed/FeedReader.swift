@@ -107,8 +107,10 @@ struct FeedReader {
         parameters.append(int64s: decks.map { Int64(bitPattern: $0.further) })
     }
 
+    /// - Parameter order: a version of the order that is not the current one; nil for that.
     private func appendQueues(
-        _ shares: [(genre: Int16, most: Int)], to segment: inout Segment, for viewer: Viewer
+        _ shares: [(genre: Int16, most: Int)], inOrder order: Int32?, to segment: inout Segment,
+        for viewer: Viewer
     ) {
         var parameters = Parameters.of(viewer.userID)
         parameters.append(timestamptz: after?.asOf)
@@ -122,8 +124,33 @@ struct FeedReader {
         }
         append(position.decks, to: &parameters)
         if !position.isRelaxed { parameters.append(int64: FeedPosition.firstTierEnd) }
-        segment.append(
-            position.isRelaxed ? statements.relaxed : statements.firstTier, parameters)
+        if let order {
+            parameters.append(int32: order)
+            segment.append(
+                position.isRelaxed ? statements.relaxedBefore : statements.firstTierBefore,
+                parameters)
+        } else {
+            segment.append(
+                position.isRelaxed ? statements.relaxed : statements.firstTier, parameters)
+        }
+    }
+
+    /// The next books of the queues, in the order in which this feed began to read them.
+    private mutating func readQueues(
+        _ shares: [(genre: Int16, most: Int)]
+    ) async throws(BookplateError) -> Rows {
+        let rows = try await request.read { [self] segment, viewer in
+            segment.append(FeedStatements.order, Parameters())
+            appendQueues(shares, inOrder: nil, to: &segment, for: viewer)
+        }
+        let current = rows[0].int32(0, 0) ?? 0
+        guard let order = position.order, order != current else {
+            position.read(inOrder: current)
+            return rows[1]
+        }
+        return try await request.read { [self] segment, viewer in
+            appendQueues(shares, inOrder: order, to: &segment, for: viewer)
+        }[0]
     }
 
     private mutating func readQueues() async throws(BookplateError) -> Reading {
@@ -185,9 +212,7 @@ struct FeedReader {
     private mutating func ask(
         _ shares: [(genre: Int16, most: Int)]
     ) async throws(BookplateError) -> Reading {
-        let rows = try await request.read { [self] segment, viewer in
-            appendQueues(shares, to: &segment, for: viewer)
-        }[0]
+        let rows = try await readQueues(shares)
         let candidates = statements.candidates(rows)
         let found = candidates.reduce(into: [Int16: Int]()) { $0[$1.genre, default: 0] += 1 }
         for (genre, _) in shares where found[genre] == nil {

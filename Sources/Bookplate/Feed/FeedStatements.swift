@@ -16,6 +16,14 @@ struct FeedStatements {
     /// then books with little said of them, then those in other languages.
     let relaxed: Statement
 
+    /// As the two before, in the order of a refresh before the current one: its version, `$10` of the first tier and
+    /// `$11` of all. No frontier knows that order, so what was seen is walked over.
+    let firstTierBefore: Statement
+    let relaxedBefore: Statement
+
+    /// The version of the current order: it changes when the order is refreshed.
+    static let order = Statement("SELECT order_version FROM feed_state")
+
     /// The first cards of the reader's newest deck, so many as `$2`; none where one of the deck has been seen since, or
     /// there is no deck. Nothing is looked up but the cards, for a deck has no other ones than unseen when it is dealt.
     let top: Statement
@@ -50,6 +58,10 @@ struct FeedStatements {
         deck = Statement(Self.deckText(columns))
         firstTier = Self.statement(columns, before: " AND o.position < $10", and: "")
         relaxed = Self.statement(columns, before: "", and: "UNION \(Self.cooledDown)")
+        firstTierBefore = Self.statement(
+            columns, ofOrder: "$11", before: " AND o.position < $10", and: "")
+        relaxedBefore = Self.statement(
+            columns, ofOrder: "$10", before: "", and: "UNION \(Self.cooledDown)")
     }
 
     func candidates(_ rows: Rows) -> [FeedCandidate] {
@@ -205,13 +217,46 @@ struct FeedStatements {
             ON o.primary_id = q.id AND o.position > q.after AND o.position <= q.reach\(tierEnd) OFFSET 0) o \
             WHERE EXISTS (SELECT FROM feed_order f WHERE f.edition_id = o.edition_id \
             AND f.genre_id = ANY(o.genres)) AND \(isNotShown("o.edition_id")) AND \(isUnseen) \(more)) \
-            SELECT \(columns.sql) FROM (\
-            SELECT *, row_number() OVER (PARTITION BY n ORDER BY position) AS round, \
-            NULL::int4 AS deck_place, NULL::int4 AS deck_version, \(newestDeck) AS newest_deck, \
-            \(preferred) AS preferred FROM found) o \
-            CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e \
-            WHERE o.round <= o.most ORDER BY o.n, o.position
+            \(chosen(columns))
             """)
+    }
+
+    /// Walks over the queues as they were in the order `version`.
+    private static func statement(
+        _ columns: ColumnSet, ofOrder version: String, before tierEnd: String, and more: String
+    ) -> Statement {
+        func walk(_ table: String, _ isOfOrder: String) -> String {
+            """
+            (SELECT o.position, o.edition_id FROM \(table) o WHERE o.genre_id = g.id \
+            AND o.primary_id = q.id AND o.position > q.after\(tierEnd) AND \(isOfOrder) \
+            AND \(isNotShown("o.edition_id")) AND \(isUnseen) ORDER BY o.position LIMIT q.most)
+            """
+        }
+        return Statement(
+            """
+            WITH shown AS MATERIALIZED (\(shown(7))), q AS MATERIALIZED (\
+            SELECT q.id, q.after, q.most, q.n, coalesce($6::int2[], ARRAY[q.id]) AS genres \
+            FROM unnest($3::int2[], $4::int8[], $5::int4[]) WITH ORDINALITY q (id, after, most, n)), \
+            found AS (\
+            SELECT DISTINCT q.n, q.id, q.most, o.position, o.edition_id \
+            FROM q CROSS JOIN unnest(q.genres) g (id) CROSS JOIN LATERAL (\
+            \(walk("feed_order", "o.placed_in <= \(version)")) UNION ALL \
+            \(walk("feed_order_before", "o.placed_in <= \(version) AND o.gone_in > \(version)"))) o \
+            \(more)) \
+            \(chosen(columns))
+            """)
+    }
+
+    /// Of what was found the first of each genre, with what a card needs.
+    private static func chosen(_ columns: ColumnSet) -> String {
+        """
+        SELECT \(columns.sql) FROM (\
+        SELECT *, row_number() OVER (PARTITION BY n ORDER BY position) AS round, \
+        NULL::int4 AS deck_place, NULL::int4 AS deck_version, \(newestDeck) AS newest_deck, \
+        \(preferred) AS preferred FROM found) o \
+        CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e \
+        WHERE o.round <= o.most ORDER BY o.n, o.position
+        """
     }
 
     /// Skipped books whose time is over, where the second tier is.

@@ -14,7 +14,7 @@ import Testing
                 let author = number < 20 ? 1 : 1 + number % 40
                 return """
                     {"ids":{"test":"\(number)"},"title":"Card \(number)","authors":["Author \(author)"],\
-                    "genres":["\(genres[number * number % 6])"],"language":"en",\
+                    "genres":["\(genres[number % 6])"],"language":"en",\
                     "description":"The story of number \(number).","ratingsCount":\(100_000 - number * 300)}
                     """
             })
@@ -25,7 +25,8 @@ import Testing
         let worker = try await TestWorker.start(app.database, [RefreshFeed()])
         try await TestSupport.until("the feed is refreshed") {
             try await app.database.count(
-                "SELECT count(*) FROM jobs WHERE kind = 'feed.refresh' AND run_at > now()") == 1
+                "SELECT count(*) FROM jobs WHERE kind = 'feed.refresh' AND state = 'READY' AND run_at > now()"
+            ) == 1
         }
         await worker.stop()
     }
@@ -150,12 +151,16 @@ import Testing
         #expect(try await waiting(app) == 1)
     }
 
-    @Test(arguments: [false, true])
-    func pagingBackShowsTheSameCardsAfterARefresh(hasDeck: Bool) async throws {
+    enum Source: String, CaseIterable {
+        case opening, deck, queues
+    }
+
+    @Test(arguments: Source.allCases)
+    func pagingBackShowsTheSameCardsAfterARefresh(source: Source) async throws {
         let app = try await Self.makeApp()
-        try await refresh(app)
+        if source == .opening { try await refresh(app) }
         let reader = try await app.newReader()
-        if hasDeck {
+        if source == .deck {
             _ = try await reader.swipe("LIKE", [try await page(reader).nodes[0]["id"] ?? .null])
             try await deal(app)
         }
@@ -169,16 +174,13 @@ import Testing
         // The last become the first.
         try await app.database.execute(
             """
-            UPDATE editions SET ratings_count = 1000000 - ratings_count, popularity = 1000000 - popularity
+            UPDATE editions SET ratings_count = 1000000 - ratings_count
             """)
         try await refresh(app)
-        if hasDeck {
+        if source == .deck {
             _ = try await reader.swipe("LIKE", [pages[2].nodes[0]["id"] ?? .null])
             try await deal(app)
         }
-        print(
-            "DBG", try await page(reader, after: pages[1].after).answer.json,
-            pages.map { $0.nodes.count })
         for (after, nodes) in pages.dropFirst() {
             #expect(try await page(reader, after: after).nodes == nodes)
         }
@@ -187,6 +189,8 @@ import Testing
         let before = Set(pages.flatMap { $0.nodes.compactMap { $0["id"]?.string } })
         #expect(next.nodes.count == 10)
         #expect(next.nodes.allSatisfy { !before.contains($0["id"]?.string ?? "") })
-        #expect(try await page(app.newReader()).nodes[0]["title"] == "Card 240")
+        if source != .deck {
+            #expect(try await page(app.newReader()).nodes[0]["title"] == "Card 240")
+        }
     }
 }

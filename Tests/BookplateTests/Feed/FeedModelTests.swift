@@ -228,7 +228,7 @@ import Testing
                 }
             }
         }
-        let little = try await costs(books: 200, swipes: 10)
+        let little = try await costs(books: 400, swipes: 10)
         let much = try await costs(books: 4000, swipes: 3000)
         for (much, little) in zip(much, little) {
             #expect(much <= little * 3 / 2, "\(much) pages, and \(little)")
