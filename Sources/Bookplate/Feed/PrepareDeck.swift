@@ -21,6 +21,7 @@ struct PrepareDeck: JobHandler {
             parameters.append(int32s: deck.map { Int32($0.genre) })
             segment.append(Self.insert, parameters)
             segment.append(Self.prune, .of(reader))
+            segment.append(Self.advance, .of(reader))
         }
     }
 
@@ -93,6 +94,9 @@ struct PrepareDeck: JobHandler {
         WHERE NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = c.id OFFSET 0) \
         AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = c.id OFFSET 0)
         """)
+
+    /// When the deck is over the queues begin behind what was seen; a refresh may have made that unknown.
+    private static let advance = Statement("SELECT advance_feed($1)")
 
     /// A cursor may name a deck for a day; one that is gone is read on from the queues.
     private static let prune = Statement(
