@@ -92,7 +92,10 @@ import Testing
         let reader = try await app.newReader()
         let cards = try await reader.cards(12).map { $0["id"] ?? .null }
         _ = try await reader.swipe("LIKE", Array(cards.prefix(2)))
+        try await app.database.execute("DELETE FROM feed_frontiers")
         try await deal(app)
+        // The queues behind it begin where the reader is.
+        #expect(try await app.database.count("SELECT count(*) FROM feed_frontiers") > 0)
         let first = try await page(reader)
         #expect(first.nodes.count == 10)
         #expect(first.answer.statements == 2)
