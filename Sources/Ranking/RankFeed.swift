@@ -1,3 +1,18 @@
+/// Whom a book is of, and which series: as hashes; 0 is none.
+package struct Origin: Sendable, Equatable {
+    package var author: Int32
+    package var series: Int32
+
+    package init(author: Int32, series: Int32) {
+        self.author = author
+        self.series = series
+    }
+
+    package func isLike(_ other: Origin) -> Bool {
+        author != 0 && author == other.author || series != 0 && series == other.series
+    }
+}
+
 /// A book that a reader's feed may show.
 package struct FeedItem: Sendable, Equatable {
     /// How much the reader's own signals speak for it: weights of links from what they liked.
@@ -6,15 +21,20 @@ package struct FeedItem: Sendable, Equatable {
     package var popularity: Float
     /// Its genres, the first one first.
     package var genres: [Int16]
+    package var origin: Origin
 
-    package init(affinity: Float, popularity: Float, genres: [Int16]) {
+    package init(
+        affinity: Float, popularity: Float, genres: [Int16],
+        origin: Origin = Origin(author: 0, series: 0)
+    ) {
         self.affinity = affinity
         self.popularity = popularity
         self.genres = genres
+        self.origin = origin
     }
 }
 
-/// How a reader's own feed is ranked.
+/// How a feed is ranked.
 package enum FeedRanking {
     /// How much popularity counts for somebody of whom nothing is known; of books liked by many, a link weighs
     /// about as much.
@@ -25,8 +45,10 @@ package enum FeedRanking {
     private static let relevance: Float = 0.78
     /// Items that are weighed against one another.
     private static let window = 60
+    /// In so many cards of the opening an author or a series stands once.
+    package static let spread = 10
 
-    /// The best items first, blended by evidence and then varied.
+    /// The best items for a reader first, blended by evidence and then varied.
     ///
     /// - Parameters:
     ///   - signalCount: how many books the reader has spoken for.
@@ -60,11 +82,34 @@ package enum FeedRanking {
             chosen.append(item)
             if let next = rest.popFirst() { window.append(next) }
             for other in window {
-                let recent = chosen.suffix(9)
+                let recent = chosen.suffix(spread - 1)
                 likeness[other] = recent.reduce(0) {
                     max($0, jaccard(items[$1].genres, items[other].genres))
                 }
             }
+        }
+        return chosen
+    }
+
+    /// The feed of somebody who has said nothing yet: each card is the most popular that may stand there, of
+    /// another first genre than the card before it, and of no author and no series that was there lately.
+    ///
+    /// - Parameter items: the most popular first.
+    /// - Returns: indices of `items`, at most `count`; where nothing else is left a rule is broken, that of
+    ///   the authors first.
+    package static func opening(_ items: [FeedItem], count: Int) -> [Int] {
+        var rest = Array(items.indices)
+        var chosen: [Int] = []
+        while chosen.count < count, !rest.isEmpty {
+            let recent = chosen.suffix(spread - 1).map { items[$0] }
+            func isOther(_ item: Int) -> Bool {
+                recent.last.map { $0.genres.first != items[item].genres.first } ?? true
+            }
+            let place =
+                rest.firstIndex { item in
+                    isOther(item) && !recent.contains { $0.origin.isLike(items[item].origin) }
+                } ?? rest.firstIndex(where: isOther) ?? 0
+            chosen.append(rest.remove(at: place))
         }
         return chosen
     }

@@ -46,19 +46,6 @@ package struct SimilarItems {
         }
     }
 
-    /// Links that are kept of one item.
-    package static let linksMax = 50
-
-    /// Each item's strongest links to others, strongest first.
-    package static func strongest(_ links: [Link], itemCount: Int) -> [[Link]] {
-        var grouped = [[Link]](repeating: [], count: itemCount)
-        for link in links { grouped[Int(link.from)].append(link) }
-        return grouped.map { links in
-            Array(
-                links.sorted { (abs($1.weight), $0.to) < (abs($0.weight), $1.to) }.prefix(linksMax))
-        }
-    }
-
     private mutating func candidates(of item: Int32) -> [Int32] {
         var touched: [Int32] = []
         for reader in signals.readers(of: item) {

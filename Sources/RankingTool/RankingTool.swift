@@ -5,9 +5,9 @@ import Ranking
 ///
 /// Reads lines, and answers each `query` with a line of items, the best first:
 ///
-///     item POPULARITY GENRE...            the next item, counted from 0; popularity from 0 to 1
+///     item POPULARITY AUTHOR SERIES GENRE...   the next item, counted from 0; popularity from 0 to 1; numbers, 0 is none
 ///     signal READER ITEM WEIGHT
-///     query COUNT ITEM:VOICE...           what a reader has said; these are not shown to them
+///     query COUNT ITEM:VOICE...           what a reader has said; these are not shown to them. Nothing said: the opening
 ///     links                               answers every link learnt: FROM TO WEIGHT; then an empty line
 @main
 enum RankingTool {
@@ -18,20 +18,26 @@ enum RankingTool {
         func learnt() -> [[SimilarItems.Link]] {
             if let links { return links }
             var similar = SimilarItems(Signals(signals, itemCount: items.count))
-            let all = items.indices.flatMap { similar.links(to: Int32($0)) }
-            let strongest = SimilarItems.strongest(all, itemCount: items.count)
-            links = strongest
-            return strongest
+            var strongest = StrongestLinks(itemCount: items.count)
+            for item in items.indices {
+                for link in similar.links(to: Int32(item)) { strongest.insert(link) }
+            }
+            let learnt = items.indices.map { strongest.links(of: Int32($0)) }
+            links = learnt
+            return learnt
         }
         while let line = readLine() {
             let words = line.split(separator: " ")
             switch words.first {
             case "item":
-                guard words.count > 1, let popularity = Float(words[1]) else { stop(line) }
+                guard words.count > 3, let popularity = Float(words[1]),
+                    let author = Int32(words[2]), let series = Int32(words[3])
+                else { stop(line) }
                 items.append(
                     FeedItem(
                         affinity: 0, popularity: popularity,
-                        genres: words[2...].compactMap { Int16($0) }))
+                        genres: words[4...].compactMap { Int16($0) },
+                        origin: Origin(author: author, series: series)))
             case "signal":
                 guard words.count == 4, let reader = Int32(words[1]), let item = Int32(words[2]),
                     let weight = Float(words[3])
@@ -65,6 +71,14 @@ enum RankingTool {
             own.insert(item)
             if voice > 0 { signalCount += 1 }
             for link in links[item] { affinities[link.to, default: 0] += voice * link.weight }
+        }
+        guard !own.isEmpty else {
+            let popular = items.indices.filter { !items[$0].genres.isEmpty }.sorted {
+                (items[$1].popularity, $0) < (items[$0].popularity, $1)
+            }
+            return FeedRanking.opening(popular.map { items[$0] }, count: count).map {
+                String(popular[$0])
+            }.joined(separator: " ")
         }
         let candidates = items.indices.filter { !own.contains($0) }
         let ranked = FeedRanking.rank(

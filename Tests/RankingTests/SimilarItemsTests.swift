@@ -34,21 +34,26 @@ import Testing
     @Test func sameSignalsGiveTheSameLinks() {
         func learnt(_ signals: [Signals.Signal]) -> [[SimilarItems.Link]] {
             var similar = SimilarItems(Signals(signals, itemCount: 12))
-            return SimilarItems.strongest(
-                (0..<12).flatMap { similar.links(to: $0) }, itemCount: 12)
+            var strongest = StrongestLinks(itemCount: 12)
+            for link in (0..<12).flatMap({ similar.links(to: $0) }) { strongest.insert(link) }
+            return (0..<12).map { strongest.links(of: $0) }
         }
         #expect(learnt(Self.circles) == learnt(Self.circles))
     }
 
     @Test func strongestAreKept() {
-        let links = (0..<80).map { number in
-            SimilarItems.Link(from: 0, to: Int32(number), weight: Float(number - 40) / 10)
+        // In an order without order.
+        let numbers = (0..<Int32(230)).map { $0 * 97 % 230 }
+        let links = numbers.map { number in
+            SimilarItems.Link(from: 0, to: number, weight: Float(number - 115) / 10)
         }
-        let kept = SimilarItems.strongest(links, itemCount: 80)
-        #expect(kept[0].count == SimilarItems.linksMax)
-        #expect(kept[0].first?.to == 0)
-        #expect(kept[0].allSatisfy { abs($0.weight) >= 1.4 })
-        #expect(kept.dropFirst().allSatisfy { $0.isEmpty })
+        var strongest = StrongestLinks(itemCount: 230)
+        for link in links { strongest.insert(link) }
+        let kept = strongest.links(of: 0)
+        #expect(kept.count == StrongestLinks.linksMax)
+        #expect(kept.first?.to == 0)
+        #expect(kept.allSatisfy { abs($0.weight) >= 9 })
+        #expect((1..<230).allSatisfy { strongest.links(of: $0).isEmpty })
     }
 
     @Test func strangeSignalsArePassedOver() {

@@ -1,16 +1,18 @@
 """Scores the feed's ranking offline, beside popularity, item-item cosine and EASE.
 
-    scripts/ranking/measure FOLDER
+    scripts/ranking/measure FOLDER [SEED]
 
 FOLDER holds `books.jsonl.gz` (one book a line: goodbooks_id, genres, authors, ratings_count) and
 `interactions/ratings-train.csv.gz` (user_id, seq, book_id, rating). The data stay where they are: mind their licences.
 
 What is scored is the product's own code, the module Ranking, through `ranking-tool`. Warm readers: the last fifth of
-each one's ratings is held out. Cold readers: 135 whole readers are held out; their first k ratings are told, and the
-rest is what should be found. Ratings of 4 and 5 count as found. Books told are not shown again.
+each one's ratings is held out; with a SEED above 1 a fifth drawn at random. Cold readers: some of 200 readers drawn, those
+with 20 ratings or more, are held out whole; their first k ratings are told, and the rest is what should be found. Ratings of 4 and 5
+count as found. Books told are not shown again.
 
 `genres` is the share of different first genres among ten; `variety` is 1 less the mean overlap (Jaccard) of the genres
-of two among ten. After 0 ratings the product shows its queues, genres in turn, and not this ranking. `EASE` has every rating as 1; `EASE, weighted` has the weights that the product learns from.
+of two among ten. `EASE` has every rating as 1; `EASE, weighted` has the weights that the product learns from. `an author once` is
+popularity under the product's rule that an author or a series stands once in ten cards.
 """
 
 import csv
@@ -47,15 +49,18 @@ def read(folder):
     return [books[book] for book in sorted(books)], readers
 
 
-def split(readers):
-    order = sorted(readers)
-    cold = [r for r in np.random.RandomState(1).choice(order, 200, replace=False) if len(readers[r]) >= 20]
+def split(readers, seed):
+    order, chance = sorted(readers), np.random.RandomState(seed)
+    cold = [r for r in chance.choice(order, 200, replace=False) if len(readers[r]) >= 20]
     train, warm = [], []
     for reader in order:
         if reader in cold:
             continue
         history = readers[reader]
         kept = int(len(history) * 0.8) if len(history) >= 5 else len(history)
+        if seed > 1:
+            told = set(chance.choice(len(history), kept, replace=False))
+            history = [history[n] for n in sorted(told)] + [history[n] for n in range(len(history)) if n not in told]
         train.append(history[:kept])
         wanted = {book for book, rating in history[kept:] if rating >= 4}
         if wanted:
@@ -65,6 +70,8 @@ def split(readers):
 
 class Measure:
     def __init__(self, books):
+        self.origins = [{((book.get("authors") or [""])[0]).lower(), "in " + (book.get("series") or "").lower()} - {"", "in "}
+                        for book in books]  # fmt: skip
         self.genres = [set(book.get("genres") or []) for book in books]
         self.first = [(book.get("genres") or [""])[0] for book in books]
 
@@ -83,6 +90,15 @@ class Measure:
         distinct = len({book for top in tops for book in list(top)[:10]})
         return [np.mean(recall), np.mean(gain), np.mean(hit), np.mean(genres), np.mean(variety), distinct]
 
+    def once(self, popularity, history):
+        told, top, seen = {book for book, _ in history}, [], set()
+        for book in np.argsort(-popularity, kind="stable"):
+            if book not in told and not self.origins[book] & seen:
+                top.append(book)
+                seen |= self.origins[book]
+            if len(top) == 10:
+                return top
+
     def overlap(self, a, b):
         both = self.genres[a] | self.genres[b]
         return len(self.genres[a] & self.genres[b]) / len(both) if both else 0
@@ -92,11 +108,13 @@ class Product:
     """The product's own code, as a filter."""
 
     def __init__(self, command, books, popularity, train):
-        numbers = {}
+        numbers, origins = {}, {}
         self.tool = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for book, share in zip(books, popularity):
             genres = [str(numbers.setdefault(genre, len(numbers))) for genre in book.get("genres") or []]
-            self.send(" ".join(["item", f"{share:.9f}"] + genres))
+            origin = [str(origins.setdefault(name.lower(), len(origins) + 1)) if name else "0" for name in
+                      ((book.get("authors") or [None])[0], book.get("series"))]  # fmt: skip
+            self.send(" ".join(["item", f"{share:.9f}"] + origin + genres))
         # The newest first, as the product reads them.
         for reader, history in enumerate(train):
             for book, rating in reversed(history):
@@ -151,10 +169,10 @@ def ease(train, count, weights=None, ridge=200):
 
 
 def main():
-    if len(sys.argv) != 3:  # the folder, and the tool that scripts/ranking/measure has built
+    if len(sys.argv) not in (3, 4):  # the tool that scripts/ranking/measure has built, and what it was given
         sys.exit(__doc__)
-    books, readers = read(pathlib.Path(sys.argv[1]))
-    train, warm, cold = split(readers)
+    books, readers = read(pathlib.Path(sys.argv[2]))
+    train, warm, cold = split(readers, int(sys.argv[3]) if len(sys.argv) == 4 else 1)
     measure, count = Measure(books), len(books)
     world = np.array([book.get("ratings_count") or 0 for book in books], dtype=np.float64)
     own = np.zeros(count)
@@ -163,7 +181,7 @@ def main():
             own[book] += max(0, VOICES[rating])
     popularity = world + own * world.sum() / PRIOR
     popularity /= popularity.max()
-    product = Product(sys.argv[2], books, popularity, train)
+    product = Product(sys.argv[1], books, popularity, train)
     shared = cosine(train, count)
     known, plain = ease(train, count)
     _, weighted = ease(train, count, WEIGHTS, 300)
@@ -177,6 +195,7 @@ def main():
         everybody = len(histories)
         yield "popularity, world", best([world] * everybody, histories)
         yield "popularity, own readers'", best([popularity] * everybody, histories)
+        yield "popularity, an author once", [measure.once(popularity, history) for history in histories]
         yield "item-item cosine", best((matrix(histories, count) @ shared).toarray(), histories)
         yield "EASE", best(linear(histories, None, known, plain), histories)
         yield "EASE, weighted", best(linear(histories, WEIGHTS, known, weighted), histories)

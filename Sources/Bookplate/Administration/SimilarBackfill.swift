@@ -23,18 +23,18 @@ package struct SimilarBackfill {
         onProgress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) throws(PostgresError) -> Summary {
         var learning = SimilarLearning(
-            try connection.query(SimilarLearning.signals.text), isIncremental: isIncremental)
+            try connection.query(SimilarLearning.signals.text),
+            news: try connection.query(SimilarLearning.news.text), isIncremental: isIncremental)
         var done = 0
         while done < learning.total {
             done = learning.learn()
             onProgress(done, learning.total)
         }
         if !isDryRun {
-            let (replacing, finishing) = learning.writes()
-            for parameters in replacing {
-                try connection.query(SimilarLearning.replace.text, parameters)
+            for number in 0..<learning.writeCount {
+                try connection.query(SimilarLearning.replace.text, learning.write(number))
             }
-            try connection.query(SimilarLearning.finish.text, finishing)
+            try connection.query(SimilarLearning.finish.text, learning.finishing)
             try connection.execute("ANALYZE edition_similar")
         }
         return Summary(

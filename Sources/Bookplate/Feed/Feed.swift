@@ -3,9 +3,10 @@ import Postgres
 
 /// `Query.feed`: books the caller has not seen: those their own signals speak for, then the popular, genres in turn.
 ///
-/// Each genre is a queue (`feed_order`), and a page takes a book from each of those that have waited longest. It
-/// starts where its cursor and the reader's frontier stand in each queue, so its cost grows neither with the
-/// catalogue nor with what was seen.
+/// They come from a deck that was dealt before: the reader's own (`feed_decks`), or of those who have said nothing the
+/// opening (`feed_openings`). When it is over, or some genres only are asked for, each genre is a queue (`feed_order`),
+/// and a page takes a book from each of those that have waited longest. It starts where its cursor and the
+/// reader's frontier stand in each queue, so its cost grows neither with the catalogue nor with what was seen.
 struct Feed: FieldLoader {
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()

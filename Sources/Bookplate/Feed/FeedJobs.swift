@@ -1,17 +1,44 @@
 import Postgres
+import Ranking
 
-/// Counts popularity anew and gives books their places by it; readers wait for none of it.
+/// Counts popularity anew, gives books their places by it and deals the opening; readers wait for none of it.
 struct RefreshFeed: JobHandler {
     static let kind = "feed.refresh"
     static let settings = JobSettings(
         concurrency: 1, timeout: .seconds(1800), every: .seconds(3600))
 
+    /// The cards of the opening: whoever has seen so many has said something.
+    private static let cardsMax = 100
+
     private static let refresh = Statement("SELECT refresh_feed()")
+    /// The most popular that are described well.
+    private static let popular = Statement(
+        """
+        SELECT o.edition_id, o.primary_id, e.author_key, e.series_key FROM genres g CROSS JOIN LATERAL (\
+        SELECT o.edition_id, o.primary_id, o.position FROM feed_order o WHERE o.genre_id = g.id AND o.primary_id = g.id \
+        AND o.position < \(FeedPosition.firstTierEnd) ORDER BY o.position LIMIT 300) o \
+        JOIN editions e ON e.id = o.edition_id ORDER BY o.position LIMIT 1000
+        """)
+    private static let deal = Statement("SELECT deal_opening($1, $2::int2[])")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         _ = try await job.write { segment in
             segment.takeLong()
             segment.append(Self.refresh)
+        }
+        let rows = try await job.read { $0.append(Self.popular) }[0]
+        let genres = (0..<rows.count).map { rows.int32($0, 1) ?? 0 }
+        let items = (0..<rows.count).map { row in
+            FeedItem(
+                affinity: 0, popularity: 0, genres: [Int16(truncatingIfNeeded: genres[row])],
+                origin: Origin(author: rows.int32(row, 2) ?? 0, series: rows.int32(row, 3) ?? 0))
+        }
+        let order = FeedRanking.opening(items, count: Self.cardsMax)
+        _ = try await job.write { segment in
+            var parameters = Parameters()
+            parameters.append(uuids: order.compactMap { rows.uuid($0, 0) })
+            parameters.append(int32s: order.map { genres[$0] })
+            segment.append(Self.deal, parameters)
         }
     }
 }
@@ -23,26 +50,33 @@ struct LearnSimilar: JobHandler {
         concurrency: 1, timeout: .seconds(1800), every: .seconds(3600))
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
-        let rows = try await job.read { segment in
-            segment.takeLong()
-            segment.append(SimilarLearning.signals)
-        }[1]
-        var learning = SimilarLearning(rows, isIncremental: true)
+        var learning = try await learning(job)
         while learning.learn() < learning.total {
             if Task.isCancelled { throw .retry("The server stopped.") }
             await Task.yield()
         }
-        let (replacing, finishing) = learning.writes()
-        for parameters in replacing {
+        for number in 0..<learning.writeCount {
+            let parameters = learning.write(number)
             _ = try await job.write { segment in
                 segment.takeLong()
                 segment.append(SimilarLearning.replace, parameters)
             }
         }
+        let finishing = learning.finishing
         _ = try await job.write { $0.append(SimilarLearning.finish, finishing) }
         job.logger.info(
             "similar books are learnt",
             metadata: ["editions": "\(learning.total)", "signals": "\(learning.signalCount)"])
+    }
+
+    /// By itself, so that the rows are let go of before anything is learnt.
+    private func learning(_ job: JobContext) async throws(JobError) -> SimilarLearning {
+        let rows = try await job.read { segment in
+            segment.takeLong()
+            segment.append(SimilarLearning.signals)
+            segment.append(SimilarLearning.news)
+        }
+        return SimilarLearning(rows[1], news: rows[2], isIncremental: true)
     }
 }
 

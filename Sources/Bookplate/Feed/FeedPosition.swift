@@ -1,4 +1,5 @@
 import Identity
+import Ranking
 
 /// A place in a reader's feed: what a feed cursor holds.
 ///
@@ -14,7 +15,7 @@ struct FeedPosition: Equatable {
         var turn: Int32
     }
 
-    /// What was taken of a version of the reader's own deck (`feed_decks`).
+    /// What was taken of a version of the reader's own deck (`feed_decks`), or, below 0, of the opening (`feed_openings`).
     struct DeckReading: Equatable {
         let version: Int32
         /// So many cards from its top.
@@ -39,20 +40,20 @@ struct FeedPosition: Equatable {
     /// The cards taken so far.
     private(set) var count: Int32 = 0
     /// The last cards, the newest last: a short memory against the same author or series again.
-    private(set) var recent: [FeedCandidate.Origin] = []
+    private(set) var recent: [Origin] = []
     /// Whether all tiers are read: skipped books come back, then books with little said of them.
     private(set) var isRelaxed = false
     /// Genres that have every second turn, as the reader preferred them when this feed began.
     private(set) var preferred: [Int16] = []
-    /// The versions of the reader's own deck that cards came from, the current one last.
+    /// The versions of decks that cards came from, the current one last.
     private(set) var decks: [DeckReading] = []
     /// Whether the deck is read; from then on the queues are.
     private(set) var isDeckOver = false
+    /// The order that the queues are read in (`feed_state.order_version`): that in which the first of them was.
+    private(set) var order: Int32?
     /// Swipes recorded, and books added, until this instant count: microseconds of Unix time.
     let asOf: Int64
 
-    /// In so many cards an author or a series stands once.
-    static let spread = 10
     /// The end of the tier that is shown first, and of the queue.
     static let firstTierEnd: Int64 = 1 << 61
     static let end = Int64.max
@@ -68,6 +69,12 @@ struct FeedPosition: Equatable {
         preferred = position.preferred
         decks = position.decks
         isDeckOver = position.isDeckOver
+        order = position.order
+    }
+
+    /// The queues that were read.
+    var passed: [(genre: Int16, place: Int64)] {
+        readings.compactMap { $1.place > 0 ? ($0, $1.place) : nil }
     }
 
     func place(in genre: Int16) -> Int64 { readings[genre]?.place ?? 0 }
@@ -89,6 +96,8 @@ struct FeedPosition: Equatable {
     }
 
     mutating func relax() { isRelaxed = true }
+
+    mutating func read(inOrder version: Int32) { order = version }
 
     mutating func leaveDeck() { isDeckOver = true }
 
@@ -112,12 +121,12 @@ struct FeedPosition: Equatable {
             readings[card.genre] = Reading(place: card.place, turn: count)
         }
         recent.append(card.origin)
-        if recent.count == Self.spread { recent.removeFirst() }
+        if recent.count == FeedRanking.spread { recent.removeFirst() }
     }
 
     // MARK: - Cursor
 
-    private static let format: UInt8 = 3
+    private static let format: UInt8 = 4
     private static let readingBytes = 14
     private static let originBytes = 8
     /// Genre ids are bounded by what the catalogue can hold; a cursor of more is no cursor.
@@ -126,7 +135,7 @@ struct FeedPosition: Equatable {
     private static let deckBytes = 16
     private static let decksMax = 64
 
-    /// Bytes: the format, flags, the instant, the count of cards, the recent cards behind their number, the
+    /// Bytes: the format, flags, the instant, the order or -1, the count of cards, the recent cards behind their number, the
     /// preferred genres and the decks behind theirs, and genre, place and turn of each genre read; base64url.
     var cursor: String {
         var bytes: [UInt8] = [Self.format, (isRelaxed ? 1 : 0) | (isDeckOver ? 2 : 0)]
@@ -134,6 +143,7 @@ struct FeedPosition: Equatable {
             withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
         }
         append(asOf)
+        append(order ?? -1)
         append(count)
         append(UInt8(clamping: recent.count))
         for origin in recent {
@@ -159,7 +169,7 @@ struct FeedPosition: Equatable {
     /// nil for what is no cursor of a feed.
     init?(cursor: String) {
         guard cursor.utf8.count <= Self.genresMax * Self.readingBytes * 2,
-            let bytes = Base64URL.decode(cursor.utf8), bytes.count >= 15, bytes[0] == Self.format
+            let bytes = Base64URL.decode(cursor.utf8), bytes.count >= 19, bytes[0] == Self.format
         else { return nil }
         var offset = 1
         func read<Value: FixedWidthInteger>(_ type: Value.Type) -> Value {
@@ -172,10 +182,14 @@ struct FeedPosition: Equatable {
         isRelaxed = flags & 1 == 1
         isDeckOver = flags & 2 == 2
         asOf = read(Int64.self)
+        let version = read(Int32.self)
+        order = version < 0 ? nil : version
         count = max(0, read(Int32.self))
         func has(_ size: Int) -> Bool { bytes.count - offset >= size }
         let recentCount = Int(read(UInt8.self))
-        guard recentCount < Self.spread, has(recentCount * Self.originBytes + 1) else { return nil }
+        guard recentCount < FeedRanking.spread, has(recentCount * Self.originBytes + 1) else {
+            return nil
+        }
         for _ in 0..<recentCount {
             recent.append(.init(author: read(Int32.self), series: read(Int32.self)))
         }

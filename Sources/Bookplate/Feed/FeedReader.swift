@@ -1,6 +1,6 @@
 import Postgres
 
-/// Reads as little as makes a page. The reader's own deck comes first, where there is one; then the queues of the
+/// Reads as little as makes a page. The reader's own deck comes first, or the opening; then the queues of the
 /// genres: mostly one book of each genre whose turn is next; more of each where
 /// genres run out; and the later tiers where the first is read.
 struct FeedReader {
@@ -38,8 +38,6 @@ struct FeedReader {
     private static let deckSpare = 16
 
     private var position: FeedPosition
-    /// What the queues' first statement answered that travelled with the deck's.
-    private var foreseen: Rows?
 
     init(
         statements: FeedStatements, request: RequestContext, genres: [Int16], filter: [Int16]?,
@@ -67,32 +65,40 @@ struct FeedReader {
 
     /// A page of the deck; nil where there is none, or too little is left of it.
     private mutating func readDeck() async throws(BookplateError) -> Reading? {
-        let rows = try await request.read { [self] segment, viewer in
+        if after == nil {
+            let rows = try await request.read { segment, viewer in
+                var parameters = Parameters.of(viewer.userID)
+                parameters.append(int32: Int32(wanted))
+                segment.append(statements.top, parameters)
+            }[0]
+            if let reading = deal(rows) { return reading }
+        }
+        let rows = try await request.read { segment, viewer in
             var parameters = Parameters.of(viewer.userID)
             parameters.append(timestamptz: after?.asOf)
             append(position.decks, to: &parameters)
             parameters.append(int32: Int32(wanted + Self.deckSpare))
+            let passed = position.passed
+            parameters.append(int32s: passed.map { Int32($0.genre) })
+            parameters.append(int64s: passed.map(\.place))
             segment.append(statements.deck, parameters)
-            // Whether there is a deck is not known: the queues travel with it.
-            if after == nil {
-                appendQueues(shares(position.turns(of: open())), to: &segment, for: viewer)
-            }
-        }
-        if after == nil { foreseen = rows[1] }
-        guard let version = statements.deckVersion(rows[0]) else { return nil }
-        var start = FeedPosition(asOf: statements.now(rows[0]) ?? 0, continuing: position)
+        }[0]
+        if let reading = deal(rows) { return reading }
+        if let version = statements.deckVersion(rows) { position.enterDeck(version) }
+        return nil
+    }
+
+    /// A page of cards of a deck, where they are enough for it.
+    private func deal(_ rows: Rows) -> Reading? {
+        guard rows.count >= wanted, let version = statements.deckVersion(rows) else { return nil }
+        var start = FeedPosition(asOf: statements.now(rows) ?? 0, continuing: position)
         start.enterDeck(version)
-        // Decks come after the queues only where those were read before there was one.
-        let unseen = statements.candidates(rows[0]).filter { $0.place > start.place(in: $0.genre) }
-        let cards = FeedCandidate.dealt(unseen, from: start, count: wanted)
-        guard cards.count == wanted else {
-            position.enterDeck(version)
-            return nil
-        }
+        let cards = FeedCandidate.dealt(
+            statements.dealt(rows), from: start, count: wanted, isOpening: version < 0)
+        guard cards.count == wanted else { return nil }
         return Reading(
-            rows: rows[0], start: start, cards: cards,
-            newestDeck: statements.newestDeck(rows[0]), isSettled: true, hasMore: true,
-            leavesOut: false)
+            rows: rows, start: start, cards: cards, newestDeck: statements.newestDeck(rows),
+            isSettled: true, hasMore: true, leavesOut: false)
     }
 
     private func append(_ decks: [FeedPosition.DeckReading], to parameters: inout Parameters) {
@@ -101,8 +107,10 @@ struct FeedReader {
         parameters.append(int64s: decks.map { Int64(bitPattern: $0.further) })
     }
 
+    /// - Parameter order: a version of the order that is not the current one; nil for that.
     private func appendQueues(
-        _ shares: [(genre: Int16, most: Int)], to segment: inout Segment, for viewer: Viewer
+        _ shares: [(genre: Int16, most: Int)], inOrder order: Int32?, to segment: inout Segment,
+        for viewer: Viewer
     ) {
         var parameters = Parameters.of(viewer.userID)
         parameters.append(timestamptz: after?.asOf)
@@ -116,8 +124,33 @@ struct FeedReader {
         }
         append(position.decks, to: &parameters)
         if !position.isRelaxed { parameters.append(int64: FeedPosition.firstTierEnd) }
-        segment.append(
-            position.isRelaxed ? statements.relaxed : statements.firstTier, parameters)
+        if let order {
+            parameters.append(int32: order)
+            segment.append(
+                position.isRelaxed ? statements.relaxedBefore : statements.firstTierBefore,
+                parameters)
+        } else {
+            segment.append(
+                position.isRelaxed ? statements.relaxed : statements.firstTier, parameters)
+        }
+    }
+
+    /// The next books of the queues, in the order in which this feed began to read them.
+    private mutating func readQueues(
+        _ shares: [(genre: Int16, most: Int)]
+    ) async throws(BookplateError) -> Rows {
+        let rows = try await request.read { [self] segment, viewer in
+            segment.append(FeedStatements.order, Parameters())
+            appendQueues(shares, inOrder: nil, to: &segment, for: viewer)
+        }
+        let current = rows[0].int32(0, 0) ?? 0
+        guard let order = position.order, order != current else {
+            position.read(inOrder: current)
+            return rows[1]
+        }
+        return try await request.read { [self] segment, viewer in
+            appendQueues(shares, inOrder: order, to: &segment, for: viewer)
+        }[0]
     }
 
     private mutating func readQueues() async throws(BookplateError) -> Reading {
@@ -179,15 +212,7 @@ struct FeedReader {
     private mutating func ask(
         _ shares: [(genre: Int16, most: Int)]
     ) async throws(BookplateError) -> Reading {
-        let rows: Rows
-        if let foreseen {
-            rows = foreseen
-            self.foreseen = nil
-        } else {
-            rows = try await request.read { [self] segment, viewer in
-                appendQueues(shares, to: &segment, for: viewer)
-            }[0]
-        }
+        let rows = try await readQueues(shares)
         let candidates = statements.candidates(rows)
         let found = candidates.reduce(into: [Int16: Int]()) { $0[$1.genre, default: 0] += 1 }
         for (genre, _) in shares where found[genre] == nil {

@@ -16,8 +16,20 @@ struct FeedStatements {
     /// then books with little said of them, then those in other languages.
     let relaxed: Statement
 
-    /// The cards of a deck that were not shown yet, in its order: of the last of the versions `$3`, of which `$4`
-    /// and `$5` tell what was shown, or of the newest deck where there is none; at most `$6`.
+    /// As the two before, in the order of a refresh before the current one: its version, `$10` of the first tier and
+    /// `$11` of all. No frontier knows that order, so what was seen is walked over.
+    let firstTierBefore: Statement
+    let relaxedBefore: Statement
+
+    /// The version of the current order: it changes when the order is refreshed.
+    static let order = Statement("SELECT order_version FROM feed_state")
+
+    /// The first cards of the reader's newest deck, so many as `$2`; none where one of the deck has been seen since, or
+    /// there is no deck. Nothing is looked up but the cards, for a deck has no other ones than unseen when it is dealt.
+    let top: Statement
+    /// The cards of a deck that were not shown yet and are not seen, in its order: of the last of the versions `$3`, of
+    /// which `$4` and `$5` tell what was shown, or of the newest where there is none; at most `$6`. The genres `$7` are
+    /// passed up to the places `$8`. The opening's versions are below 0.
     let deck: Statement
 
     private let genreIndex: Int
@@ -35,17 +47,21 @@ struct FeedStatements {
         var columns = columns
         genreIndex = columns.index(of: Column("o.id", .integer))
         placeIndex = columns.index(of: Column("o.position", .integer))
-        authorIndex = columns.index(of: Column("hashtext(lower(e.authors[1]))", .integer))
-        seriesIndex = columns.index(of: Column("hashtext(lower(e.series))", .integer))
+        authorIndex = columns.index(of: Column("e.author_key", .integer))
+        seriesIndex = columns.index(of: Column("e.series_key", .integer))
         nowIndex = columns.index(of: Column("now()", .timestamp))
-        preferredIndex = columns.index(
-            of: Column("(SELECT u.preferred_genres FROM users u WHERE u.id = $1)", .texts))
+        preferredIndex = columns.index(of: Column("o.preferred", .texts))
         deckPlaceIndex = columns.index(of: Column("o.deck_place", .integer))
         deckVersionIndex = columns.index(of: Column("o.deck_version", .integer))
-        newestDeckIndex = columns.index(of: Column(Self.newestDeck, .integer))
+        newestDeckIndex = columns.index(of: Column("o.newest_deck", .integer))
+        top = Statement(Self.topText(columns))
         deck = Statement(Self.deckText(columns))
         firstTier = Self.statement(columns, before: " AND o.position < $10", and: "")
         relaxed = Self.statement(columns, before: "", and: "UNION \(Self.cooledDown)")
+        firstTierBefore = Self.statement(
+            columns, ofOrder: "$11", before: " AND o.position < $10", and: "")
+        relaxedBefore = Self.statement(
+            columns, ofOrder: "$10", before: "", and: "UNION \(Self.cooledDown)")
     }
 
     func candidates(_ rows: Rows) -> [FeedCandidate] {
@@ -60,6 +76,11 @@ struct FeedStatements {
         }
     }
 
+    /// Those of a deck in its order.
+    func dealt(_ rows: Rows) -> [FeedCandidate] {
+        candidates(rows).sorted { ($0.deckPlace ?? 0) < ($1.deckPlace ?? 0) }
+    }
+
     /// When the rows were read, in microseconds of Unix time; nil where there are none.
     func now(_ rows: Rows) -> Int64? { rows.timestamptz(0, nowIndex) }
 
@@ -71,33 +92,70 @@ struct FeedStatements {
     /// The newest version of the deck; nil where there is none.
     func newestDeck(_ rows: Rows) -> Int32? { rows.int32(0, newestDeckIndex) }
 
-    private static let newestDeck = "(SELECT max(d.version) FROM feed_decks d WHERE d.user_id = $1)"
+    private static let preferred = "(SELECT u.preferred_genres FROM users u WHERE u.id = $1)"
+    /// The reader's own, or the opening, unless they prefer genres: then the queues show what they prefer.
+    private static let newestDeck = """
+        coalesce((SELECT max(d.version) FROM feed_decks d WHERE d.user_id = $1), \
+        (SELECT -max(d.version) FROM feed_openings d WHERE \(preferred) = '{}'))
+        """
+
+    /// The deck of a version, as `d`.
+    private static func deck(of version: String) -> String {
+        """
+        CROSS JOIN LATERAL (SELECT d.version, d.editions, d.genres FROM feed_decks d \
+        WHERE d.user_id = $1 AND d.version = \(version) UNION ALL \
+        SELECT -d.version, d.editions, d.genres FROM feed_openings d WHERE d.version = -\(version)) d
+        """
+    }
 
     /// Cards that decks have shown: seen, though not swiped.
     private static func shown(_ versions: Int) -> String {
         """
         SELECT array_agg(c.id) AS ids \
         FROM unnest($\(versions)::int4[], $\(versions + 1)::int4[], $\(versions + 2)::int8[]) v (version, taken, further) \
-        JOIN feed_decks d ON d.user_id = $1 AND d.version = v.version \
+        \(deck(of: "v.version")) \
         CROSS JOIN unnest(d.editions) WITH ORDINALITY c (id, place) WHERE c.place <= v.taken \
         OR c.place - v.taken <= 64 AND v.further >> (c.place - v.taken - 1)::int & 1 = 1
         """
     }
 
-    private static func deckText(_ columns: ColumnSet) -> String {
+    private static let cards = "unnest(d.editions, d.genres) WITH ORDINALITY c (id, genre, place)"
+    private static let card = """
+        c.id AS edition_id, c.genre AS id, 0::int8 AS position, c.place::int4 AS deck_place, \
+        d.version AS deck_version, NULL::text[] AS preferred
         """
-        WITH shown AS MATERIALIZED (\(shown(3))) SELECT \(columns.sql) FROM (\
-        SELECT f.primary_id AS id, f.position, o.edition_id, o.deck_place, o.deck_version FROM (\
-        SELECT c.id AS edition_id, c.place::int4 AS deck_place, d.version AS deck_version FROM feed_decks d \
-        CROSS JOIN unnest(d.editions) WITH ORDINALITY c (id, place) WHERE d.user_id = $1 \
-        AND d.version = coalesce(($3::int4[])[cardinality($3::int4[])], \(newestDeck)) \
-        AND \(isNotShown("c.id"))) o CROSS JOIN LATERAL (SELECT * FROM feed_order f \
-        WHERE f.edition_id = o.edition_id AND f.genre_id = f.primary_id OFFSET 0) f \
-        WHERE \(isUnseen) ORDER BY o.deck_place LIMIT $6) o \
-        CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e \
-        ORDER BY o.deck_place
+
+    private static func topText(_ columns: ColumnSet) -> String {
+        """
+        SELECT \(columns.sql) FROM (SELECT \(card), d.version AS newest_deck FROM (\
+        SELECT version, touched_at, editions[1:$2] AS editions, genres[1:$2] AS genres FROM feed_decks \
+        WHERE user_id = $1 ORDER BY version DESC LIMIT 1) d CROSS JOIN LATERAL \(cards) \
+        WHERE d.touched_at IS NULL) o \
+        CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e
         """
     }
+
+    /// Cards are looked up one after the other as unnest gives them, until there are enough: an inner order would
+    /// look up the whole deck.
+    private static func deckText(_ columns: ColumnSet) -> String {
+        """
+        WITH shown AS MATERIALIZED (\(shown(3))), pick AS MATERIALIZED (\
+        SELECT newest, coalesce(($3::int4[])[cardinality($3::int4[])], newest) AS version \
+        FROM (SELECT \(newestDeck) AS newest OFFSET 0) n) \
+        SELECT \(columns.sql) FROM (SELECT o.* FROM (\
+        SELECT \(card), p.newest AS newest_deck FROM pick p \(deck(of: "p.version")) \
+        CROSS JOIN LATERAL \(cards)) o \
+        WHERE \(isNotShown("o.edition_id")) AND \(isUnseen) AND \(isAhead) LIMIT $6) o \
+        CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e
+        """
+    }
+
+    /// Decks come after the queues only where those were read before there was one.
+    private static let isAhead = """
+        (cardinality($7::int2[]) = 0 OR NOT EXISTS (SELECT FROM (SELECT f.primary_id, f.position \
+        FROM feed_order f WHERE f.edition_id = o.edition_id AND f.genre_id = f.primary_id OFFSET 0) f \
+        JOIN unnest($7::int2[], $8::int8[]) q (id, place) ON q.id = f.primary_id AND q.place >= f.position))
+        """
 
     private static func isNotShown(_ edition: String) -> String {
         "\(edition) <> ALL(coalesce((SELECT ids FROM shown), '{}'))"
@@ -138,7 +196,8 @@ struct FeedStatements {
             passed AS (\
             SELECT o.primary_id, o.position, o.edition_id FROM feed_order o \
             WHERE o.genre_id = o.primary_id AND o.placed_at > (SELECT greatest(\
-            min(q.seen_at) - interval '1 hour', (SELECT frontiers_valid_since FROM feed_state)) FROM q) \
+            min(q.seen_at) - interval '1 hour', (SELECT frontiers_valid_since FROM feed_state)) FROM q \
+            HAVING count(q.seen_at) > 0) \
             UNION ALL SELECT o.primary_id, o.position, o.edition_id FROM seen_later l \
             CROSS JOIN LATERAL (SELECT * FROM feed_order o WHERE o.edition_id = l.edition_id \
             AND o.genre_id = o.primary_id OFFSET 0) o), \
@@ -158,12 +217,46 @@ struct FeedStatements {
             ON o.primary_id = q.id AND o.position > q.after AND o.position <= q.reach\(tierEnd) OFFSET 0) o \
             WHERE EXISTS (SELECT FROM feed_order f WHERE f.edition_id = o.edition_id \
             AND f.genre_id = ANY(o.genres)) AND \(isNotShown("o.edition_id")) AND \(isUnseen) \(more)) \
-            SELECT \(columns.sql) FROM (\
-            SELECT *, row_number() OVER (PARTITION BY n ORDER BY position) AS round, \
-            NULL::int4 AS deck_place, NULL::int4 AS deck_version FROM found) o \
-            CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e \
-            WHERE o.round <= o.most ORDER BY o.n, o.position
+            \(chosen(columns))
             """)
+    }
+
+    /// Walks over the queues as they were in the order `version`.
+    private static func statement(
+        _ columns: ColumnSet, ofOrder version: String, before tierEnd: String, and more: String
+    ) -> Statement {
+        func walk(_ table: String, _ isOfOrder: String) -> String {
+            """
+            (SELECT o.position, o.edition_id FROM \(table) o WHERE o.genre_id = g.id \
+            AND o.primary_id = q.id AND o.position > q.after\(tierEnd) AND \(isOfOrder) \
+            AND \(isNotShown("o.edition_id")) AND \(isUnseen) ORDER BY o.position LIMIT q.most)
+            """
+        }
+        return Statement(
+            """
+            WITH shown AS MATERIALIZED (\(shown(7))), q AS MATERIALIZED (\
+            SELECT q.id, q.after, q.most, q.n, coalesce($6::int2[], ARRAY[q.id]) AS genres \
+            FROM unnest($3::int2[], $4::int8[], $5::int4[]) WITH ORDINALITY q (id, after, most, n)), \
+            found AS (\
+            SELECT DISTINCT q.n, q.id, q.most, o.position, o.edition_id \
+            FROM q CROSS JOIN unnest(q.genres) g (id) CROSS JOIN LATERAL (\
+            \(walk("feed_order", "o.placed_in <= \(version)")) UNION ALL \
+            \(walk("feed_order_before", "o.placed_in <= \(version) AND o.gone_in > \(version)"))) o \
+            \(more)) \
+            \(chosen(columns))
+            """)
+    }
+
+    /// Of what was found the first of each genre, with what a card needs.
+    private static func chosen(_ columns: ColumnSet) -> String {
+        """
+        SELECT \(columns.sql) FROM (\
+        SELECT *, row_number() OVER (PARTITION BY n ORDER BY position) AS round, \
+        NULL::int4 AS deck_place, NULL::int4 AS deck_version, \(newestDeck) AS newest_deck, \
+        \(preferred) AS preferred FROM found) o \
+        CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e \
+        WHERE o.round <= o.most ORDER BY o.n, o.position
+        """
     }
 
     /// Skipped books whose time is over, where the second tier is.

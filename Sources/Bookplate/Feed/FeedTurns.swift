@@ -1,15 +1,7 @@
+import Ranking
+
 /// A book that may be the feed's next card: the head of a genre's queue, or one behind it.
 struct FeedCandidate: Equatable {
-    /// What should not come again soon, as hashes; 0 is none.
-    struct Origin: Equatable {
-        var author: Int32
-        var series: Int32
-
-        func isLike(_ other: Origin) -> Bool {
-            author != 0 && author == other.author || series != 0 && series == other.series
-        }
-    }
-
     /// Where it stands in the rows that were read.
     let row: Int32
     let genre: Int16
@@ -21,17 +13,25 @@ struct FeedCandidate: Equatable {
 
 extension FeedCandidate {
     /// As many cards of a deck as its order and the rule against neighbours of one genre allow: one that
-    /// may not stand here comes later.
-    static func dealt(_ deck: [FeedCandidate], from position: FeedPosition, count: Int)
-        -> [FeedCandidate]
-    {
+    /// may not stand here comes later. In the opening that is also one whose author or series was there lately.
+    static func dealt(
+        _ deck: [FeedCandidate], from position: FeedPosition, count: Int, isOpening: Bool
+    ) -> [FeedCandidate] {
         var rest = deck
         var last = position.lastGenre
+        var recent = isOpening ? position.recent : []
         var cards: [FeedCandidate] = []
-        while cards.count < count, let next = rest.firstIndex(where: { $0.genre != last }) {
+        while cards.count < count,
+            let next = rest.firstIndex(where: { card in
+                card.genre != last && !recent.contains { $0.isLike(card.origin) }
+            }) ?? rest.firstIndex(where: { $0.genre != last })
+        {
             let card = rest.remove(at: next)
             last = card.genre
             cards.append(card)
+            guard isOpening else { continue }
+            recent.append(card.origin)
+            if recent.count == FeedRanking.spread { recent.removeFirst() }
         }
         return cards
     }

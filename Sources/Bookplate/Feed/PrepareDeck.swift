@@ -6,7 +6,7 @@ struct PrepareDeck: JobHandler {
     static let kind = "feed.deck"
     static let settings = JobSettings(attemptsMax: 3)
 
-    /// The cards of a deck: an hour's swiping between two of them would be long.
+    /// The cards of a deck: an hour's swiping between two of them would be long. So many fit into a row as it is.
     private static let cardsMax = 100
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
@@ -17,19 +17,22 @@ struct PrepareDeck: JobHandler {
         let deck = Self.deck(rows)
         _ = try await job.write { segment in
             var parameters = Parameters.of(reader)
-            parameters.append(uuids: deck)
+            parameters.append(uuids: deck.map(\.id))
+            parameters.append(int32s: deck.map { Int32($0.genre) })
             segment.append(Self.insert, parameters)
             segment.append(Self.prune, .of(reader))
+            segment.append(Self.advance, .of(reader))
         }
     }
 
-    private static func deck(_ rows: Rows) -> [UUID] {
+    private static func deck(_ rows: Rows) -> [(id: UUID, genre: Int16)] {
+        // Genres are compared by their names, whatever number an edition's first one has.
         var genres: [String: Int16] = [:]
-        var ids: [UUID] = []
+        var cards: [(id: UUID, genre: Int16)] = []
         var items: [FeedItem] = []
         for row in 0..<rows.count {
             guard let id = rows.uuid(row, 0) else { continue }
-            ids.append(id)
+            cards.append((id, Int16(truncatingIfNeeded: rows.int32(row, 5) ?? 0)))
             let named = (rows.texts(row, 3) ?? []).map { name in
                 let genre = genres[name] ?? Int16(truncatingIfNeeded: genres.count)
                 genres[name] = genre
@@ -42,19 +45,22 @@ struct PrepareDeck: JobHandler {
         }
         return FeedRanking.rank(
             items, signalCount: Int(rows.int64(0, 4) ?? 0), count: cardsMax
-        ).map { ids[$0] }
+        ).map { cards[$0] }
     }
 
-    /// What the reader's last 300 signals speak for, and the most popular of each large genre; unseen.
+    /// What the reader's last 300 signals speak for, and the most popular of each large genre; unseen. In genres that
+    /// the reader prefers, three readers count as nine.
     private static let candidates = Statement(
         """
-        WITH mine AS MATERIALIZED (SELECT edition_id, voice FROM reader_signals \
+        WITH preferred AS MATERIALIZED (SELECT preferred_genres AS genres FROM users WHERE id = $1), \
+        mine AS MATERIALIZED (SELECT edition_id, voice FROM reader_signals \
         WHERE user_id = $1 ORDER BY at DESC LIMIT 300), \
         voiced AS (SELECT s.similar_id AS id, sum(m.voice * s.score) AS affinity \
         FROM mine m CROSS JOIN LATERAL (SELECT * FROM edition_similar s \
         WHERE s.edition_id = m.edition_id OFFSET 0) s GROUP BY s.similar_id), \
         popular AS (SELECT o.edition_id AS id \
-        FROM (SELECT id FROM genres ORDER BY readers DESC, id LIMIT 30) g \
+        FROM (SELECT id FROM genres ORDER BY name = ANY((SELECT genres FROM preferred)::text[]) DESC, \
+        readers DESC, id LIMIT 30) g \
         LEFT JOIN feed_frontiers f ON f.user_id = $1 AND f.genre_id = g.id \
         AND f.seen_at > (SELECT frontiers_valid_since FROM feed_state) \
         CROSS JOIN LATERAL ((SELECT o.edition_id FROM unnest(f.unseen) u (position) \
@@ -67,20 +73,30 @@ struct PrepareDeck: JobHandler {
         chosen AS (SELECT id, coalesce(affinity, 0) AS affinity FROM \
         (SELECT id, affinity FROM voiced ORDER BY affinity DESC LIMIT 400) v \
         FULL JOIN (SELECT DISTINCT id FROM popular) p USING (id)) \
-        SELECT c.id, c.affinity::float8, e.popularity / (SELECT max(popularity) FROM editions), e.genres, \
-        (SELECT count(*) FROM mine WHERE voice > 0) \
+        SELECT c.id, c.affinity::float8, e.popularity / (SELECT greatest(max(popularity), 1) FROM editions) \
+        * CASE WHEN e.genres && (SELECT genres FROM preferred) THEN 3 ELSE 1 END, e.genres, \
+        (SELECT count(*) FROM mine WHERE voice > 0), \
+        coalesce((SELECT g.id FROM genres g WHERE g.name = e.genres[1]), 0) \
         FROM chosen c CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e \
         WHERE (SELECT count(*) FROM mine) > 0 \
         AND NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = c.id OFFSET 0) \
         AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = c.id OFFSET 0)
         """)
 
+    /// What was seen meanwhile is left out, for no other transaction of the reader writes while this one does: so nothing
+    /// of a deck is seen until a trigger says so (`touched_at`).
     private static let insert = Statement(
         """
-        INSERT INTO feed_decks (user_id, version, editions) SELECT $1, \
-        1 + coalesce((SELECT max(version) FROM feed_decks WHERE user_id = $1), 0), $2 \
-        ON CONFLICT DO NOTHING
+        INSERT INTO feed_decks (user_id, version, editions, genres) SELECT $1, \
+        1 + coalesce((SELECT max(version) FROM feed_decks WHERE user_id = $1), 0), \
+        coalesce(array_agg(c.id ORDER BY c.place), '{}'), coalesce(array_agg(c.genre ORDER BY c.place), '{}') \
+        FROM unnest($2::uuid[], $3::int2[]) WITH ORDINALITY c (id, genre, place) \
+        WHERE NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = c.id OFFSET 0) \
+        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = c.id OFFSET 0)
         """)
+
+    /// When the deck is over the queues begin behind what was seen; a refresh may have made that unknown.
+    private static let advance = Statement("SELECT advance_feed($1)")
 
     /// A cursor may name a deck for a day; one that is gone is read on from the queues.
     private static let prune = Statement(

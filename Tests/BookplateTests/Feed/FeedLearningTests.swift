@@ -1,7 +1,4 @@
-import EventLoops
 import GraphQL
-import Logging
-import NIOPosix
 import Postgres
 import TestSupport
 import Testing
@@ -29,25 +26,14 @@ import Testing
             ?? false
     }
 
-    private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-
     /// Does the jobs that are due, as a server would.
     private func work(
         _ app: TestApp, _ handler: any JobHandler, until what: String,
         _ isDone: () async throws -> Bool
     ) async throws {
-        var configuration = PostgresConfiguration(url: try app.database.url(as: TestCluster.app))
-        configuration.connectionCount = 2
-        let pool = try await ConnectionPool.start(
-            configuration, on: EventLoopTaskExecutor(Self.loops.next()))
-        let worker = JobWorker(
-            [handler], database: pool, name: "test",
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let running = Task { await worker.run() }
+        let worker = try await TestWorker.start(app.database, [handler])
         try await TestSupport.until(what, isDone)
-        worker.stop()
-        await running.value
-        await pool.close()
+        await worker.stop()
     }
 
     @Test func aReadersFeedFollowsTheirLikes() async throws {

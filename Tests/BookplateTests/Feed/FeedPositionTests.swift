@@ -28,6 +28,7 @@ import Testing
                         series: Int32.random(in: 0...3, using: &random)))
             }
             if Bool.random(using: &random) { position.relax() }
+            if Bool.random(using: &random) { position.read(inOrder: 7) }
             #expect(FeedPosition(cursor: position.cursor) == position)
         }
     }

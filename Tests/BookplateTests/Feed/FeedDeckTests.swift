@@ -1,0 +1,199 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// What is dealt ahead: the opening, and readers' own decks.
+@Suite struct FeedDeckTests {
+    /// 240 books of six genres by 40 authors, in the order of their popularity.
+    private static func makeApp() async throws -> TestApp {
+        let genres = ["Fantasy", "Crime", "Romance", "History", "Poetry", "Travel"]
+        return try await TestApp.start(
+            catalog: (1...240).map { number in
+                let author = number < 20 ? 1 : 1 + number % 40
+                return """
+                    {"ids":{"test":"\(number)"},"title":"Card \(number)","authors":["Author \(author)"],\
+                    "genres":["\(genres[number % 6])"],"language":"en",\
+                    "description":"The story of number \(number).","ratingsCount":\(100_000 - number * 300)}
+                    """
+            })
+    }
+
+    private func refresh(_ app: TestApp) async throws {
+        try await app.database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.refresh'")
+        let worker = try await TestWorker.start(app.database, [RefreshFeed()])
+        try await TestSupport.until("the feed is refreshed") {
+            try await app.database.count(
+                "SELECT count(*) FROM jobs WHERE kind = 'feed.refresh' AND state = 'READY' AND run_at > now()"
+            ) == 1
+        }
+        await worker.stop()
+    }
+
+    private func deal(_ app: TestApp) async throws {
+        try await app.database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.deck'")
+        let worker = try await TestWorker.start(app.database, [PrepareDeck()])
+        try await TestSupport.until("the decks are dealt") { try await waiting(app) == 0 }
+        await worker.stop()
+    }
+
+    private func waiting(_ app: TestApp) async throws -> Int {
+        Int(try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'feed.deck'"))
+    }
+
+    private static let feed = """
+        query($first: Int, $after: String) { feed(first: $first, after: $after) {
+          nodes { id title author genre } pageInfo { hasNextPage endCursor }
+        } }
+        """
+
+    private func page(
+        _ reader: Reader, after: Value = .null, first: Int = 10
+    ) async throws -> (nodes: [Value], end: Value, answer: Answer) {
+        let answer = try await reader.ask(Self.feed, ["first": .int(first), "after": after])
+        return (
+            answer["feed", "nodes"]?.list ?? [],
+            answer["feed", "pageInfo", "endCursor"] ?? .null, answer
+        )
+    }
+
+    @Test func aNewReaderSeesTheMostPopularWithNoAuthorTwiceInTen() async throws {
+        let app = try await Self.makeApp()
+        try await refresh(app)
+        let reader = try await app.newReader()
+        _ = try await page(reader)
+        let first = try await page(reader)
+        #expect(first.nodes[0]["title"] == "Card 1")
+        #expect(first.answer.statements == 4)
+        #expect(first.answer.roundTrips == 2)
+        let second = try await page(reader, after: first.end)
+        let third = try await page(reader, after: second.end)
+        #expect(second.answer.statements == 2)
+        let cards = first.nodes + second.nodes + third.nodes
+        #expect(Set(cards.compactMap { $0["id"]?.string }).count == 30)
+        #expect(zip(cards, cards.dropFirst()).allSatisfy { $0["genre"] != $1["genre"] })
+        for end in 10...cards.count {
+            #expect(Set(cards[(end - 10)..<end].compactMap { $0["author"]?.string }).count == 10)
+        }
+        // Nothing is shown that could have given way to something more popular.
+        let numbers = cards.compactMap {
+            $0["title"]?.string?.split(separator: " ").last.flatMap { Int($0) }
+        }
+        #expect(numbers.allSatisfy { $0 < 60 })
+        // Whoever prefers a genre sees it at once.
+        _ = try await reader.ask(
+            #"mutation { updateProfile(input: {preferredGenres: ["Poetry"]}) { id } }"#)
+        #expect(try await page(reader).nodes.count { $0["genre"] == "Poetry" } >= 4)
+    }
+
+    @Test func aDeckIsReadInOneRoundTripUntilItIsTouched() async throws {
+        let app = try await Self.makeApp()
+        let reader = try await app.newReader()
+        let cards = try await reader.cards(12).map { $0["id"] ?? .null }
+        _ = try await reader.swipe("LIKE", Array(cards.prefix(2)))
+        try await app.database.execute("DELETE FROM feed_frontiers")
+        try await deal(app)
+        // The queues behind it begin where the reader is.
+        #expect(try await app.database.count("SELECT count(*) FROM feed_frontiers") > 0)
+        let first = try await page(reader)
+        #expect(first.nodes.count == 10)
+        #expect(first.answer.statements == 2)
+        #expect(first.answer.roundTrips == 1)
+        // A book that is not in it touches nothing; one that is must not be shown again.
+        let card = first.nodes[4]["id"] ?? .null
+        _ = try await reader.makeBook(["title": "By hand"])
+        #expect(try await page(reader).answer.statements == 2)
+        _ = try await reader.makeBook(["cardId": card])
+        let second = try await page(reader)
+        #expect(second.answer.statements == 4)
+        #expect(second.nodes.allSatisfy { $0["id"] != card })
+        #expect(second.nodes.count == 10)
+        // The next deck is without it.
+        try await deal(app)
+        let third = try await page(reader)
+        #expect(third.answer.statements == 2)
+        #expect(
+            third.nodes.allSatisfy {
+                $0["id"] != card && !cards.prefix(2).contains($0["id"] ?? .null)
+            })
+    }
+
+    @Test func whatIsSwipedWhileADeckIsDealtIsNotInIt() async throws {
+        let app = try await Self.makeApp()
+        let reader = try await app.newReader()
+        let user = reader.id.string ?? ""
+        let cards = try await reader.cards(20).map { $0["id"] ?? .null }
+        _ = try await reader.swipe("LIKE", Array(cards.prefix(2)))
+        try await deal(app)
+        let shown = try await page(reader).nodes.map { $0["id"] ?? .null }
+        _ = try await reader.swipe("SKIP", Array(shown.prefix(3)))
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM feed_decks WHERE user_id = '\(user)' AND touched_at IS NULL")
+                == 0)
+        let next = try await page(reader).nodes.map { $0["id"] ?? .null }
+        #expect(next.allSatisfy { !shown.prefix(3).contains($0) })
+    }
+
+    @Test func libraryAndReviewsSpeakForOtherBooks() async throws {
+        let app = try await Self.makeApp()
+        let reader = try await app.newReader()
+        let card = try await reader.cards(1)[0]["id"] ?? .null
+        #expect(try await waiting(app) == 0)
+        let book = try await reader.makeBook(["cardId": card, "status": "READ"])
+        #expect(try await waiting(app) == 1)
+        try await deal(app)
+        try await reader.review(book, text: "Words")
+        #expect(try await waiting(app) == 1)
+        try await deal(app)
+        _ = try await reader.ask("mutation($id: ID!) { deleteReview(bookId: $id) }", ["id": book])
+        #expect(try await waiting(app) == 1)
+        try await deal(app)
+        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        #expect(try await waiting(app) == 1)
+    }
+
+    enum Source: String, CaseIterable {
+        case opening, deck, queues
+    }
+
+    @Test(arguments: Source.allCases)
+    func pagingBackShowsTheSameCardsAfterARefresh(source: Source) async throws {
+        let app = try await Self.makeApp()
+        if source == .opening { try await refresh(app) }
+        let reader = try await app.newReader()
+        if source == .deck {
+            _ = try await reader.swipe("LIKE", [try await page(reader).nodes[0]["id"] ?? .null])
+            try await deal(app)
+        }
+        var pages: [(after: Value, nodes: [Value])] = []
+        var after = Value.null
+        for _ in 0..<4 {
+            let next = try await page(reader, after: after)
+            pages.append((after, next.nodes))
+            after = next.end
+        }
+        // The last become the first.
+        try await app.database.execute(
+            """
+            UPDATE editions SET ratings_count = 1000000 - ratings_count
+            """)
+        try await refresh(app)
+        if source == .deck {
+            _ = try await reader.swipe("LIKE", [pages[2].nodes[0]["id"] ?? .null])
+            try await deal(app)
+        }
+        for (after, nodes) in pages.dropFirst() {
+            #expect(try await page(reader, after: after).nodes == nodes)
+        }
+        // What is new comes later, and nothing twice.
+        let next = try await page(reader, after: after)
+        let before = Set(pages.flatMap { $0.nodes.compactMap { $0["id"]?.string } })
+        #expect(next.nodes.count == 10)
+        #expect(next.nodes.allSatisfy { !before.contains($0["id"]?.string ?? "") })
+        if source != .deck {
+            #expect(try await page(app.newReader()).nodes[0]["title"] == "Card 240")
+        }
+    }
+}

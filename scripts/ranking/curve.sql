@@ -1,0 +1,14 @@
+-- Made-up books, numbered `from` to `upto`, of 40 genres; a few popular and most not. Their places are made once for all.
+\set ON_ERROR_STOP on
+begin;
+alter table editions disable trigger place_new_editions;
+insert into editions (id, title, authors, language, genres, description, hook, page_count, average_rating, ratings_count, popularity)
+  select md5('curve-' || n)::uuid, 'Book ' || n, array['Author ' || (n % 50000)], 'en',
+    array['Genre ' || (hashint4(n) & 31), 'Genre ' || (32 + (hashint4(-n) & 7))],
+    repeat('What book ' || n || ' is about. ', 20), 'What book ' || n || ' is about.', 200, 4,
+    5000000 / (1 + n * 0.01), 5000000 / (1 + n * 0.01)
+  from generate_series(:from, :upto) n;
+alter table editions enable trigger place_new_editions;
+select refresh_feed_order();
+commit;
+vacuum analyze;
