@@ -6,7 +6,7 @@ package enum JobHandlers {
             PurgeDeadJobs(), PruneChanges(), CompleteBook(sources: services.bookSources),
             ImportLibrary(covers: services.covers), ExchangeAppleCode(services: services),
             RevokeAppleGrant(services: services), RemoveAccountObjects(covers: services.covers),
-            PrepareDeck(), RefreshFeed(), LearnSimilar(),
+            PrepareDeck(), RefreshFeed(), LearnSimilar(), SweepStorage(services),
         ]
     }
 }
