@@ -179,15 +179,18 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
-                "BookSources", "Bookplate", "GraphQL", "Identity", "LoopbackHTTP", "Objects",
-                "Postgres", "TestSupport", "Zip",
+                "BookSources", "Bookplate", "GraphQL", "Identity", "Images", "LoopbackHTTP",
+                "Objects", "Postgres", "TestSupport", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Import/Fixtures"]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
             name: "JourneyTests",
-            dependencies: ["GraphQL", "MosquittoBroker", "SocketClient", "TestSupport"]),
+            dependencies: [
+                "Bookplate", "GraphQL", "MosquittoBroker", "Objects", "Postgres", "SocketClient",
+                "TestSupport",
+            ]),
         .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
         .testTarget(name: "ObjectsTests", dependencies: ["Objects"]),
         .testTarget(name: "ZipTests", dependencies: ["Zip"]),

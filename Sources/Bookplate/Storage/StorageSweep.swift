@@ -23,6 +23,8 @@ package struct StorageSweep {
         /// Versions of covers that had been replaced or removed, and whose end is now written down.
         package var forgotten = 0
 
+        package init() {}
+
         /// Whether there was nothing to be taken away.
         package var isEmpty: Bool { deadWrites + orphans + titleCards + forgotten == 0 }
     }
@@ -155,13 +157,11 @@ package struct StorageSweep {
         _ batch: [StoredVersion], of user: UUID
     ) async throws(StorageError) -> [StoredVersion] {
         // Most folders have nothing that is unnamed, and cost one look.
-        let unnamed = Set(
-            try await ask(Self.unnamed, parameters(batch, user)).versions)
-        let candidates = batch.filter { unnamed.contains($0.name) }
-        guard !candidates.isEmpty else { return [] }
-        let condemned = Set(
-            try await ask(Self.condemn, parameters(candidates, user)).versions)
-        return candidates.filter { condemned.contains($0.name) }
+        let parameters = parameters(batch, user)
+        guard try await ask(Self.unnamed, parameters).count > 0 else { return [] }
+        // All of them: a transaction that this waits for may name one, and another no more.
+        let condemned = Set(try await ask(Self.condemn, parameters).versions)
+        return batch.filter { condemned.contains($0.name) }
     }
 
     private func parameters(_ batch: [StoredVersion], _ user: UUID) -> Parameters {
