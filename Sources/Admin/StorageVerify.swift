@@ -13,7 +13,8 @@ extension Storage {
                 It changes nothing, and the server may go on meanwhile. Exits with 2 where something is
                 wrong: a file that is missing or damaged (backfill thumbnails makes variants again), an
                 orphan, which no row names (the server sweeps, and storage gc does it now), a stranger,
-                which Bookplate has not made. Title cards are left out: they can be drawn again.
+                which Bookplate has not made. Title cards and pictures of the catalogue are left out: they can be
+                made again.
 
                 Examples:
                   bookplate-admin storage verify

@@ -7,6 +7,8 @@ package enum JobHandlers {
             ImportLibrary(covers: services.covers), ExchangeAppleCode(services: services),
             RevokeAppleGrant(services: services), RemoveAccountObjects(covers: services.covers),
             PrepareDeck(), RefreshFeed(), LearnSimilar(), SweepStorage(services),
+            FetchEditionCover(editions: EditionCovers(services)),
+            FetchEditionCovers(editions: EditionCovers(services)),
         ]
     }
 }

@@ -145,6 +145,11 @@ package struct StorageSweep {
                 summary.orphans += orphans.count
                 summary.orphanBytes += orphans.reduce(0) { $0 + $1.byteCount }
             case (.bookCovers, nil): continue
+            case (.editionCovers, _):
+                let unnamed = try await unnamed(batch)
+                try await remove(unnamed)
+                summary.orphans += unnamed.count
+                summary.orphanBytes += unnamed.reduce(0) { $0 + $1.byteCount }
             case (.titleCards, let user):
                 let outdated = try await outdated(batch, of: user)
                 try await remove(outdated)
@@ -169,6 +174,14 @@ package struct StorageSweep {
         parameters.append(uuids: batch.map(\.id))
         parameters.append(texts: batch.map(\.name.version))
         return parameters
+    }
+
+    /// Pictures of the catalogue are fetched again: no transaction under way is waited for, as files are given time.
+    private func unnamed(_ batch: [StoredVersion]) async throws(StorageError) -> [StoredVersion] {
+        var parameters = Parameters()
+        parameters.append(uuids: Set(batch.map(\.id)))
+        let named = Set(try await ask(Self.editionCovers, parameters).versions)
+        return batch.filter { !named.contains($0.name) }
     }
 
     /// Cards that are not what would be drawn today. Whoever has an older address is shown the new one.
@@ -216,6 +229,8 @@ package struct StorageSweep {
         SELECT g.id, t.title, t.author, t.genre FROM unnest($2::uuid[]) AS g (id), \
         public_book_title($1, g.id) AS t
         """)
+    private static let editionCovers = Statement(
+        "SELECT id, cover_version FROM editions WHERE id = ANY($1) AND cover_version IS NOT NULL")
     private static let editions = Statement(
         "SELECT id, title, authors[1], genres[1] FROM editions WHERE id = ANY($1)")
 }

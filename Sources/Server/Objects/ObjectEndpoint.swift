@@ -26,6 +26,9 @@ final class ObjectEndpoint {
             Route(.DELETE, covers, allowsOtherOrigins: true, admit: admitOwner, respond: delete),
             Route(
                 .GET, "/\(Bucket.titleCards.rawValue)/*", allowsOtherOrigins: true, respond: get),
+            Route(
+                .GET, "/\(Bucket.editionCovers.rawValue)/*", allowsOtherOrigins: true, respond: get
+            ),
         ]
     }
 
