@@ -36,8 +36,7 @@ final class ObjectEndpoint {
     // MARK: - Reading
 
     private func target(_ request: HTTPRequest) -> String? {
-        // They are parts of one text.
-        request.query.map { String(request.path.base[request.path.startIndex..<$0.endIndex]) }
+        request.query.map { "\(request.path)?\($0)" }
     }
 
     /// What was asked for lately.
