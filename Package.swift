@@ -180,8 +180,8 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
-                "BookSources", "Bookplate", "GraphQL", "Identity", "LoopbackHTTP", "Objects",
-                "Postgres", "TestSupport", "Zip",
+                "BookSources", "Bookplate", "GraphQL", "Identity", "Images", "LoopbackHTTP",
+                "Objects", "Postgres", "TestSupport", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Import/Fixtures"]),
@@ -189,7 +189,8 @@ let package = Package(
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "GraphQL", "LoopbackHTTP", "MosquittoBroker", "SocketClient", "TestSupport",
+                "Bookplate", "GraphQL", "LoopbackHTTP", "MosquittoBroker", "Objects", "Postgres",
+                "SocketClient", "TestSupport",
             ]),
         .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
         .testTarget(name: "ObjectsTests", dependencies: ["Objects"]),

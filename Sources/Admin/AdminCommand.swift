@@ -21,7 +21,7 @@ struct AdminCommand: AsyncParsableCommand {
             """,
         subcommands: [
             Migrate.self, Tenant.self, Account.self, Catalog.self, Backfill.self, Jobs.self,
-            Documents.self, Keys.self, Token.self, SchemaCommand.self, Doctor.self,
+            Documents.self, Storage.self, Keys.self, Token.self, SchemaCommand.self, Doctor.self,
             Completions.self, Manual.self,
         ])
 

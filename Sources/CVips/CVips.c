@@ -15,14 +15,40 @@ int bookplate_vips_open(const void *bytes, size_t count, const char *options, Vi
     return *out ? 0 : -1;
 }
 
+// A profile costs a pass over all pixels, so it is converted only where there is one.
+static int needs_profile(VipsImage *in) {
+    return vips_image_get_typeof(in, VIPS_META_ICC_NAME) || in->Type == VIPS_INTERPRETATION_CMYK;
+}
+
 int bookplate_vips_thumbnail(
-    const void *bytes, size_t count, const char *options, int width, int height, VipsImage **out) {
-    return vips_thumbnail_buffer(
-        (void *)bytes, count, out, width, "height", height, "size", VIPS_SIZE_DOWN,
-        // The argument fail_on is not passed on to the loader of JPEG: the loader's own options are.
-        "option_string", options, "export_profile", "srgb",
-        // All profiles have tables for it; those of JPEG XYB have no others.
-        "intent", VIPS_INTENT_PERCEPTUAL, NULL);
+    const void *bytes, size_t count, const char *options, VipsImage *header, int width, int height,
+    VipsImage **out) {
+    // The argument fail_on is not passed on to the loader of JPEG: the loader's own options are.
+    return needs_profile(header)
+        ? vips_thumbnail_buffer(
+              (void *)bytes, count, out, width, "height", height, "size", VIPS_SIZE_DOWN,
+              "option_string", options, "export_profile", "srgb",
+              // All profiles have tables for it; those of JPEG XYB have no others.
+              "intent", VIPS_INTENT_PERCEPTUAL, NULL)
+        : vips_thumbnail_buffer(
+              (void *)bytes, count, out, width, "height", height, "size", VIPS_SIZE_DOWN,
+              "option_string", options, NULL);
+}
+
+int bookplate_vips_thumbnail_jpeg(
+    const void *bytes, size_t count, const char *options, int divisor, int width, int height,
+    VipsImage **out) {
+    VipsImage *loaded = vips_image_new_from_buffer(
+        bytes, count, options, "shrink", divisor, "access", VIPS_ACCESS_SEQUENTIAL, NULL);
+    if (!loaded) return -1;
+    int code = needs_profile(loaded)
+        ? vips_thumbnail_image(
+              loaded, out, width, "height", height, "size", VIPS_SIZE_DOWN, "export_profile",
+              "srgb", "intent", VIPS_INTENT_PERCEPTUAL, NULL)
+        : vips_thumbnail_image(
+              loaded, out, width, "height", height, "size", VIPS_SIZE_DOWN, NULL);
+    bookplate_vips_release(loaded);
+    return code;
 }
 
 int bookplate_vips_shrink(VipsImage *in, int width, int height, VipsImage **out) {

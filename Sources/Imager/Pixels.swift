@@ -70,12 +70,7 @@ struct Pixels {
             let value = Double(byte) / 255
             return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
         }
-        var factors: [[Double]] = []
-        for row in 0..<rows {
-            for column in 0..<columns {
-                factors.append(factor(column, row, linear))
-            }
-        }
+        let factors = factors(columns, rows, linear)
         let largest = factors.dropFirst().joined().map(abs).max() ?? 0
         let quantized = max(0, min(82, Int(largest * 166 - 0.5)))
         let scale = Double(quantized + 1) / 166
@@ -91,19 +86,33 @@ struct Pixels {
         return hash
     }
 
-    /// One component of the cosine transform, by channel.
-    private func factor(_ column: Int, _ row: Int, _ linear: [Double]) -> [Double] {
-        var sums = [0.0, 0.0, 0.0]
-        for y in 0..<height {
-            let vertical = cos(.pi * Double(row) * Double(y) / Double(height))
-            for x in 0..<width {
-                let basis = vertical * cos(.pi * Double(column) * Double(x) / Double(width))
-                let pixel = 3 * (y * width + x)
-                for channel in 0..<3 { sums[channel] += basis * linear[Int(rgb[pixel + channel])] }
+    /// The components of the cosine transform, by channel; first along the lines, then across them.
+    private func factors(_ columns: Int, _ rows: Int, _ linear: [Double]) -> [[Double]] {
+        func cosines(_ frequency: Int, _ length: Int) -> [Double] {
+            (0..<length).map { cos(.pi * Double(frequency) * Double($0) / Double(length)) }
+        }
+        let across = (0..<rows).map { cosines($0, height) }
+        var factors = [[Double]](repeating: [0, 0, 0], count: columns * rows)
+        for column in 0..<columns {
+            let along = cosines(column, width)
+            for y in 0..<height {
+                var line = (0.0, 0.0, 0.0)
+                for x in 0..<width {
+                    let pixel = 3 * (y * width + x)
+                    line.0 += along[x] * linear[Int(rgb[pixel])]
+                    line.1 += along[x] * linear[Int(rgb[pixel + 1])]
+                    line.2 += along[x] * linear[Int(rgb[pixel + 2])]
+                }
+                for row in 0..<rows {
+                    let scale = (column == 0 && row == 0 ? 1 : 2) / Double(count)
+                    let weight = across[row][y] * scale
+                    factors[row * columns + column][0] += weight * line.0
+                    factors[row * columns + column][1] += weight * line.1
+                    factors[row * columns + column][2] += weight * line.2
+                }
             }
         }
-        let scale = (column == 0 && row == 0 ? 1.0 : 2.0) / Double(count)
-        return sums.map { $0 * scale }
+        return factors
     }
 
     private func sRGB(_ linear: Double) -> Int {

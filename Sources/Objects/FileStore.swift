@@ -7,10 +7,10 @@ import Glibc
 /// the place is brought to the disk. The version's own folder under `.staging` stays until the write is settled:
 /// it tells a sweep that a row may come. A lock that is free tells it that none will.
 package struct FileStore: ObjectStore {
-    private let root: Folder
-    private let stagings: Folder
-    private let threads = FileThreads.shared
-    private let process = Staging()
+    let root: Folder
+    let stagings: Folder
+    let threads = FileThreads.shared
+    let process = Staging()
 
     /// - Parameter path: made where it is missing, readable by this user only.
     package init(_ path: String) throws(ObjectError) {
@@ -77,7 +77,7 @@ package struct FileStore: ObjectStore {
     private func undo(_ write: PendingWrite) {
         try? removeVersion(write.key, write.version)
         guard let staging = try? process.folder(in: stagings) else { return }
-        try? Self.removeWrite(write.version, from: staging)
+        try? staging.removeWrite(write.version)
     }
 
     package func open(_ path: ObjectPath) async throws(ObjectError) -> OpenObject? {
@@ -121,65 +121,5 @@ package struct FileStore: ObjectStore {
             try parent.remove(folder, isFolder: true)
             return versions.count
         }
-    }
-
-    package func folders(of bucket: Bucket) async throws(ObjectError) -> [String] {
-        try await threads.run { () throws(ObjectError) in
-            try root.folder(bucket.rawValue)?.names() ?? []
-        }
-    }
-
-    package func list(
-        _ folder: String, of bucket: Bucket
-    ) async throws(ObjectError) -> FolderListing {
-        try await threads.run { () throws(ObjectError) in
-            var listing = FolderListing()
-            guard let place = try root.folder(bucket.rawValue)?.folder(folder) else {
-                return listing
-            }
-            for name in try place.names() {
-                if let path = ObjectPath(bucket, folder: folder, fileName: name),
-                    let count = place.byteCount(of: name)
-                {
-                    listing.objects.append((path, count))
-                } else {
-                    listing.strangers.append(name)
-                }
-            }
-            // After the files: a write that is not pending now has its row, or had been given up.
-            let pending = try pendingVersions()
-            listing.objects.removeAll { pending.contains($0.path.version) }
-            return listing
-        }
-    }
-
-    private func pendingVersions() throws(ObjectError) -> Set<String> {
-        var versions: Set<String> = []
-        for name in try stagings.names() {
-            versions.formUnion(try stagings.folder(name)?.names() ?? [])
-        }
-        return versions
-    }
-
-    package func sweepDeadWrites() async throws(ObjectError) -> Int {
-        try await threads.run { () throws(ObjectError) in
-            var count = 0
-            for name in try stagings.names() where name != process.name {
-                // Its owner lives as long as it has the lock.
-                guard let folder = try stagings.folder(name), folder.lock() else { continue }
-                for version in try folder.names() {
-                    try Self.removeWrite(version, from: folder)
-                    count += 1
-                }
-                try stagings.remove(name, isFolder: true)
-            }
-            return count
-        }
-    }
-
-    private static func removeWrite(_ version: String, from staging: Folder) throws(ObjectError) {
-        guard let folder = try staging.folder(version) else { return }
-        for name in try folder.names() { try folder.remove(name) }
-        try staging.remove(version, isFolder: true)
     }
 }

@@ -105,12 +105,13 @@ final class Folder: Sendable {
         return names
     }
 
-    func byteCount(of name: String) -> Int? {
+    /// Of a regular file; nil for what is none.
+    func status(of name: String) -> stat? {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
             status.st_mode & S_IFMT == S_IFREG
         else { return nil }
-        return Int(status.st_size)
+        return status
     }
 
     /// Locks it for this process until it ends; false where another one has it.

@@ -2,6 +2,7 @@
 package enum Bucket: String, Sendable, CaseIterable {
     case bookCovers = "book-covers"
     case titleCards = "title-cards"
+    case editionCovers = "edition-covers"
 }
 
 /// What clients call an object: `{folder}/{name}.jpg` of a bucket. Its versions are files beside one another.

@@ -27,6 +27,15 @@ package protocol ObjectStore: Sendable {
     /// - Returns: how many versions there were.
     func removeFolder(_ folder: String, of bucket: Bucket) async throws(ObjectError) -> Int
 
+    /// Writes down whose store this is, where nobody has.
+    ///
+    /// - Parameter owner: the installation that the rows belong to.
+    /// - Returns: false where it is another's, whose files no row of ours names.
+    func claim(for owner: String) async throws(ObjectError) -> Bool
+
+    /// As `claim`, but nil where nobody has.
+    func isClaimed(by owner: String) async throws(ObjectError) -> Bool?
+
     /// The folders of a bucket, in no order.
     func folders(of bucket: Bucket) async throws(ObjectError) -> [String]
 
@@ -37,13 +46,20 @@ package protocol ObjectStore: Sendable {
 
     /// Takes away what processes that have died left of their writes.
     ///
-    /// - Returns: how many writes that were.
-    func sweepDeadWrites() async throws(ObjectError) -> Int
+    /// - Returns: how many writes that were, or in a dry run are.
+    func sweepDeadWrites(isDryRun: Bool) async throws(ObjectError) -> Int
 }
 
 /// What a folder holds.
 package struct FolderListing: Sendable {
-    package var objects: [(path: ObjectPath, byteCount: Int)] = []
+    package struct File: Sendable {
+        package let path: ObjectPath
+        package let byteCount: Int
+        /// When it got its name, in seconds of Unix time.
+        package let placedAt: Int64
+    }
+
+    package var objects: [File] = []
     /// Names of files that this store did not make.
     package var strangers: [String] = []
 }

@@ -31,7 +31,7 @@ import Testing
         #expect(code == 0, "\(states)")
         for check in [
             "configuration", "database", "role", "clock", "connections", "row security",
-            "migrations", "keys", "storage",
+            "migrations", "keys", "storage", "imager",
         ] {
             #expect(states[check] == "ok", "\(check)")
         }

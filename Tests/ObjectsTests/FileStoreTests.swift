@@ -60,7 +60,7 @@ import Testing
     @Test func aPendingWriteIsNotListed() async throws {
         let write = try await store.write(key, version: Self.version, Self.variants)
         #expect(try await store.list(key.folder, of: .bookCovers).objects.isEmpty)
-        #expect(try await FileStore(folder).sweepDeadWrites() == 0)
+        #expect(try await FileStore(folder).sweepDeadWrites(isDryRun: false) == 0)
         #expect(try await FileStore(folder).list(key.folder, of: .bookCovers).objects.isEmpty)
         await store.settle(write)
         #expect(try await store.list(key.folder, of: .bookCovers).objects.count == 3)
@@ -70,7 +70,7 @@ import Testing
         let dead = folder + "/.staging/dead"
         for part in ["", "/\(Self.version)"] { mkdir(dead + part, 0o700) }
         try #require(symlink("/etc/hostname", dead + "/\(Self.version)/full") == 0)
-        #expect(try await store.sweepDeadWrites() == 1)
+        #expect(try await store.sweepDeadWrites(isDryRun: false) == 1)
         #expect(try files(folder + "/.staging") == [])
         #expect(access("/etc/hostname", F_OK) == 0)
     }

@@ -128,6 +128,11 @@ package struct TestDatabase: Sendable {
     package func count(_ sql: String) async throws -> Int {
         try await connected { Int(try $0.query(sql).int64(0, 0) ?? -1) }
     }
+
+    /// The same for a text, which a type of this database's own may be as well.
+    package func text(_ sql: String) async throws -> String {
+        try await connected { try $0.query("SELECT (\(sql))::text").text(0, 0) ?? "" }
+    }
 }
 
 /// Threads that may wait for one another, as many as tests do so at once.

@@ -9,7 +9,7 @@ struct Doctor: AsyncParsableCommand {
         abstract: "Looks at everything a server needs, and says what is wrong and what to do.",
         discussion: """
             One line for each: the configuration, the two databases and their roles, row-level security,
-            migrations, the clock, the session keys, the place of the covers, what is outside. It changes
+            migrations, the clock, the session keys, the place of the covers, the imager, what is outside. It changes
             nothing. Exits with 2 where something is wrong; warnings are no reason.
 
             Examples:
@@ -32,6 +32,7 @@ struct Doctor: AsyncParsableCommand {
             findings += DatabaseExamination(configuration, migrations: migrations).findings()
             findings.append(KeysExamination.finding(configuration))
             findings.append(StorageExamination.finding(configuration))
+            findings.append(await ImagerExamination.finding())
             findings += await OutsideExamination.findings(configuration, isOffline: offline)
         } catch {
             findings.append(

@@ -42,8 +42,10 @@ enum StorageExamination {
         switch configuration.storage {
         case .folder(let path): folder(path)
         case .s3(let place):
-            .skipped(
-                check, "the bucket \(place.bucket) is examined by bookplate-admin storage verify")
+            .wrong(
+                check,
+                "the bucket \(place.bucket) cannot be used: this version keeps covers in a folder",
+                "set BOOKPLATE_STORAGE to file:PATH")
         }
     }
 

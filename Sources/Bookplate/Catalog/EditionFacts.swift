@@ -23,6 +23,13 @@ struct EditionFacts {
     /// Adds the edition, or fills what is not known of it yet. The row answers its id.
     func append(to segment: inout Segment) { segment.append(Self.save, parameters) }
 
+    var number: String { isbn.description }
+
+    /// A source's name and an address each.
+    var coverLinks: [String] {
+        record.covers.prefix(10).map { "\($0.source.rawValue) \($0.url)" }
+    }
+
     /// Of `save`.
     var parameters: Parameters {
         var parameters = Parameters()
@@ -39,7 +46,7 @@ struct EditionFacts {
         let description = Self.kept(record.description, Self.descriptionCharactersMax)
         parameters.append(text: description)
         parameters.append(text: description.flatMap { hook(of: $0) })
-        parameters.append(texts: record.covers.prefix(10).map { "\($0.source.rawValue) \($0.url)" })
+        parameters.append(texts: coverLinks)
         let keys = record.keys.filter { $0.key.unicodeScalars.count <= 200 }
         parameters.append(texts: keys.map(\.source.rawValue))
         parameters.append(texts: keys.map(\.key))

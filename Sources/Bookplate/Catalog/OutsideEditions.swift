@@ -35,7 +35,13 @@ enum OutsideEditions {
         }
         if !found.isEmpty || !fresh.isEmpty {
             _ = try await request.write { segment, _ in
-                for facts in found { facts.append(to: &segment) }
+                for facts in found {
+                    facts.append(to: &segment)
+                    guard !facts.coverLinks.isEmpty else { continue }
+                    segment.enqueue(
+                        FetchEditionCover.self, .init(isbn13: facts.number), for: nil,
+                        key: facts.number, priority: .background)
+                }
                 if !fresh.isEmpty { remember(fresh, in: &segment) }
             }
         }

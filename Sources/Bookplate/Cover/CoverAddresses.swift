@@ -15,6 +15,10 @@ struct CoverAddresses: Sendable {
         return "\(publicURL)/\(Bucket.bookCovers.rawValue)/\(user)/\(book).jpg?\(size)v=\(version)"
     }
 
+    func cover(ofEdition edition: UUID, _ version: String) -> String {
+        "\(publicURL)/\(Bucket.editionCovers.rawValue)/\(edition).jpg?v=\(version)"
+    }
+
     func titleCard(of edition: UUID, _ card: TitleCard) -> String {
         "\(publicURL)/\(Bucket.titleCards.rawValue)/\(edition).jpg?v=\(card.version)"
     }

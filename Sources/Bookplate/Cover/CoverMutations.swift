@@ -62,7 +62,7 @@ extension RequestContext {
             await removeCovers(rows[2])
             return rows[1]
         } catch {
-            await covers.settle(staged, kept: nil)
+            await covers.settle(staged, failed: error)
             throw error
         }
     }

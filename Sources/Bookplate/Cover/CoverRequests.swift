@@ -28,6 +28,8 @@ package final class CoverRequests {
         case (.bookCovers, let user?):
             return try await ask(Self.findVersion, .of(user, name), requestID).text(0, 0)
         case (.bookCovers, nil): return nil
+        case (.editionCovers, _):
+            return try await ask(Self.findEditionVersion, .of(name), requestID).text(0, 0)
         case (.titleCards, let user?):
             return try await drawn(ask(Self.findBook, .of(user, name), requestID), key)
         case (.titleCards, nil):
@@ -61,6 +63,8 @@ package final class CoverRequests {
     }
 
     private static let findVersion = Statement("SELECT public_cover_version($1, $2)")
+    private static let findEditionVersion = Statement(
+        "SELECT cover_version FROM editions WHERE id = $1")
     private static let findBook = Statement(
         "SELECT title, author, genre FROM public_book_title($1, $2)")
     private static let findEdition = Statement(

@@ -39,7 +39,11 @@ struct CoverURL: RowLoader {
                 Self.ofBook.userID, Self.ofBook.id, Self.ofBook.version, Self.ofBook.title,
                 Self.ofBook.author, Self.ofBook.genre,
             ]
-        case .feedCard: [FeedCard.id, FeedCard.title, FeedCard.author, FeedCard.genre]
+        case .feedCard:
+            [
+                FeedCard.id, FeedCard.coverVersion, FeedCard.title, FeedCard.author,
+                FeedCard.genre,
+            ]
         }
     }
 
@@ -90,6 +94,9 @@ struct CoverURL: RowLoader {
                     genre: text(Self.ofBook.genre)))
         case .feedCard:
             guard let id = uuid(FeedCard.id), let title = text(FeedCard.title) else { return nil }
+            if let version = text(FeedCard.coverVersion) {
+                return addresses.cover(ofEdition: id, version)
+            }
             return addresses.titleCard(
                 of: id,
                 TitleCard(title: title, author: text(FeedCard.author), genre: text(FeedCard.genre)))

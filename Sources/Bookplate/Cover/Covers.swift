@@ -67,8 +67,7 @@ package final class Covers: Sendable {
             .large: images.large.bytes,
         ]
         let hashes = [images.thumbnail, images.full, images.large].map { sha256($0.bytes) }
-        let version =
-            lowercaseHex(sha256(hashes.joined()).prefix(8)) + lowercaseHex(randomBytes(8))
+        let version = Self.newVersion(of: hashes)
         do throws(ObjectError) {
             let pending = try await store.write(key, version: version, variants)
             return StagedCover(
@@ -82,15 +81,36 @@ package final class Covers: Sendable {
         }
     }
 
+    /// The beginning of the hash of its variants' hashes, and something random.
+    static func newVersion(of hashes: [[UInt8]]) -> String {
+        lowercaseHex(sha256(hashes.joined()).prefix(8)) + lowercaseHex(randomBytes(8))
+    }
+
     /// Ends a staged write as its transaction has ended.
     ///
-    /// - Parameter version: the one that the row names; nil where there is no row.
+    /// - Parameter version: the one that the row names.
     func settle(_ cover: StagedCover, kept version: String?) async {
         if version == cover.pending.version {
             await store.settle(cover.pending)
         } else {
             await store.abandon(cover.pending)
         }
+    }
+
+    /// Ends a staged write whose transaction failed. Where it may have been kept all the same, as its answer was lost,
+    /// the files stay: a sweep finds out.
+    func settle(_ cover: StagedCover, failed error: BookplateError) async {
+        switch error {
+        case .internalError, .upstreamUnavailable: await store.settle(cover.pending)
+        case .unauthenticated, .notFound, .badUserInput, .conflict, .resetRequired, .rateLimited,
+            .payloadTooLarge, .unsupportedImage:
+            await store.abandon(cover.pending)
+        }
+    }
+
+    func settle(_ cover: StagedCover, failed error: JobError) async {
+        guard case .database(let error) = error else { return await store.abandon(cover.pending) }
+        await settle(cover, failed: BookplateError(error) ?? .internalError)
     }
 
     /// Removes the files of versions that no row names any more; what fails is left to the sweep.

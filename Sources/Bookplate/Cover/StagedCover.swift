@@ -54,7 +54,9 @@ extension Segment {
 }
 
 private let removedCovers = Statement(
-    "SELECT book_id, version FROM removed_covers WHERE user_id = $1 LIMIT 200")
+    """
+    SELECT book_id, version FROM removed_covers WHERE user_id = $1 AND kept_until IS NULL LIMIT 200
+    """)
 
 private let forgetRemovedCovers = Statement(
     """

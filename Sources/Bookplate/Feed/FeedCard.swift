@@ -8,6 +8,13 @@ enum FeedCard {
     static let title = Column("e.title", .text)
     static let author = Column("e.authors[1]", .text)
     static let genre = Column("e.genres[1]", .text)
+    static let coverVersion = Column("e.cover_version", .text)
+    private static let coverKind = Column(
+        """
+        CASE WHEN e.cover_version IS NULL THEN 'TITLE_CARD' \
+        WHEN e.cover_width >= \(EditionCovers.highResolutionWidth) THEN 'HIGH_RESOLUTION' \
+        ELSE 'THUMBNAIL' END
+        """, .text)
 
     static let type: RowType = RowType(
         name: "FeedCard", table: "editions e", scope: "true", id: id,
@@ -29,7 +36,7 @@ enum FeedCard {
             "hook": .column(Column("e.hook", .text)),
             "description": .column(Column("e.description", .text)),
             "coverUrl": .relation(CoverURL(.feedCard)),
-            "coverKind": .column(Column("'TITLE_CARD'", .text)),
+            "coverKind": .column(coverKind),
             "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
             "similar": .relation(SimilarCards(key: id)),
             "inLibrary": .relation(Book.ofEdition),

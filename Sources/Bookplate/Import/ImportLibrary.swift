@@ -141,7 +141,7 @@ struct ImportLibrary: JobHandler {
                 let rows = try await job.write { staged.append(to: &$0) }
                 await covers.settle(staged, kept: rows[0].text(0, 0))
             } catch {
-                await covers.settle(staged, kept: nil)
+                await covers.settle(staged, failed: error)
                 throw error
             }
         }

@@ -7,7 +7,9 @@ package enum JobHandlers {
             CompleteBook(sources: services.bookSources),
             ImportLibrary(covers: services.covers), ExchangeAppleCode(services: services),
             RevokeAppleGrant(services: services), RemoveAccountObjects(covers: services.covers),
-            PrepareDeck(), RefreshFeed(), LearnSimilar(),
+            PrepareDeck(), RefreshFeed(), LearnSimilar(), SweepStorage(services),
+            FetchEditionCover(editions: EditionCovers(services)),
+            FetchEditionCovers(editions: EditionCovers(services)),
         ]
     }
 }

@@ -15,7 +15,12 @@ int bookplate_vips_loads_nothing(GType type);
 int bookplate_vips_open(const void *bytes, size_t count, const char *options, VipsImage **out);
 // Decodes at the least size that is enough for a box, upright and in sRGB; never enlarges.
 int bookplate_vips_thumbnail(
-    const void *bytes, size_t count, const char *options, int width, int height, VipsImage **out);
+    const void *bytes, size_t count, const char *options, VipsImage *header, int width, int height,
+    VipsImage **out);
+// As above, of a JPEG that is decoded at a half, a quarter or an eighth of its size.
+int bookplate_vips_thumbnail_jpeg(
+    const void *bytes, size_t count, const char *options, int divisor, int width, int height,
+    VipsImage **out);
 int bookplate_vips_shrink(VipsImage *in, int width, int height, VipsImage **out);
 int bookplate_vips_srgb(VipsImage *in, VipsImage **out);
 int bookplate_vips_flatten_on_white(VipsImage *in, VipsImage **out);

@@ -132,8 +132,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, T
 
     // MARK: Answering
 
-    /// Runs the route in one task on this loop.
+    /// Answers at once where the route can, or else runs it in one task on this loop.
     private func start(_ request: HTTPRequest, _ route: Route, _ exchange: Exchange) {
+        if let response = route.respondAtOnce?(request) { return finish(response, exchange) }
         var request = request
         request.client = loopContext.proxies.client(
             of: peer, forwardedFor: request.headers.forwardedFor)
@@ -236,6 +237,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, T
             response.status.mayHaveResponseBody
         else { return }
         if let (file, range) = response.file {
+            // In the same write as the head.
+            if let bytes = file.bytes(range) {
+                return context.write(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: nil)
+            }
             // The file stays open until all of it is sent.
             let isSent = context.eventLoop.makePromise(of: Void.self)
             isSent.futureResult.assumeIsolated().whenComplete { _ in withExtendedLifetime(file) {} }

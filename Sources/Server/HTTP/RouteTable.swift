@@ -11,6 +11,8 @@ package struct Route {
     package let admit: ((HTTPRequest) -> Admission)?
     /// For those who ask for a WebSocket instead.
     package let webSocket: WebSocketEndpoint?
+    /// Answers what needs no waiting, without the cost of a task; nil leaves the request to `respond`.
+    package let respondAtOnce: ((HTTPRequest) -> HTTPResponse?)?
     /// Runs on the event loop that the route was made for.
     package let respond: (HTTPRequest) async -> HTTPResponse
 
@@ -18,6 +20,7 @@ package struct Route {
         _ method: HTTPMethod, _ path: String, bodyBytesMax: Int = 0,
         allowsOtherOrigins: Bool = false, admit: ((HTTPRequest) -> Admission)? = nil,
         webSocket: WebSocketEndpoint? = nil,
+        respondAtOnce: ((HTTPRequest) -> HTTPResponse?)? = nil,
         respond: @escaping (HTTPRequest) async -> HTTPResponse
     ) {
         self.method = method
@@ -26,6 +29,7 @@ package struct Route {
         self.allowsOtherOrigins = allowsOtherOrigins
         self.admit = admit
         self.webSocket = webSocket
+        self.respondAtOnce = respondAtOnce
         self.respond = respond
     }
 }

@@ -35,9 +35,10 @@ struct ObjectAddress {
         else { return nil }
         let name = file.dropLast(4)
         switch (bucket, parts.count) {
-        case (_, 4) where parts[2].utf8.count == 36:
+        case (.bookCovers, 4) where parts[2].utf8.count == 36,
+            (.titleCards, 4) where parts[2].utf8.count == 36:
             return ObjectKey(bucket, folder: parts[2], name: name)
-        case (.titleCards, 3):
+        case (.titleCards, 3), (.editionCovers, 3):
             // Of the catalogue's books, which are nobody's.
             return ObjectKey(bucket, folder: name.prefix(2), name: name)
         default:

@@ -4,7 +4,6 @@ import Objects
 
 /// The plain addresses of pictures, for one event loop.
 final class ObjectEndpoint {
-    private static let year = "public, max-age=31536000, immutable"
     private static let shortly = "public, max-age=300, stale-while-revalidate=30"
 
     private let service: any ObjectService
@@ -19,21 +18,34 @@ final class ObjectEndpoint {
     var routes: [Route] {
         let covers = "/\(Bucket.bookCovers.rawValue)/*"
         return [
-            Route(.GET, covers, allowsOtherOrigins: true, respond: get),
+            Route(
+                .GET, covers, allowsOtherOrigins: true, respondAtOnce: getKnown, respond: get),
             Route(
                 .PUT, covers, bodyBytesMax: bodyBytesMax, allowsOtherOrigins: true,
                 admit: admitOwner, respond: put),
             Route(.DELETE, covers, allowsOtherOrigins: true, admit: admitOwner, respond: delete),
             Route(
-                .GET, "/\(Bucket.titleCards.rawValue)/*", allowsOtherOrigins: true, respond: get),
+                .GET, "/\(Bucket.titleCards.rawValue)/*", allowsOtherOrigins: true,
+                respondAtOnce: getKnown, respond: get),
+            Route(
+                .GET, "/\(Bucket.editionCovers.rawValue)/*", allowsOtherOrigins: true,
+                respondAtOnce: getKnown, respond: get),
         ]
     }
 
     // MARK: - Reading
 
+    private func target(_ request: HTTPRequest) -> String? {
+        request.query.map { "\(request.path)?\($0)" }
+    }
+
+    /// What was asked for lately.
+    private func getKnown(_ request: HTTPRequest) -> HTTPResponse? {
+        guard let target = target(request), let file = files.file(at: target) else { return nil }
+        return answer(file, file.lastingHeaders, request)
+    }
+
     private func get(_ request: HTTPRequest) async -> HTTPResponse {
-        let target = request.query.map { "\(request.path)?\($0)" } ?? String(request.path)
-        if let file = files.file(at: target) { return answer(file, Self.year, request) }
         guard let address = ObjectAddress(path: request.path, query: request.query) else {
             return HTTPProblem.notFound.response()
         }
@@ -41,15 +53,18 @@ final class ObjectEndpoint {
             return HTTPProblem.badRequest("The size is thumbnail, full or large.").response()
         }
         if let version = address.version, let file = open(address.key, version, variant) {
-            files.keep(file, at: target)
-            return answer(file, Self.year, request)
+            if let target = target(request) { files.keep(file, at: target) }
+            return answer(file, file.lastingHeaders, request)
         }
         do throws(HTTPProblem) {
             let version = try await service.currentVersion(of: address.key, requestID: request.id)
             guard let version, let file = open(address.key, version, variant) else {
                 return HTTPProblem.notFound.response()
             }
-            return answer(file, version == address.version ? Self.year : Self.shortly, request)
+            return answer(
+                file,
+                version == address.version
+                    ? file.lastingHeaders : ServedFile.headers(file.tag, Self.shortly), request)
         } catch {
             return error.response()
         }
@@ -66,14 +81,9 @@ final class ObjectEndpoint {
     }
 
     private func answer(
-        _ file: ServedFile, _ cacheControl: String, _ request: HTTPRequest
+        _ file: ServedFile, _ headers: [(String, String)], _ request: HTTPRequest
     ) -> HTTPResponse {
-        var headers = [
-            ("etag", file.tag), ("cache-control", cacheControl), ("accept-ranges", "bytes"),
-            ("content-security-policy", "default-src 'none'; sandbox"),
-            ("cross-origin-resource-policy", "cross-origin"),
-            ("content-disposition", "inline; filename=\"cover.jpg\""),
-        ]
+        var headers = headers
         if let known = request.headers.ifNoneMatch, Self.matches(known, file.tag) {
             return HTTPResponse(.notModified, headers: headers)
         }

@@ -1,21 +1,46 @@
 import NIOCore
 import Objects
 
-/// An open file that answers are sent from by the kernel, and what its head says. Belongs to one event loop.
+/// An open file that answers are sent from, and what their heads say. Belongs to one event loop.
+///
+/// A small one is kept in memory: one write with the head costs less than sending it by the kernel after the head.
 final class ServedFile {
+    private static let inMemoryBytesMax = 32 << 10
+
     let object: OpenObject
     let tag: String
+    /// Of every answer with a version in its address.
+    let lastingHeaders: [(String, String)]
+    private let content: ByteBuffer?
     private let handle: NIOFileHandle
 
     init(_ object: OpenObject, tag: String) {
         self.object = object
         self.tag = tag
+        lastingHeaders = Self.headers(tag, "public, max-age=31536000, immutable")
+        content =
+            object.byteCount <= Self.inMemoryBytesMax
+            ? (try? object.bytes()).map { ByteBuffer(bytes: $0) } : nil
         handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: object.descriptor)
     }
 
     deinit {
         // The object closes it.
         _ = try? handle.takeDescriptorOwnership()
+    }
+
+    static func headers(_ tag: String, _ cacheControl: String) -> [(String, String)] {
+        [
+            ("etag", tag), ("cache-control", cacheControl), ("accept-ranges", "bytes"),
+            ("content-security-policy", "default-src 'none'; sandbox"),
+            ("cross-origin-resource-policy", "cross-origin"),
+            ("content-disposition", "inline; filename=\"cover.jpg\""),
+        ]
+    }
+
+    /// A part of a small file; nil for a large one.
+    func bytes(_ range: Range<Int>) -> ByteBuffer? {
+        content?.getSlice(at: range.lowerBound, length: range.count)
     }
 
     func region(_ range: Range<Int>) -> FileRegion {

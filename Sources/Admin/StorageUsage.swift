@@ -1,0 +1,78 @@
+import ArgumentParser
+import Bookplate
+import Config
+import GraphQL
+import Postgres
+
+extension Storage {
+    struct Usage: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Says how many bytes the covers of each tenant and user take.",
+            discussion: """
+                Users with the most bytes come first. Title cards are not counted: they can be drawn again.
+
+                Examples:
+                  bookplate-admin storage usage
+                  bookplate-admin storage usage --tenant reader --limit 100 --json
+                """)
+
+        @OptionGroup var output: OutputOptions
+        @Option(help: "The slug of a tenant: of this one only.")
+        var tenant: String?
+        @Option(help: "The id of a user: of this one only.")
+        var user: String?
+        @Option(help: "At most so many users.")
+        var limit = 20
+
+        func validate() throws {
+            guard limit >= 0 else { throw ValidationError("--limit is 0 or more.") }
+            guard user.map({ UUID($0) != nil }) ?? true else {
+                throw ValidationError("--user is a user's id.")
+            }
+        }
+
+        func run() throws {
+            let connection = try connect(try Configuration.load())
+            let usage = try database { () throws(PostgresError) in
+                try Bookplate.StorageUsage(
+                    tenant: tenant, user: user.flatMap { UUID($0) }, usersMax: limit, connection)
+            }
+            if let tenant, usage.tenants.isEmpty { throw Failure("there is no tenant \(tenant)") }
+            output.print(
+                .object([
+                    .init("tenants", .list(usage.tenants.map(\.json))),
+                    .init("users", .list(usage.users.map(\.json))),
+                ]), lines: usage.tenants.map(\.line) + usage.users.map(\.line))
+        }
+    }
+}
+
+extension Bookplate.StorageUsage.Tenant {
+    fileprivate var json: Value {
+        .object([
+            .init("slug", .string(slug)), .init("users", .int(users)),
+            .init("covers", .int(covers)),
+            .init("bytes", .int(bytes)), .init("bytesMax", bytesMax.map { .int($0) } ?? .null),
+        ])
+    }
+
+    fileprivate var line: String {
+        "\(slug)  \(users) users, \(covers) covers, \(bytes) bytes"
+            + (bytesMax.map { " of \($0)" } ?? "")
+    }
+}
+
+extension Bookplate.StorageUsage.User {
+    fileprivate var json: Value {
+        .object([
+            .init("id", .string(id.description)), .init("tenant", .string(tenant)),
+            .init("covers", .int(covers)), .init("bytes", .int(bytes)),
+            .init("bytesMax", bytesMax.map { .int($0) } ?? .null),
+        ])
+    }
+
+    fileprivate var line: String {
+        "  \(id)  \(tenant)  \(covers) covers, \(bytes) bytes"
+            + (bytesMax.map { " of \($0)" } ?? "")
+    }
+}

@@ -1,0 +1,162 @@
+import BookSources
+import Identity
+import Images
+import Objects
+import Postgres
+
+/// Pictures of the catalogue's books, which every reader's feed shows: fetched in the background from where the outside
+/// sources say they are, and kept in the store under the edition's id. A card never waits for one.
+struct EditionCovers: Sendable {
+    /// From this width on a picture fills a card on a phone.
+    static let highResolutionWidth = 400
+    /// Narrower ones are worse than a title card.
+    private static let widthMin = 100
+    /// Of one edition; a source has several pictures of a book.
+    private static let linksMax = 4
+    /// An empty page is no picture.
+    private static let luminanceDeviationMin = 2.0
+    /// Nobody waits: the sources' own pace decides.
+    private static let budget = Duration.seconds(30)
+
+    let covers: Covers
+    let sources: SourceChain
+
+    init(_ services: Services) {
+        covers = services.covers
+        sources = services.bookSources
+    }
+
+    /// Fetches pictures for editions, rows of id, ISBN and links.
+    ///
+    /// - Returns: how many have one now.
+    func fetch(_ editions: Rows, in job: JobContext) async throws(JobError) -> Int {
+        var count = 0
+        for row in 0..<editions.count {
+            if Task.isCancelled { throw .retry("The server stopped.") }
+            guard let id = editions.uuid(row, 0) else { continue }
+            var links = editions.texts(row, 2) ?? []
+            if links.isEmpty, let isbn = editions.text(row, 1).flatMap({ ISBN($0) }) {
+                links = try await ask(for: isbn, in: job)
+            }
+            guard let images = await best(of: links) else { continue }
+            try await store(images, of: id, in: job)
+            count += 1
+        }
+        return count
+    }
+
+    /// Where the sources say that pictures are; what else they say of the book is kept as well.
+    private func ask(for isbn: ISBN, in job: JobContext) async throws(JobError) -> [String] {
+        let lookup = await sources.edition(BookNumber(isbn), within: Self.budget)
+        guard let record = lookup.record, let facts = EditionFacts(record, isbn: isbn) else {
+            return []
+        }
+        _ = try await job.write { facts.append(to: &$0) }
+        return facts.coverLinks
+    }
+
+    /// The first that is wide enough, or the widest.
+    private func best(of links: [String]) async -> CoverImages? {
+        var best: CoverImages?
+        for link in links.prefix(Self.linksMax) {
+            guard let url = link.split(separator: " ").last,
+                let images = try? await covers.fetch(String(url)),
+                images.sourceWidth >= Self.widthMin,
+                images.evenness.luminanceDeviation >= Self.luminanceDeviationMin
+            else { continue }
+            if images.large.width > best?.large.width ?? 0 { best = images }
+            if images.large.width >= Self.highResolutionWidth { break }
+        }
+        return best
+    }
+
+    private func store(
+        _ images: CoverImages, of id: UUID, in job: JobContext
+    ) async throws(JobError) {
+        guard let key = ObjectKey(.editionCovers, folder: "\(id)".prefix(2), name: "\(id)") else {
+            throw .giveUp("An edition's id is no name.")
+        }
+        let variants: [ObjectVariant: [UInt8]] = [
+            .thumbnail: images.thumbnail.bytes, .full: images.full.bytes,
+            .large: images.large.bytes,
+        ]
+        let version = Covers.newVersion(
+            of: [images.thumbnail, images.full, images.large].map { sha256($0.bytes) })
+        let write: PendingWrite
+        do throws(ObjectError) {
+            write = try await covers.store.write(key, version: version, variants)
+        } catch {
+            throw .retry(error.description)
+        }
+        do throws(JobError) {
+            let rows = try await job.write { segment in
+                var parameters = Parameters.of(id)
+                parameters.append(text: version)
+                parameters.append(int32: Int32(images.large.width))
+                segment.append(Self.setCover, parameters)
+            }
+            if rows[0].text(0, 0) == version {
+                await covers.store.settle(write)
+            } else {
+                await covers.store.abandon(write)
+            }
+        } catch {
+            // It may be kept all the same where the answer was lost; a sweep finds out.
+            await covers.store.settle(write)
+            throw error
+        }
+    }
+
+    private static let setCover = Statement("SELECT set_edition_cover($1, $2, $3)")
+}
+
+/// Fetches the picture of a book that has just come into the catalogue.
+struct FetchEditionCover: JobHandler {
+    struct Payload: Codable, Sendable { let isbn13: String }
+
+    static let kind = "edition.cover"
+    static let settings = JobSettings(concurrency: 1, attemptsMax: 3, timeout: .seconds(120))
+
+    let editions: EditionCovers
+
+    func run(_ payload: Payload, in job: JobContext) async throws(JobError) {
+        let rows = try await job.write { segment in
+            var parameters = Parameters()
+            parameters.append(text: payload.isbn13)
+            segment.append(Self.take, parameters)
+        }
+        _ = try await editions.fetch(rows[0], in: job)
+    }
+
+    private static let take = Statement(
+        "SELECT id, isbn13, cover_links FROM take_edition_without_cover($1)")
+}
+
+/// Fetches pictures of the catalogue's books that have none, the popular first: slowly, for the sources are everybody's.
+struct FetchEditionCovers: JobHandler {
+    static let kind = "edition.covers"
+    static let settings = JobSettings(concurrency: 1, timeout: .seconds(600), every: .seconds(60))
+    /// Each minute, of all servers together.
+    private static let countMax: Int32 = 5
+
+    let editions: EditionCovers
+
+    func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
+        // An installation that asks nobody outside asks for no picture either.
+        guard !editions.sources.names.isEmpty else { return }
+        let rows = try await job.write { segment in
+            var parameters = Parameters()
+            parameters.append(int32: Self.countMax)
+            segment.append(Self.take, parameters)
+        }
+        let count = try await editions.fetch(rows[0], in: job)
+        if rows[0].count > 0 {
+            job.logger.info(
+                "catalogue covers were looked for",
+                metadata: ["editions": "\(rows[0].count)", "found": "\(count)"])
+        }
+    }
+
+    private static let take = Statement(
+        "SELECT id, isbn13, cover_links FROM take_editions_without_cover($1)")
+}

@@ -1,0 +1,119 @@
+import BookSources
+import GraphQL
+import LoopbackHTTP
+import Objects
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Cards of the feed show the pictures that outside sources have of their books.
+@Suite struct EditionCoverTests {
+    /// Serves a picture of so many pixels a side: `/500x700`.
+    private func pictures() throws -> LoopbackServer {
+        try LoopbackServer { request in
+            let sides = request.target.dropFirst().split(separator: "x").compactMap { Int($0) }
+            guard sides.count == 2 else { return [.answer(404)] }
+            let png = TestImage.png(width: sides[0], height: sides[1])
+            return [.send("HTTP/1.1 200 OK\r\nContent-Length: \(png.count)\r\n\r\n"), .bytes(png)]
+        }
+    }
+
+    private func record(_ server: LoopbackServer, _ paths: String...) -> BookRecord {
+        BookRecord(
+            title: "Card",
+            covers: paths.map { CoverCandidate(source: .openLibrary, url: server.url($0)) })
+    }
+
+    /// The jobs of one minute, done once.
+    private func runJobs(_ app: TestApp) async throws {
+        let worker = try await TestWorker.start(
+            app.database,
+            [FetchEditionCovers(editions: EditionCovers(app.services))])
+        try await until("the job was done") {
+            try await app.database.count(
+                "SELECT count(*) FROM jobs WHERE kind = 'edition.covers' AND run_at > now()") == 1
+        }
+        await worker.stop()
+    }
+
+    private static let feed = "{ feed(first: 10) { nodes { id title coverUrl coverKind } } }"
+
+    @Test func cardsGetTheBestPictureThatASourceHas() async throws {
+        let server = try pictures()
+        let source = TestSource([
+            TestCatalog.isbn(1): record(server, "/150x220", "/500x700", "/900x1300"),
+            TestCatalog.isbn(2): record(server, "/nothing", "/150x220"),
+            TestCatalog.isbn(3): record(server, "/nothing", "/40x60"),
+        ])
+        let app = try await TestApp.start(
+            catalog: TestCatalog.lines(4), sources: SourceChain([source.source(.openLibrary)]))
+        try await runJobs(app)
+        let reader = try await app.newReader()
+        let cards = try await reader.need(Self.feed, .null, "feed", "nodes").list ?? []
+        var kinds: [String: Value] = [:]
+        for card in cards {
+            kinds[card["title"]?.string ?? ""] = card["coverKind"]
+            let bucket = card["coverKind"] == "TITLE_CARD" ? "title-cards" : "edition-covers"
+            let base = "http://covers.test/\(bucket)/\(card["id"]?.string ?? "").jpg?v="
+            #expect(card["coverUrl"]?.string?.hasPrefix(base) == true, "\(card)")
+        }
+        #expect(
+            kinds == [
+                "Card 1": "HIGH_RESOLUTION", "Card 2": "THUMBNAIL", "Card 3": "TITLE_CARD",
+                "Card 4": "TITLE_CARD",
+            ])
+        // What the address names is in the store, in every size.
+        let card = try #require(cards.first { $0["title"] == "Card 1" })
+        let id = try #require(card["id"]?.string)
+        let version = try #require(card["coverUrl"]?.string?.split(separator: "v=").last)
+        let key = try #require(ObjectKey(.editionCovers, folder: id.prefix(2), name: id))
+        for variant in ObjectVariant.allCases {
+            let path = try #require(ObjectPath(key, version: version, variant))
+            #expect(try await app.covers.store.open(path) != nil)
+        }
+        // Nobody is asked again, and a sweep keeps what is named.
+        let asked = source.asked.count
+        try await app.database.execute(
+            "UPDATE jobs SET run_at = now() WHERE kind = 'edition.covers'")
+        try await runJobs(app)
+        #expect(source.asked.count == asked)
+        let swept = try await StorageSweep(
+            app.covers.store, graceSeconds: 0, isDryRun: false,
+            AdminConnection(try app.database.url(as: TestCluster.owner))
+        ).run()
+        #expect(swept.orphans == 0)
+    }
+
+    /// The first to look for a book makes it come into the catalogue; its picture follows.
+    @Test func aBookThatIsLookedUpGetsItsPicture() async throws {
+        let server = try pictures()
+        let source = TestSource([TestCatalog.isbn(7): record(server, "/500x700")])
+        let app = try await TestApp.start(
+            catalog: [], sources: SourceChain([source.source(.openLibrary)]))
+        let reader = try await app.newReader()
+        let lookup = """
+            query($isbn: String!) { lookupISBN(isbn: $isbn) { coverKind } }
+            """
+        let isbn = Value.string(TestCatalog.isbn(7))
+        #expect(
+            try await reader.need(lookup, ["isbn": isbn], "lookupISBN", "coverKind")
+                == "TITLE_CARD")
+        let worker = try await TestWorker.start(
+            app.database, [FetchEditionCover(editions: EditionCovers(app.services))])
+        try await until("the picture is there") {
+            try await reader.need(lookup, ["isbn": isbn], "lookupISBN", "coverKind")
+                == "HIGH_RESOLUTION"
+        }
+        await worker.stop()
+    }
+
+    @Test func withoutSourcesNobodyIsAsked() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(2))
+        try await runJobs(app)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM editions WHERE cover_asked_at IS NOT NULL") == 0)
+    }
+}

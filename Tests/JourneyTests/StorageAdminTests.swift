@@ -1,0 +1,162 @@
+import Glibc
+import GraphQL
+import TestSupport
+import Testing
+
+/// `bookplate-admin storage` and `backfill thumbnails`, on covers that a server has stored.
+@Suite struct StorageAdminTests {
+    private struct Desk {
+        let installation: Installation
+        let user: String
+        let books: [String]
+
+        var objects: String { "\(installation.folder)/.bookplate/objects" }
+
+        init() async throws {
+            installation = try await Installation.ready(catalog: [])
+            let server = try await installation.startServer()
+            let session = try await server.signIn("keeper")
+            let token = session["accessToken"]?.string
+            user = try #require(session["user", "id"]?.string)
+            var books: [String] = []
+            for title in ["One", "Two", "Three"] {
+                let made = try await server.client.ask(
+                    "mutation($t: String!) { createBook(input: {title: $t}) { id } }",
+                    ["t": .string(title)], token: token)
+                let book = try #require(made["data", "createBook", "id"]?.string)
+                books.append(book)
+                let put = try await server.client.send(
+                    "PUT", "/book-covers/\(user)/\(book).jpg", token: token,
+                    bytes: TestImage.png(width: 700, height: 1000, seed: UInt64(books.count)))
+                #expect(put.status == 201, "\(put.body)")
+            }
+            self.books = books
+        }
+
+        /// The file of a variant of a book's cover.
+        func file(_ book: Int, _ variant: String) async throws -> String {
+            let suffix = variant == "full" ? "" : ".\(variant)"
+            let version = try await installation.database.text(
+                "SELECT version FROM covers WHERE book_id = '\(books[book])'")
+            return "\(objects)/book-covers/\(user)/\(books[book]).\(version)\(suffix).jpg"
+        }
+
+        func run(_ arguments: String...) async throws -> (code: Int32?, result: Value) {
+            let outcome = try await installation.admin(arguments + ["--json"])
+            let result = try? parseJSON(Array(outcome.output.utf8))
+            return (outcome.code, result ?? .string(outcome.errors))
+        }
+    }
+
+    @Test func verifyFindsAndGcAndBackfillMend() async throws {
+        let desk = try await Desk()
+        let sound = try await desk.run("storage", "verify")
+        #expect(sound.code == 0, "\(sound)")
+        #expect(sound.result["isSound"] == true && sound.result["covers"] == 3)
+        #expect(
+            sound.result["bytes"]
+                == .int(
+                    try await desk.installation.database.count(
+                        "SELECT sum(bytes)::bigint FROM tenant_storage")))
+
+        // The thumbnail of one is lost, the full size of another damaged, and there are files too many.
+        unlink(try await desk.file(0, "thumbnail"))
+        let damaged = try await desk.file(1, "full")
+        #expect(truncate(damaged, 100) == 0)
+        let place = "\(desk.objects)/book-covers/\(desk.user)"
+        let orphan = "\(place)/\(desk.books[2]).\(String(repeating: "0", count: 32)).jpg"
+        #expect(link(try await desk.file(2, "full"), orphan) == 0)
+        let stranger = "\(place)/notes.txt"
+        #expect(link(orphan, stranger) == 0)
+        let wrong = try await desk.run("storage", "verify", "--grace", "0")
+        #expect(wrong.code == 2)
+        for (member, count) in [("missing", 1), ("damaged", 1), ("orphans", 1), ("strangers", 1)] {
+            #expect(wrong.result[member] == .int(count), "\(member): \(wrong.result)")
+        }
+        let files = wrong.result["findings"]?.list?.compactMap { $0["file"]?.string } ?? []
+        #expect(files.contains { damaged.hasSuffix($0) })
+
+        let tried = try await desk.run("backfill", "thumbnails", "--dry-run")
+        #expect(tried.result["mended"] == 2 && tried.result["lost"] == 0, "\(tried)")
+        // Stopped after the first, the next run goes on with the others.
+        let first = try await desk.run("backfill", "thumbnails", "--limit", "1")
+        #expect(first.result["looked"] == 1 && first.result["isComplete"] == false, "\(first)")
+        let second = try await desk.run("backfill", "thumbnails")
+        #expect(second.result["resumedAfter"] == 1 && second.result["looked"] == 2, "\(second)")
+        #expect(second.result["isComplete"] == true)
+        let third = try await desk.run("backfill", "thumbnails")
+        #expect(third.result["looked"] == 3 && third.result["mended"] == 0)
+
+        let dry = try await desk.run("storage", "gc", "--grace", "0", "--dry-run")
+        #expect(dry.code == 0 && dry.result["orphans"] == 1, "\(dry)")
+        #expect(access(orphan, F_OK) == 0)
+        let swept = try await desk.run("storage", "gc", "--grace", "0")
+        #expect(swept.result["orphans"] == 1 && swept.result["danglingRows"] == 0, "\(swept)")
+        #expect(access(orphan, F_OK) != 0)
+        unlink(stranger)
+        #expect(try await desk.run("storage", "verify", "--grace", "0").code == 0)
+    }
+
+    @Test func coversWithoutPicturesAreForgotten() async throws {
+        let desk = try await Desk()
+        for variant in ["full", "large"] { unlink(try await desk.file(0, variant)) }
+        let lost = try await desk.run("backfill", "thumbnails")
+        #expect(lost.result["lost"] == 1 && lost.result["mended"] == 0, "\(lost)")
+        let dry = try await desk.run("storage", "gc", "--dry-run")
+        #expect(dry.result["danglingRows"] == 1, "\(dry)")
+        #expect(
+            dry.result["locks"]?.list?.contains { $0["table"] == "covers" } == true)
+        let swept = try await desk.run("storage", "gc", "--grace", "0")
+        #expect(swept.code == 0 && swept.result["danglingRows"] == 1, "\(swept)")
+        let database = desk.installation.database
+        #expect(try await database.count("SELECT count(*) FROM covers") == 2)
+        #expect(
+            try await database.text(
+                "SELECT cover_status FROM books WHERE id = '\(desk.books[0])'") == "NONE")
+        #expect(try await desk.run("storage", "verify", "--grace", "0").code == 0)
+    }
+
+    /// A disk that is not mounted looks as if all pictures were gone.
+    @Test func manyCoversAreNotForgottenUnasked() async throws {
+        let desk = try await Desk()
+        try await desk.installation.database.execute(
+            """
+            INSERT INTO books (user_id, id, title) \
+            SELECT '\(desk.user)', gen_random_uuid(), 'Book ' || n FROM generate_series(1, 20) AS n;
+            INSERT INTO covers (user_id, book_id, tenant_id, version, source, width, height, dominant_color, \
+            blur_hash, byte_counts, hashes) SELECT b.user_id, b.id, u.tenant_id, repeat('0', 32), 'URL', 1, 1, \
+            '#000000', 'x', '{1,1,1}', ARRAY['a', 'b', 'c']::bytea[] FROM books b JOIN users u ON u.id = b.user_id \
+            WHERE b.title LIKE 'Book %'
+            """)
+        let refused = try await desk.run("storage", "gc")
+        #expect(refused.code == 64, "\(refused)")
+        #expect(refused.result.string?.contains("Is the disk mounted") == true)
+        let swept = try await desk.run("storage", "gc", "--yes")
+        #expect(swept.result["danglingRows"] == 20)
+    }
+
+    @Test func usageIsByTenantAndUser() async throws {
+        let desk = try await Desk()
+        let usage = try await desk.run("storage", "usage")
+        let bytes = try await desk.installation.database.count(
+            "SELECT sum(bytes)::bigint FROM tenant_storage")
+        #expect(
+            usage.result == [
+                "tenants": [
+                    [
+                        "slug": "reader", "users": 1, "covers": 3, "bytes": .int(bytes),
+                        "bytesMax": .null,
+                    ]
+                ],
+                "users": [
+                    [
+                        "id": .string(desk.user), "tenant": "reader", "covers": 3,
+                        "bytes": .int(bytes), "bytesMax": .int(2 << 30),
+                    ]
+                ],
+            ])
+        #expect(try await desk.run("storage", "usage", "--tenant", "nobody").code == 1)
+        #expect(
+            try await desk.run("storage", "usage", "--user", TestCluster.owner).code == 64)
+    }
+}
