@@ -188,7 +188,9 @@ let package = Package(
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
             name: "JourneyTests",
-            dependencies: ["GraphQL", "MosquittoBroker", "SocketClient", "TestSupport"]),
+            dependencies: [
+                "GraphQL", "LoopbackHTTP", "MosquittoBroker", "SocketClient", "TestSupport",
+            ]),
         .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
         .testTarget(name: "ObjectsTests", dependencies: ["Objects"]),
         .testTarget(name: "ZipTests", dependencies: ["Zip"]),

@@ -30,8 +30,10 @@ package struct WebSearch: Sendable {
         // Readers write titles: they are data, apart from what is to be done.
         let subject = Subject(
             title: book.title, author: book.author, isbn: book.number?.isbn13)
-        guard let input = try? JSONEncoder().encode(subject),
-            let request = try? JSONEncoder().encode(
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let input = try? encoder.encode(subject),
+            let request = try? encoder.encode(
                 Request(model: model, input: String(decoding: input, as: UTF8.self)))
         else { throw .malformed }  // texts always have a JSON form
         let answer = try await client.json(

@@ -46,6 +46,8 @@ struct CoverSearch: Sendable {
         var best: Candidate?
         var hasFailures = false
         var looked: Set<String> = []
+        // Whose likeliest picture is known: its others are of other editions.
+        var served: Set<SourceName> = []
         for stage in CoverStage.allCases where asksWeb || stage != .web {
             guard Self.isWorthwhile(stage, after: best), ContinuousClock.now < end,
                 !Task.isCancelled
@@ -54,10 +56,14 @@ struct CoverSearch: Sendable {
             let found = await sources.offers(
                 of: book, at: stage, by: min(end, .now.advanced(by: budget)))
             hasFailures = hasFailures || found.hasFailures
+            if stage == .title { served = [] }
             let fresh = found.offers.filter { looked.insert($0.url).inserted }
-            for offer in fresh.prefix(Self.offersMax) where ContinuousClock.now < end {
+            for offer in fresh.prefix(Self.offersMax) {
+                if offer.source.map(served.contains) ?? false { continue }
+                if ContinuousClock.now >= end { break }
                 switch await look(at: offer, by: end) {
                 case .usable(let candidate):
+                    if let source = offer.source { served.insert(source) }
                     if candidate.quality > best?.quality ?? 0 { best = candidate }
                 case .missing, .refused: break
                 case .failed: hasFailures = true

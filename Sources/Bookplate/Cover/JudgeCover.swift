@@ -2,7 +2,8 @@ import Images
 
 /// Whether a picture may be a book's cover, and how good a one.
 enum CoverJudgement: Equatable {
-    /// The larger the better: what it fills of the largest size, less where it is shaped unlike a book.
+    /// The larger the better: hundreds of pixels of its width, as many as the full size has; half of them where it is
+    /// shaped unlike a book. Between two that are nearly alike the likelier one is to win, and not a few pixels.
     case usable(quality: Int)
     case refused(Refusal)
 
@@ -17,9 +18,9 @@ enum CoverJudgement: Equatable {
     }
 
     /// What fills the full size; nothing better is looked for.
-    static let goodEnough = ImageLimits.full.width
+    static let goodEnough = ImageLimits.full.width / 100
     /// Below this another edition's cover may be better.
-    static let poor = 300
+    static let poor = 3
 
     private static let sideMin = 100
     private static let bytesMin = 2000
@@ -42,8 +43,9 @@ enum CoverJudgement: Equatable {
         {
             self = .refused(.blank)
         } else {
-            let width = min(width, ImageLimits.large.width)
-            self = .usable(quality: Self.bookShapes.contains(shape) ? width : width / 2)
+            let width = min(width, ImageLimits.full.width)
+            let worth = Self.bookShapes.contains(shape) ? width : width / 2
+            self = .usable(quality: worth / 100)
         }
     }
 }

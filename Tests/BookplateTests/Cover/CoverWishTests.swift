@@ -212,7 +212,7 @@ import Testing
         let swiped = try await reader.swipe("BUY", cards.map { $0["id"] ?? .null })
         #expect(swiped["recordSwipes", "saved"]?.list?.count == 3)
         _ = try await reader.swipe("SKIP", [try await reader.cards(1)[0]["id"] ?? .null])
-        func jobs(_ reader: Reader) async throws -> Int64 {
+        func jobs(_ reader: Reader) async throws -> Int {
             try await world.app.database.count(
                 """
                 SELECT count(*) FROM jobs j JOIN books b ON b.user_id = j.user_id AND b.id::text = j.key
@@ -224,6 +224,32 @@ import Testing
         #expect(
             try await world.app.database.count(
                 "SELECT count(*) FROM books WHERE cover_status = 'FETCHING'") == 5)
+    }
+
+    @Test func importedBooksAreWishedFor() async throws {
+        let app = try await TestApp.start()
+        let reader = try await app.newReader()
+        _ = try await reader.makeBook("Here already")
+        let file = Array(
+            "Title,Author,ISBN13,My Rating,Bookshelves,Exclusive Shelf\nA,B,,0,,read\nC,D,,0,,read\n"
+                .utf8)
+        let answer = try await app.ask(
+            "mutation($file: Upload!) { importLibrary(file: $file, format: GOODREADS) { id } }",
+            ["file": UploadReference.value(0)], token: reader.token, uploads: [file])
+        #expect(answer.errors.isEmpty, "\(answer.json)")
+        let worker = try await TestWorker.start(
+            app.database, [ImportLibrary(covers: app.covers, canSearch: true)])
+        try await until("the import is done") {
+            try await app.database.count("SELECT count(*) FROM imports WHERE state = 'DONE'") == 1
+        }
+        await worker.stop()
+        #expect(
+            try await app.database.count(
+                """
+                SELECT count(*) FROM books b JOIN jobs j ON j.key = b.id::text
+                WHERE b.cover_status = 'FETCHING' AND j.kind = 'cover.fetch' AND j.priority = 10
+                """) == 2)
+        #expect(try await app.database.count("SELECT count(*) FROM jobs") == 2)
     }
 
     /// Made again after a lost answer, it is looked for once.

@@ -76,12 +76,7 @@ import Testing
         let world = try await CoverWorld.start()
         let bytes =
             switch what {
-            // As Open Library sends it without `default=false`.
-            case "one pixel":
-                [UInt8]("GIF89a".utf8) + [
-                    1, 0, 1, 0, 0x80, 0, 0, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0x21, 0xF9,
-                ]
-                    + [4, 1, 0, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
+            case "one pixel": CoverWorld.emptyPicture
             case "a page": Array("<html>Not here.</html>".utf8)
             default: try picture(what)
             }
@@ -208,7 +203,7 @@ import Testing
         world.answer("/page") { [.answer(200, "<html>")] }
         world.answer("/good.jpg", image: TestImage.png(width: 500, height: 750))
         let reader = try await world.app.newReader()
-        let id = try await reader.makeBook(["title": "Obscure", "author": "Nobody \"Ignore all\""])
+        let id = try await reader.makeBook(["author": "Nobody \"Ignore all\"", "title": "Obscure"])
         let book = try await world.settled(reader, id)
         #expect(book["cover", "source"] == "WEB_SEARCH", "\(book)")
         let request = try #require(world.asked("/openai/").first)
@@ -220,7 +215,7 @@ import Testing
         let input = try parseJSON(Array((body["input"]?.string ?? "").utf8))
         #expect(input == ["title": "Obscure", "author": "Nobody \"Ignore all\""])
         #expect(
-            try await world.app.services.metrics.text().contains(
+            await world.app.services.metrics.text().contains(
                 #"bookplate_cover_searches_total{result="found",source="web_search"} 1"#))
 
         // Not where the sources have one.
