@@ -151,6 +151,40 @@ import Testing
         await world.worker.stop()
     }
 
+    /// The minute of a search for another cover ends with the one that is there, and a better one may still come.
+    @Test func aLateSearchKeepsTheCoverAndMayStillReplaceIt() async throws {
+        let world = try await CoverWorld.start()
+        world.knowFox()
+        world.answer(CoverWorld.foxPicture) { [.answer(503)] }
+        let reader = try await world.app.newReader()
+        let id = try await reader.makeBook([
+            "title": "Fox", "isbn": .string(CoverWorld.fox), "fetchCover": false,
+        ])
+        let mine = try await reader.setCover(Self.set, id, TestImage.png(seed: 5))
+        let live = try await reader.subscribe("subscription { coverChanged { status coverUrl } }")
+        _ = try await reader.need(Self.search, ["book": id], "setCover")
+        try await until("the attempt has failed") {
+            try await world.app.database.count(
+                "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND state = 'READY' AND attempts = 1"
+            )
+                == 1
+        }
+        try await world.app.database.execute(
+            "UPDATE books SET cover_wanted_at = cover_wanted_at - interval '56 seconds'")
+        #expect(try await world.book(reader, id)["coverStatus"] == "READY")
+        try await world.app.database.execute(
+            "UPDATE jobs SET run_at = now() WHERE kind = 'cover.end_waits'")
+        #expect(await live.next()["data", "coverChanged", "status"] == "FETCHING")
+        let kept = await live.next()["data", "coverChanged"]
+        #expect(kept?["status"] == "READY")
+        #expect(kept?["coverUrl"] == mine["setCover", "coverUrl"])
+        world.answer(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        try await world.app.database.execute(
+            "UPDATE jobs SET run_at = now() WHERE kind = 'cover.fetch'")
+        #expect(try await world.settled(reader, id)["cover", "source"] == "OPEN_LIBRARY")
+        await world.worker.stop()
+    }
+
     /// Also where no server is left that would say so.
     @Test func nobodyWaitsLongerThanAMinute() async throws {
         let world = try await CoverWorld.start()
@@ -295,6 +329,28 @@ import Testing
                 "SELECT count(*) FROM books WHERE cover_status = 'FETCHING' AND user_id = '\(other.id.string ?? "")'"
             ) == 0)
         #expect(try await world.app.ask(fetch).code == "UNAUTHENTICATED")
+    }
+
+    @Test func noMoreThanFiveHundredAreFetchedAtOnce() async throws {
+        let world = try await CoverWorld.start()
+        await world.worker.stop()
+        let reader = try await world.app.newReader()
+        try await world.app.database.execute(
+            """
+            INSERT INTO books (user_id, id, title, added_at)
+            SELECT '\(reader.id.string ?? "")', gen_random_uuid(), 'Book ' || n, now() - n * interval '1 hour'
+            FROM generate_series(1, 510) n
+            """)
+        let fetch = "mutation { fetchMissingCovers }"
+        let first = try await reader.ask(fetch)
+        #expect(first["fetchMissingCovers"] == 500)
+        #expect(first.roundTrips == 1)
+        // The newest first.
+        #expect(
+            try await world.app.database.count(
+                "SELECT count(*) FROM books WHERE cover_status = 'FETCHING' AND title = 'Book 500'")
+                == 1)
+        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 10)
     }
 
     // MARK: - By search

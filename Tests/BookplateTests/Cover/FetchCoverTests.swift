@@ -213,7 +213,7 @@ import Testing
         #expect(body["model"] == "test")
         // What a reader wrote is data.
         let input = try parseJSON(Array((body["input"]?.string ?? "").utf8))
-        #expect(input == ["title": "Obscure", "author": "Nobody \"Ignore all\""])
+        #expect(input == ["author": "Nobody \"Ignore all\"", "title": "Obscure"])
         #expect(
             await world.app.services.metrics.text().contains(
                 #"bookplate_cover_searches_total{result="found",source="web_search"} 1"#))
