@@ -4,7 +4,8 @@
 -- away a cover meanwhile clears it, and a later wish is another instant: so what a search brings is told from what it may not touch.
 create index books_cover_wanted_at on books (cover_wanted_at) where cover_status = 'FETCHING';
 
--- Asks for the searches that this transaction has wished for: a job for each book, all in one statement.
+-- Asks for the searches that this transaction has wished for, and tells of them: a job and an event for each book, all in
+-- one statement.
 create function enqueue_cover_searches(kind text, priority int, attempts_max int) returns bigint
 language plpgsql security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column
@@ -12,12 +13,17 @@ declare
   owner uuid := app_user_id();
   added bigint;
 begin
-  insert into jobs as j (user_id, kind, payload, key, priority, attempts_max)
-    select owner, enqueue_cover_searches.kind, jsonb_build_object('bookID', b.id), b.id::text,
-        enqueue_cover_searches.priority, enqueue_cover_searches.attempts_max
-      from books b
+  with wished as materialized (
+    select b.id from books b
       where b.cover_status = 'FETCHING' and b.cover_wanted_at = now() and b.user_id = owner
-      order by b.id
+      order by b.id),
+  told as (
+    insert into events (user_id, kind, payload)
+      select owner, 'cover_changed', jsonb_build_object('book_id', w.id, 'status', 'FETCHING') from wished w)
+  insert into jobs as j (user_id, kind, payload, key, priority, attempts_max)
+    select owner, enqueue_cover_searches.kind, jsonb_build_object('bookID', w.id), w.id::text,
+        enqueue_cover_searches.priority, enqueue_cover_searches.attempts_max
+      from wished w
     on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do update
       set priority = least(j.priority, excluded.priority), run_at = least(j.run_at, excluded.run_at),
         attempts = case j.state when 'RUNNING' then j.attempts else 0 end,
@@ -30,9 +36,11 @@ $$;
 revoke all on function enqueue_cover_searches(text, int, int) from public;
 grant execute on function enqueue_cover_searches(text, int, int) to bookplate_app;
 
--- A search that began with its book is told of like every other.
-create trigger tell_cover_wanted after insert on books
-  for each row when (new.cover_status = 'FETCHING') execute function tell_cover_status();
+-- A search found nothing, or the picture went. That one began is told with its job, READY with the picture.
+drop trigger tell_cover_status on books;
+create trigger tell_cover_status after update of cover_status on books
+  for each row when (old.cover_status <> new.cover_status and new.cover_status not in ('READY', 'FETCHING'))
+  execute function tell_cover_status();
 
 -- The search is over, and the picture that was there stays.
 create function tell_cover_stays(user_id uuid, book_id uuid) returns void language sql as $$
