@@ -48,7 +48,7 @@ extension Backfill {
             let sources = try CoverSources(configuration, asksWeb: web)
             guard !sources.isEmpty else { throw Failure("no source of covers is switched on") }
             let backfill = CoverBackfill(
-                connection, sources, covers: try openCovers(configuration), asksWeb: web)
+                connection, sources, covers: try openCovers(configuration))
             guard try database({ () throws(PostgresError) in try backfill.begin() }) else {
                 throw Failure("another backfill of covers is under way")
             }

@@ -28,14 +28,9 @@ package struct CoverBackfill {
 
     private let connection: AdminConnection
     private let search: CoverSearch
-    private let asksWeb: Bool
 
-    /// - Parameter asksWeb: whether the search of the web is made, too, each of which is paid for.
-    package init(
-        _ connection: AdminConnection, _ sources: CoverSources, covers: Covers, asksWeb: Bool
-    ) {
+    package init(_ connection: AdminConnection, _ sources: CoverSources, covers: Covers) {
         self.connection = connection
-        self.asksWeb = asksWeb
         search = CoverSearch(sources, covers: covers, metrics: Metrics())
     }
 
@@ -103,8 +98,8 @@ package struct CoverBackfill {
     package func look(for books: [Book]) async -> [Found] {
         await withTaskGroup(of: (Int, Found).self) { group in
             for (place, book) in books.enumerated() {
-                group.addTask { [search, asksWeb] in
-                    let outcome = await search.best(for: book.sought, asksWeb: asksWeb)
+                group.addTask { [search] in
+                    let outcome = await search.best(for: book.sought, asksWebEarly: false)
                     return (place, Found(outcome: outcome))
                 }
             }

@@ -40,15 +40,17 @@ struct CoverSearch: Sendable {
         let quality: Int
     }
 
-    /// - Parameter asksWeb: whether the search of the web is made where all else brings nothing.
-    func best(for book: SoughtBook, asksWeb: Bool) async -> Outcome {
+    /// - Parameter asksWebEarly: whether the search of the web is made, too, where a source could not answer that may
+    ///   have a cover when it is asked again.
+    func best(for book: SoughtBook, asksWebEarly: Bool) async -> Outcome {
         let end = ContinuousClock.now.advanced(by: Self.budget)
         var best: Candidate?
         var hasFailures = false
         var looked: Set<String> = []
         // Whose likeliest picture is known: its others are of other editions.
         var served: Set<SourceName> = []
-        for stage in CoverStage.allCases where asksWeb || stage != .web {
+        for stage in CoverStage.allCases {
+            if stage == .web, hasFailures, !asksWebEarly { break }
             guard Self.isWorthwhile(stage, after: best), ContinuousClock.now < end,
                 !Task.isCancelled
             else { break }

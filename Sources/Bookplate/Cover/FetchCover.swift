@@ -23,8 +23,9 @@ struct FetchCover: JobHandler {
         let rows = try await job.read { $0.append(Self.findBook, .of(user, payload.bookID)) }[0]
         guard let book = SoughtBook(rows, 0), let wantedAt = rows.timestamptz(0, 4) else { return }
         let wish = CoverWish(user: user, book: payload.bookID, wantedAt: wantedAt)
-        // Each search of the web is paid for: not at every attempt.
-        switch await search.best(for: book, asksWeb: job.attempt == 1 || job.isLastAttempt) {
+        // Each search of the web is paid for: not at every attempt while a source is down.
+        let isFirstOrLast = job.attempt == 1 || job.isLastAttempt
+        switch await search.best(for: book, asksWebEarly: isFirstOrLast) {
         case .found(let images, let source): try await keep(images, source, wish, job)
         case .nothing: try await end(wish, as: .notFound, job)
         case .unavailable:
