@@ -20,7 +20,7 @@ struct CoverSearch: Sendable {
     /// A reader is told after a minute; this is over before.
     static let budget = Duration.seconds(42)
     /// Pictures looked at in one stage.
-    private static let offersMax = 6
+    private static let offersMax = 8
     /// A picture larger than this is no cover but somebody's scan for print.
     private static let pictureBytesMax = 15 << 20
 
@@ -59,10 +59,11 @@ struct CoverSearch: Sendable {
                 of: book, at: stage, by: min(end, .now.advanced(by: budget)))
             hasFailures = hasFailures || found.hasFailures
             if stage == .title { served = [] }
-            let fresh = found.offers.filter { looked.insert($0.url).inserted }
-            for offer in fresh.prefix(Self.offersMax) {
+            var count = 0
+            for offer in found.offers where looked.insert(offer.url).inserted {
                 if offer.source.map(served.contains) ?? false { continue }
-                if ContinuousClock.now >= end { break }
+                count += 1
+                if count > Self.offersMax || ContinuousClock.now >= end { break }
                 switch await look(at: offer, by: end) {
                 case .usable(let candidate):
                     if let source = offer.source { served.insert(source) }
