@@ -135,8 +135,9 @@ let package = Package(
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "MQTT",
+                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "Images", "MQTT", "Objects",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),

@@ -268,7 +268,6 @@ begin
     set done = i.done + jsonb_array_length(records), created = i.created + created_count - cardinality(failed),
       updated = i.updated + updated_count, updated_at = now()
     where i.user_id = owner and i.id = import returning i.done into reached;
-  perform pg_notify('imports', owner::text);
   return reached;
 end
 $$;

@@ -2,7 +2,7 @@
 -- disk: 16 of them made 200 status changes a second, and make 2,000 without. The server tells of them after the commit (ConnectionPool).
 
 create or replace function record_changes(owner uuid, change change_kind, typename text, ids uuid[]) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
+language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
 declare
   head change_heads;
   fresh uuid[] := ids;

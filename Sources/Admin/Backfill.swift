@@ -4,5 +4,5 @@ import ArgumentParser
 struct Backfill: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Brings derived data up to date.",
-        subcommands: [Editions.self, Similar.self, Thumbnails.self])
+        subcommands: [Covers.self, Editions.self, Similar.self, Thumbnails.self])
 }

@@ -81,7 +81,7 @@ extension Backfill {
 
 extension SourceChain.Configuration {
     /// The sources that are configured.
-    fileprivate init(_ configuration: Config.Configuration) {
+    init(_ configuration: Config.Configuration) {
         let settings = configuration.sources
         self.init()
         openLibraryURL = settings.openLibraryURL

@@ -13,16 +13,56 @@ extension SourceChain {
         configuration.openLibraryCoversURL = configuration.openLibraryCoversURL.map(withoutSlash)
         configuration.googleBooksURL = configuration.googleBooksURL.map(withoutSlash)
         configuration.isbnDBURL = configuration.isbnDBURL.map(withoutSlash)
-        // The operator's own setting may name a private host; nothing a stranger says comes here.
-        let hosts = [
+        let fetcher = try configuration.fetcher(reaching: [
             configuration.openLibraryURL, configuration.googleBooksURL, configuration.isbnDBURL,
-        ].compactMap { $0.map(host) }
-        let allowed = try FetchAllowList(
-            parsing: (configuration.allowed + hosts).joined(separator: ","))
-        let fetcher = Fetcher(
-            policy: FetchPolicy(
-                userAgent: "Bookplate/1 (+\(configuration.contact))", allowed: allowed))
+        ])
         self.init(configuration, fetcher: fetcher, onFailure: onFailure)
+    }
+}
+
+extension CoverSources {
+    /// A search of the web is one of the sources where there is a key for it.
+    package struct WebAccess: Sendable {
+        package var url: String
+        package var key: String
+        package var model: String
+
+        package init(url: String, key: String, model: String) {
+            self.url = url
+            self.key = key
+            self.model = model
+        }
+    }
+
+    /// The places that are configured, reached by a fetcher of their own.
+    ///
+    /// - Throws: for an entry of `allowed` that is neither a host nor a network.
+    package convenience init(
+        _ configuration: SourceChain.Configuration, chain: SourceChain, web: WebAccess?,
+        onFailure: @escaping @Sendable (SourceError) -> Void
+    ) throws(FetchAllowList.InvalidEntry) {
+        let fetcher = try configuration.fetcher(reaching: [
+            configuration.openLibraryCoversURL, web?.url,
+        ])
+        self.init(
+            chain, openLibraryCoversURL: configuration.openLibraryCoversURL.map(withoutSlash),
+            webSearch: web.map {
+                WebSearch(fetcher, url: withoutSlash($0.url), key: $0.key, model: $0.model)
+            },
+            fetcher: fetcher, onFailure: onFailure)
+    }
+}
+
+extension SourceChain.Configuration {
+    /// The operator's own settings may name private hosts; nothing a stranger says comes to this fetcher.
+    fileprivate func fetcher(
+        reaching urls: [String?]
+    ) throws(FetchAllowList.InvalidEntry) -> Fetcher {
+        let hosts = urls.compactMap { $0.map(host) }
+        return Fetcher(
+            policy: FetchPolicy(
+                userAgent: "Bookplate/1 (+\(contact))",
+                allowed: try FetchAllowList(parsing: (allowed + hosts).joined(separator: ","))))
     }
 }
 

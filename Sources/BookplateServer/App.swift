@@ -65,11 +65,12 @@ enum App {
         metrics.tell(of: gauges)
         _ = JobGauges(metrics, database: firstPool)
         let slow = configuration.slowOperationMilliseconds
+        let outside = try OutsideSources(configuration, logger)
         let services = Services(
             keyring: keyring, issuers: identity.issuers,
             keySets: identity.keySets, makeKeySet: identity.makeKeySet,
             rates: RateLimits(.init(configuration.limits)), apple: identity.apple,
-            bookSources: try SourceChain(configuration, logger), covers: covers, hub: hub,
+            bookSources: outside.books, coverSources: outside.covers, covers: covers, hub: hub,
             replica: replica, logger: logger, metrics: metrics,
             slowOperation: slow == 0 ? nil : .milliseconds(slow))
 

@@ -3,9 +3,12 @@ import Bookplate
 import Config
 import Logging
 
-extension SourceChain {
-    /// The sources that are configured.
-    convenience init(_ configuration: Config.Configuration, _ logger: Logger) throws {
+/// Who knows books and covers outside, as it is configured.
+struct OutsideSources {
+    let books: SourceChain
+    let covers: CoverSources
+
+    init(_ configuration: Config.Configuration, _ logger: Logger) throws {
         let settings = configuration.sources
         var sources = SourceChain.Configuration()
         sources.openLibraryURL = settings.openLibraryURL
@@ -16,10 +19,22 @@ extension SourceChain {
         sources.isbnDBKey = settings.isbnDBKey
         sources.allowed = settings.fetchAllow
         sources.contact = settings.contact ?? configuration.publicURL
-        try self.init(sources) { source, error in
+        books = try SourceChain(sources) { source, error in
             logger.warning(
                 "a book source could not answer",
                 metadata: ["source": "\(source.rawValue)", "error": "\(error)"])
         }
+        covers = try CoverSources(sources, chain: books, web: settings.webAccess) { error in
+            logger.warning(
+                "the web could not be searched", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+extension Config.Configuration.Sources {
+    /// nil where there is no key.
+    fileprivate var webAccess: CoverSources.WebAccess? {
+        guard let openAIURL, let openAIKey else { return nil }
+        return CoverSources.WebAccess(url: openAIURL, key: openAIKey, model: openAIModel)
     }
 }

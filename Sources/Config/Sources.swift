@@ -12,6 +12,8 @@ extension Configuration {
         package var contact: String?
         package var openAIURL: String?
         package var openAIKey: String?
+        /// Who searches the web there.
+        package var openAIModel: String
         /// Hosts and CIDRs that may be fetched from though they are private.
         package var fetchAllow: [String]
         /// A broker for cover events.
@@ -35,6 +37,8 @@ extension Configuration {
             openAIURL = try input.switchable(
                 "BOOKPLATE_OPENAI_URL", default: "https://api.openai.com/v1", read: url)
             openAIKey = try input.optional("BOOKPLATE_OPENAI_KEY", read: Read.text)
+            openAIModel =
+                try input.optional("BOOKPLATE_OPENAI_MODEL", read: Read.text) ?? "gpt-4.1-mini"
             fetchAllow = try input.optional("BOOKPLATE_FETCH_ALLOW", read: Read.list) ?? []
             broker = try input.optional("BOOKPLATE_MQTT_URL", read: Broker.read)
         }

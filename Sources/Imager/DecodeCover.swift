@@ -111,5 +111,6 @@ func variants(
         large: large.width == full.width && large.height == full.height
             ? fullVariant : try variant(large),
         dominantColor: pixels.dominantColor, blurHash: pixels.blurHash(),
-        sourceWidth: width, sourceHeight: height, evenness: pixels.evenness)
+        sourceWidth: width, sourceHeight: height, evenness: pixels.evenness,
+        blockHash: pixels.blockHash)
 }

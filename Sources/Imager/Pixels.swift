@@ -61,6 +61,40 @@ struct Pixels {
             colorCount: counts.count { $0 > 0 })
     }
 
+    /// Sixteen rows of sixteen bits: which blocks are brighter than their quarter's median. Pictures that look alike
+    /// have nearly the same, whatever their size and encoding.
+    ///
+    /// Algorithm: Yang, Gu, Niu, "Block Mean Value Based Image Perceptual Hashing", as http://blockhash.io writes it
+    var blockHash: [UInt8] {
+        let side = 16
+        var sums = [Double](repeating: 0, count: side * side)
+        var counts = [Int](repeating: 0, count: side * side)
+        for y in 0..<height {
+            for x in 0..<width {
+                let pixel = 3 * (y * width + x)
+                let block = y * side / height * side + x * side / width
+                sums[block] += Double(rgb[pixel]) + Double(rgb[pixel + 1]) + Double(rgb[pixel + 2])
+                counts[block] += 3
+            }
+        }
+        // A side of less than sixteen pixels leaves blocks without one.
+        let means = zip(sums, counts).map { $1 == 0 ? 0 : $0 / Double($1) }
+        var bytes = [UInt8](repeating: 0, count: side * side / 8)
+        let quarter = means.count / 4
+        for start in stride(from: 0, to: means.count, by: quarter) {
+            let sorted = means[start..<start + quarter].sorted()
+            let median = (sorted[quarter / 2 - 1] + sorted[quarter / 2]) / 2
+            for block in start..<start + quarter {
+                // Of an even ground the bright one counts as bright.
+                let isEven = abs(means[block] - median) < 1
+                if isEven ? median > 127.5 : means[block] > median {
+                    bytes[block / 8] |= 0x80 >> UInt8(block % 8)
+                }
+            }
+        }
+        return bytes
+    }
+
     /// Three by four components.
     ///
     /// Spec: https://github.com/woltapp/blurhash/blob/master/Algorithm.md

@@ -24,6 +24,8 @@ package struct CoverImages: Sendable, Equatable {
     package var sourceHeight: Int
     /// What tells a picture from an empty page, in the thumbnail.
     package var evenness: Evenness
+    /// 32 bytes that look-alikes have nearly in common.
+    package var blockHash: [UInt8]
 
     package struct Evenness: Sendable, Equatable {
         /// Standard deviation of the luminance, 0 to 127.
@@ -42,7 +44,7 @@ package struct CoverImages: Sendable, Equatable {
 
     package init(
         thumbnail: Variant, full: Variant, large: Variant, dominantColor: String, blurHash: String,
-        sourceWidth: Int, sourceHeight: Int, evenness: Evenness
+        sourceWidth: Int, sourceHeight: Int, evenness: Evenness, blockHash: [UInt8]
     ) {
         self.thumbnail = thumbnail
         self.full = full
@@ -52,6 +54,7 @@ package struct CoverImages: Sendable, Equatable {
         self.sourceWidth = sourceWidth
         self.sourceHeight = sourceHeight
         self.evenness = evenness
+        self.blockHash = blockHash
     }
 }
 
@@ -84,6 +87,7 @@ package enum ImageAnswer: Sendable, Equatable {
             writer.write(Int(images.evenness.luminanceDeviation * 1000))
             writer.write(Int(images.evenness.commonestColorShare * 1_000_000))
             writer.write(images.evenness.colorCount)
+            writer.write(images.blockHash)
             return writer.bytes
         }
     }
@@ -100,7 +104,7 @@ package enum ImageAnswer: Sendable, Equatable {
             guard let thumbnail = reader.variant(), let full = reader.variant(),
                 let large = reader.variant(), let color = reader.text(), let hash = reader.text(),
                 let width = reader.int(), let height = reader.int(), let deviation = reader.int(),
-                let share = reader.int(), let colors = reader.int()
+                let share = reader.int(), let colors = reader.int(), let block = reader.bytes()
             else { return nil }
             self = .images(
                 CoverImages(
@@ -108,7 +112,8 @@ package enum ImageAnswer: Sendable, Equatable {
                     blurHash: hash, sourceWidth: width, sourceHeight: height,
                     evenness: .init(
                         luminanceDeviation: Double(deviation) / 1000,
-                        commonestColorShare: Double(share) / 1_000_000, colorCount: colors)))
+                        commonestColorShare: Double(share) / 1_000_000, colorCount: colors),
+                    blockHash: block))
         default: return nil
         }
     }

@@ -48,8 +48,10 @@ package final class TestApp: Sendable {
     /// - Parameters:
     ///   - catalog: lines of a catalogue file.
     ///   - sources: who knows other books.
+    ///   - coverSources: who knows covers; nobody where it is not given.
     package static func start(
         catalog: [String] = TestCatalog.lines(), sources: SourceChain = SourceChain([]),
+        coverSources: CoverSources = CoverSources(SourceChain([])),
         rates: RateLimits = RateLimits(), apple: AppleClient? = nil,
         keyring: SessionKeyring = SessionKeyring(.generate()),
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
@@ -83,7 +85,8 @@ package final class TestApp: Sendable {
             keyring: keyring, issuers: [issuer.issuer],
             keySets: [issuer.issuer: KeySetCache(fixed: try issuer.keySet)],
             makeKeySet: { _ in KeySetCache(fixed: providerKeySet) }, rates: rates, apple: apple,
-            bookSources: sources, covers: covers, hub: hub, logger: logger)
+            bookSources: sources,
+            coverSources: coverSources, covers: covers, hub: hub, logger: logger)
         return try TestApp(database, pool, services, hub)
     }
 

@@ -4,12 +4,21 @@ package enum TestImage {
     package static func png(width: Int = 60, height: Int = 90, seed: UInt64 = 1) -> [UInt8] {
         var random = Seeded(seed)
         let color = (0..<3).map { _ in UInt8.random(in: 40...200, using: &random) }
+        return png(width: width, height: height) { x, y in
+            let shade = UInt8(truncatingIfNeeded: (x / 6 + y / 6) % 2 * 50)
+            return color.map { $0 &+ shade }
+        }
+    }
+
+    /// - Parameter color: red, green and blue of a pixel.
+    package static func png(
+        width: Int, height: Int, color: (_ x: Int, _ y: Int) -> [UInt8]
+    ) -> [UInt8] {
         var rows: [UInt8] = []
         for y in 0..<height {
             rows.append(0)  // no filter
             for x in 0..<width {
-                let shade = UInt8(truncatingIfNeeded: (x / 6 + y / 6) % 2 * 50)
-                rows += color.map { $0 &+ shade }
+                rows += color(x, y)
             }
         }
         var png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]

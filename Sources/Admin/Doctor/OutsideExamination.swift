@@ -14,6 +14,7 @@ enum OutsideExamination {
             ("Open Library's covers", sources.openLibraryCoversURL),
             ("Google Books", sources.googleBooksURL),
             ("ISBNdb", sources.isbnDBURL),
+            ("OpenAI's search of the web", sources.openAIKey == nil ? nil : sources.openAIURL),
         ]
         let allowed: FetchAllowList
         do throws(FetchAllowList.InvalidEntry) {

@@ -33,15 +33,17 @@ final class SourceClient: Sendable {
     }
 
     /// The JSON at `url`, past redirects; nil for 404.
-    func json(_ url: String, by deadline: Instant) async throws(SourceError) -> JSON? {
-        guard case .json(let json) = try await answer(url, redirectsMax: 3, by: deadline) else {
-            return nil
-        }
+    func json(
+        _ url: String, _ method: FetchRequest.Method = .get, by deadline: Instant
+    ) async throws(SourceError) -> JSON? {
+        let answer = try await answer(url, method, redirectsMax: 3, by: deadline)
+        guard case .json(let json) = answer else { return nil }
         return json
     }
 
     func answer(
-        _ url: String, redirectsMax: Int, by deadline: Instant
+        _ url: String, _ method: FetchRequest.Method = .get, redirectsMax: Int,
+        by deadline: Instant
     ) async throws(SourceError) -> Answer {
         guard let turn = pace.withLock({ $0.turn(at: .now, by: deadline) }) else { throw .busy }
         if turn > .now {
@@ -55,7 +57,7 @@ final class SourceClient: Sendable {
         do throws(FetchError) {
             response = try await fetcher.fetch(
                 FetchRequest(
-                    url: url, headers: headers, deadline: left,
+                    url: url, method: method, headers: headers, deadline: left,
                     bodyBytesMax: Self.answerBytesMax, redirectsMax: redirectsMax))
         } catch {
             throw .unreachable(error)

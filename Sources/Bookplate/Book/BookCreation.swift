@@ -15,6 +15,8 @@ struct BookCreation {
     private let status: String
     private let category: String?
     private let genre: String?
+    /// Whether a cover is looked for.
+    let wantsCover: Bool
 
     static let titleCharactersMax = 500
     static let authorCharactersMax = 500
@@ -47,9 +49,11 @@ struct BookCreation {
             input.text("category"), field: "category", charactersMax: Self.labelCharactersMax)
         genre = try TextInput.optional(
             input.text("genre"), field: "genre", charactersMax: Self.labelCharactersMax)
+        wantsCover = input["fetchCover"] != .boolean(false)
     }
 
-    func append(to segment: inout Segment, for viewer: Viewer) {
+    /// - Parameter canSearch: whether there is anybody who could be asked for a cover.
+    func append(to segment: inout Segment, for viewer: Viewer, canSearch: Bool) {
         var parameters = Parameters.of(viewer.userID, id)
         parameters.append(uuid: cardID)
         parameters.append(text: isbn?.description)
@@ -59,6 +63,7 @@ struct BookCreation {
         parameters.append(text: genre)
         parameters.append(text: status, as: .inferred)
         parameters.append(uuids: shelfIDs)
+        parameters.append(bool: wantsCover && canSearch)
         segment.append(Self.insert, parameters)
     }
 
@@ -108,12 +113,14 @@ struct BookCreation {
         missing AS (SELECT FROM unnest($10::uuid[]) AS w (id) \
         WHERE NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = w.id)), \
         made AS (INSERT INTO books (user_id, id, edition_id, title, author, isbn13, publisher, \
-        published_date, page_count, category, genre, description, status, started_at, finished_at) \
+        published_date, page_count, category, genre, description, status, started_at, finished_at, \
+        cover_status, cover_wanted_at) \
         SELECT $1, $2, card.id, coalesce($5, card.title), coalesce($6, card.authors[1]), \
         coalesce($4, card.isbn13), card.publisher, card.published_date, card.page_count, $7, \
         coalesce($8, card.genres[1]), card.description, $9::reading_status, \
         CASE WHEN $9::reading_status = 'READING' THEN now() END, \
-        CASE WHEN $9::reading_status = 'READ' THEN now() END \
+        CASE WHEN $9::reading_status = 'READ' THEN now() END, \
+        CASE WHEN $11 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $11 THEN now() END \
         FROM (SELECT) AS one LEFT JOIN card ON true \
         WHERE coalesce($5, card.title) IS NOT NULL AND ($3 IS NULL OR card.id IS NOT NULL) \
         AND NOT EXISTS (SELECT FROM missing) \

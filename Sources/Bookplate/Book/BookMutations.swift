@@ -10,12 +10,14 @@ extension Book {
     static let create = RowMutation(type) { arguments, request, book throws(BookplateError) in
         let creation = try BookCreation(InputObject(arguments["input"]))
         let canAsk = !request.services.bookSources.names.isEmpty
+        let canSearch = !request.services.coverSources.isEmpty
         func attempt() async throws(BookplateError) -> [Rows] {
             try await request.write { segment, viewer in
                 segment.append(User.takeTurns, .of(viewer.userID))
-                creation.append(to: &segment, for: viewer)
+                creation.append(to: &segment, for: viewer, canSearch: canSearch)
                 book.append([creation.id], to: &segment, for: viewer)
                 creation.appendCompletion(to: &segment, for: viewer, canAsk: canAsk)
+                if creation.wantsCover, canSearch { segment.enqueueCoverSearches() }
             }
         }
         var rows = try await attempt()
@@ -47,11 +49,17 @@ extension Book {
             }
             guard !entries.isEmpty else { return [:] }
             let canAsk = !request.services.bookSources.names.isEmpty
+            let canSearch = !request.services.coverSources.isEmpty
             let rows = try await request.write { segment, viewer in
                 segment.append(User.takeTurns, .of(viewer.userID))
-                for entry in entries { entry.creation.append(to: &segment, for: viewer) }
+                for entry in entries {
+                    entry.creation.append(to: &segment, for: viewer, canSearch: canSearch)
+                }
                 for entry in entries {
                     entry.creation.appendCompletion(to: &segment, for: viewer, canAsk: canAsk)
+                }
+                if canSearch, entries.contains(where: \.creation.wantsCover) {
+                    segment.enqueueCoverSearches()
                 }
             }
             return Dictionary(

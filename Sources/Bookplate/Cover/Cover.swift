@@ -23,11 +23,12 @@ enum Cover {
         .one, type, key: Book.id, matching: "c.book_id",
         from: "covers c WHERE c.user_id = $1 AND c.book_id = ANY($2)")
 
-    /// A search that nobody ended, because its server died, is over after a minute.
+    /// Nobody waits for longer than a minute, also when no server runs that would say so.
     static let statusOfBook = Column(
         """
         CASE WHEN b.cover_status = 'FETCHING' AND b.cover_wanted_at < now() - interval '55 seconds' \
-        THEN 'NOT_FOUND' ELSE b.cover_status END
+        THEN CASE WHEN EXISTS (SELECT FROM covers c WHERE c.user_id = b.user_id AND c.book_id = b.id) \
+        THEN 'READY' ELSE 'NOT_FOUND' END::cover_status ELSE b.cover_status END
         """, .text)
 }
 
@@ -38,4 +39,7 @@ enum CoverSource: String, Sendable {
     case openLibrary = "OPEN_LIBRARY"
     case googleBooks = "GOOGLE_BOOKS"
     case webSearch = "WEB_SEARCH"
+
+    /// Those of covers that nobody gave.
+    static let found: [CoverSource] = [.openLibrary, .googleBooks, .webSearch]
 }

@@ -7,6 +7,13 @@ extension Cover {
     static let set = RowMutation(Book.type) { arguments, request, book throws(BookplateError) in
         let id = try arguments.id("bookId", else: Book.noSuchBook)
         let input = InputObject(arguments["source"])
+        if let search = input["search"], !search.isNull {
+            guard search == .boolean(true) else {
+                throw .badUserInput(
+                    field: "source.search", "Say search: true, or give an image or an address.")
+            }
+            return try await lookFor(id, in: request, book)
+        }
         // Before any work is done for it.
         try await request.knowsBook(id)
         try request.charge(RateLimits.unitsPerImage)
@@ -24,6 +31,19 @@ extension Cover {
             book.append([id], to: &$0, for: $1)
         }
         return try book.only(rows, orElse: Book.noSuchBook)
+    }
+
+    /// Answers at once: the book has the cover that it has, until another one is found.
+    private static func lookFor(
+        _ id: UUID, in request: RequestContext, _ book: RowsByID
+    ) async throws(BookplateError) -> Children {
+        let canAsk = !request.services.coverSources.isEmpty
+        let rows = try await request.write { segment, viewer in
+            segment.append(canAsk ? wishForOne : findNone, .of(viewer.userID, id))
+            book.append([id], to: &segment, for: viewer)
+            if canAsk { segment.enqueueCoverSearches() }
+        }
+        return try book.only(rows[1], orElse: Book.noSuchBook)
     }
 
     static let remove = RowMutation(Book.type) { arguments, request, book throws(BookplateError) in

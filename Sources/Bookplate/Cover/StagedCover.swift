@@ -13,9 +13,26 @@ struct StagedCover: Sendable {
     let pending: PendingWrite
 
     /// Adds the statement that makes it the book's cover; its row is the version that is the cover now.
-    ///
-    /// - Parameter instant: a cover that is newer stays; microseconds of Unix time.
-    func append(to segment: inout Segment, unlessNewerThan instant: Int64? = nil) {
+    func append(to segment: inout Segment) {
+        var parameters = parameters
+        parameters.append(timestamptz: nil)
+        segment.append(Self.setCover, parameters)
+    }
+
+    /// Adds the statement that makes it the book's cover where the book still waits for it; its row is the version
+    /// that is the cover now, or null where it does not.
+    func appendFound(to segment: inout Segment, wantedAt: Int64?) {
+        segment.append(Self.setFoundCover, foundParameters(wantedAt: wantedAt))
+    }
+
+    /// Of `setFoundCover`.
+    func foundParameters(wantedAt: Int64?) -> Parameters {
+        var parameters = parameters
+        parameters.append(timestamptz: wantedAt)
+        return parameters
+    }
+
+    private var parameters: Parameters {
         var parameters = Parameters.of(user, book)
         parameters.append(text: pending.version)
         parameters.append(text: source.rawValue, as: .inferred)
@@ -30,12 +47,13 @@ struct StagedCover: Sendable {
                 hash.withUnsafeBytes { elements.append(cell: $0) }
             }
         }
-        parameters.append(timestamptz: instant)
-        segment.append(Self.setCover, parameters)
+        return parameters
     }
 
     private static let setCover = Statement(
         "SELECT set_cover($1, $2, $3, $4::cover_source, $5, $6, $7, $8, $9, $10, $11)")
+    static let setFoundCover = Statement(
+        "SELECT set_found_cover($1, $2, $3, $4::cover_source, $5, $6, $7, $8, $9, $10, $11)")
 }
 
 extension Segment {

@@ -19,6 +19,9 @@ enum Swipe {
             actions.append(swipe.text("action") ?? "")
             times.append(swipe.text("swipedAt").flatMap { Instant($0)?.microseconds })
         }
+        let wantsCovers =
+            !request.services.coverSources.isEmpty
+            && actions.contains { $0 == "LIKE" || $0 == "BUY" }
         let rows = try await request.write { segment, viewer in
             var parameters = Parameters.of(viewer.userID)
             parameters.appendArray(of: .uuid) { for card in cards { $0.append(uuid: card) } }
@@ -27,10 +30,13 @@ enum Swipe {
                 for time in times { $0.append(timestamptz: time) }
             }
             segment.append(upsert, parameters)
-            segment.append(save, .of(viewer.userID))
+            var saving = Parameters.of(viewer.userID)
+            saving.append(bool: wantsCovers)
+            segment.append(save, saving)
             segment.append(rememberSaved, .of(viewer.userID))
             segment.append(outcome, parameters)
             segment.enqueue(PrepareDeck.self, NoPayload(), for: viewer.userID, key: "deck")
+            if wantsCovers { segment.enqueueCoverSearches() }
         }
         let saved = (0..<rows[3].count).compactMap { rows[3].uuid($0, 1) }
         return [
@@ -79,9 +85,10 @@ enum Swipe {
     private static let save = Statement(
         """
         INSERT INTO books (user_id, id, edition_id, title, author, isbn13, publisher, \
-        published_date, page_count, genre, description) \
+        published_date, page_count, genre, description, cover_status, cover_wanted_at) \
         SELECT $1, gen_random_uuid(), e.id, e.title, e.authors[1], e.isbn13, e.publisher, \
-        e.published_date, e.page_count, e.genres[1], e.description \
+        e.published_date, e.page_count, e.genres[1], e.description, \
+        CASE WHEN $2 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $2 THEN now() END \
         FROM swipes s JOIN editions e ON e.id = s.edition_id \
         WHERE s.user_id = $1 AND s.recorded_at = now() AND s.action IN ('LIKE', 'BUY') \
         ON CONFLICT DO NOTHING

@@ -14,6 +14,8 @@ struct ImportLibrary: JobHandler {
     static let batchMax = 100
 
     let covers: Covers
+    /// Whether there is anybody who could be asked for covers of new books.
+    var canSearch = false
 
     struct Payload: Codable, Sendable {
         let importID: UUID
@@ -30,9 +32,8 @@ struct ImportLibrary: JobHandler {
     private static let store = Statement("SELECT import_records($1, $2, $3)")
     private static let end = Statement(
         """
-        WITH ended AS (UPDATE imports SET state = $3, content = NULL, updated_at = now() \
-        WHERE user_id = $1 AND id = $2 RETURNING user_id) \
-        SELECT pg_notify('imports', user_id::text) FROM ended
+        UPDATE imports SET state = $3, content = NULL, updated_at = now() \
+        WHERE user_id = $1 AND id = $2
         """)
     /// The books that came are not to be shown in the feed.
     private static let advanceFeed = Statement("SELECT advance_feed($1)")
@@ -79,13 +80,17 @@ struct ImportLibrary: JobHandler {
             parameters.append(int32: Int32(clamping: total))
             segment.append(Self.begin, parameters)
         }
-        try await store(file.records(), from: Int(rows.int32(0, 2) ?? 0), id, job)
+        // Those with a picture in the archive get that.
+        try await store(
+            file.records(), from: Int(rows.int32(0, 2) ?? 0), withCovers: file.covers.map(\.book),
+            id, user, job)
         try await storeCovers(of: file, id, user, job)
         try await end(id, of: user, as: "DONE", because: nil, job)
     }
 
     private func store(
-        _ records: ImportRecords, from start: Int, _ id: UUID, _ job: JobContext
+        _ records: ImportRecords, from start: Int, withCovers covered: [UUID], _ id: UUID,
+        _ user: UUID, _ job: JobContext
     ) async throws(JobError) {
         var records = records
         for _ in 0..<start { _ = records.next() }
@@ -104,6 +109,7 @@ struct ImportLibrary: JobHandler {
                 parameters.append(int32: Int32(clamping: position))
                 parameters.append(jsonb: json.bytes)
                 segment.append(Self.store, parameters)
+                if canSearch { segment.wishForCovers(ofNewBooksOf: user, except: covered) }
             }
             position += batch.count
             guard rows[0].int32(0, 0) == Int32(clamping: position) else {

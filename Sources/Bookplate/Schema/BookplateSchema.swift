@@ -134,6 +134,7 @@ private struct ResolverTable: ResolverSource {
             "exportLibrary": .load(ExportLink.exportLibrary),
             "setCover": .load(Cover.set),
             "removeCover": .load(Cover.remove),
+            "fetchMissingCovers": .load(Cover.fetchMissing),
         ]
     }
 

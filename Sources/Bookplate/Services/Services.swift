@@ -18,6 +18,7 @@ package final class Services: Sendable {
     /// Nil where all is read from the primary.
     let replica: Replica?
     package let bookSources: SourceChain
+    package let coverSources: CoverSources
     let logger: Logger
     /// What the process counts.
     package let metrics: Metrics
@@ -31,18 +32,21 @@ package final class Services: Sendable {
     ///   - keySets: where the keys of identity tokens come from, by issuer.
     ///   - makeKeySet: the keys of a tenant's own provider, by their URL; nil where there are none.
     ///   - bookSources: who knows the books that the catalogue does not; none where it is not given.
+    ///   - coverSources: who knows covers; nobody where it is not given.
     ///   - hub: wakes subscriptions; tells the replica of changes.
     package init(
         keyring: SessionKeyring, issuers: [String], keySets: [String: KeySetCache],
         makeKeySet: (@Sendable (String) -> KeySetCache)? = nil, rates: RateLimits = RateLimits(),
-        apple: AppleClient? = nil, bookSources: SourceChain = SourceChain([]), covers: Covers,
-        hub: Hub, replica: Replica? = nil, logger: Logger,
+        apple: AppleClient? = nil, bookSources: SourceChain = SourceChain([]),
+        coverSources: CoverSources = CoverSources(SourceChain([])), covers: Covers, hub: Hub,
+        replica: Replica? = nil, logger: Logger,
         metrics: Metrics = Metrics(), slowOperation: Duration? = nil
     ) {
         self.keyring = keyring
         self.rates = rates
         self.apple = apple
         self.bookSources = bookSources
+        self.coverSources = coverSources
         self.covers = covers
         self.hub = hub
         self.replica = replica

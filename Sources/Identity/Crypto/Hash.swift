@@ -10,6 +10,13 @@ package func sha256(_ bytes: some Collection<UInt8>) -> [UInt8] {
     return digest
 }
 
+/// MD5 of `bytes`, 16 bytes, by which known files are told; it protects nothing. nil where libcrypto has none, as under FIPS.
+package func md5(_ bytes: some Collection<UInt8>) -> [UInt8]? {
+    let input = Array(bytes)
+    var digest = [UInt8](repeating: 0, count: 16)
+    return EVP_Digest(input, input.count, &digest, nil, EVP_md5(), nil) == 1 ? digest : nil
+}
+
 /// HMAC-SHA-256 of `bytes`: 32 bytes.
 package func hmacSHA256(key: [UInt8], _ bytes: some Collection<UInt8>) -> [UInt8] {
     precondition(key.count <= Int32.max, "keys are short")

@@ -1,3 +1,4 @@
+import BookSources
 import GraphQL
 import TestSupport
 import Testing
@@ -230,5 +231,29 @@ import Testing
             ["i": .list(cards.map { ["cardId": $0] })])
         #expect(books.statements == 2 + count + 2)
         #expect(books.roundTrips == 2)
+    }
+
+    /// The search for a cover is asked for with the book: one statement more for a batch of any size, and no wait.
+    @Test func coversAreWishedForInOneStatement() async throws {
+        var costs: [[Int]] = []
+        for sources in [SourceChain([]), SourceChain([TestSource().source(.openLibrary)])] {
+            let app = try await TestApp.start(
+                catalog: TestCatalog.lines(120), coverSources: CoverSources(sources))
+            let reader = try await app.newReader()
+            let cards = try await reader.cards(60).map { $0["id"] ?? .null }
+            let answers = [
+                try await reader.ask(
+                    #"mutation { createBook(input: {title: "New"}) { coverStatus } }"#),
+                try await reader.ask(
+                    "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { error { code } } }",
+                    ["i": .list(cards.prefix(50).map { ["cardId": $0] })]),
+                try await reader.swipe("LIKE", Array(cards.suffix(10))),
+                try await reader.swipe("SKIP", Array(cards.suffix(10))),
+            ]
+            for answer in answers { #expect(answer.errors.isEmpty, "\(answer.json)") }
+            costs.append(answers.flatMap { [$0.statements, $0.roundTrips] })
+        }
+        #expect(zip(costs[1], costs[0]).map { $0 - $1 } == [1, 0, 1, 0, 1, 0, 0, 0])
+        #expect(costs[1][1] == 1)
     }
 }

@@ -48,7 +48,7 @@ import Zip
             ["file": UploadReference.value(0)], token: reader.token, uploads: [bytes])
         let id = try #require(answer["importLibrary", "id"], "\(answer.json)")
         let worker = try await TestWorker.start(
-            reader.app.database, [ImportLibrary(covers: reader.app.covers)])
+            reader.app.database, [ImportLibrary(covers: reader.app.covers, canSearch: true)])
         var found = Value.null
         try await until("the import is done") {
             found = try await reader.need(
@@ -117,6 +117,10 @@ import Zip
         #expect(
             try await to.need(cover, ["id": pictured], "book", "cover")
                 == from.need(cover, ["id": pictured], "book", "cover"))
+        // Where the archive has none, one is looked for.
+        #expect(
+            try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'cover.fetch'")
+                == 5)
         // A review that is hidden has come along.
         let swipes = "SELECT count(*) FROM swipes"
         #expect(try await app.database.count(swipes) == 2)

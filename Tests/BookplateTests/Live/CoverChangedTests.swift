@@ -62,9 +62,19 @@ import Testing
         let reader = try await app.newReader()
         let book = try await reader.makeBook("Unknown")
         let live = try await reader.subscribe(Self.live, ["book": book])
-        for status in ["FETCHING", "NOT_FOUND"] {
+        for (status, also) in [
+            ("FETCHING", "PERFORM enqueue_cover_searches('cover.fetch', 0, 1)"),
+            ("NOT_FOUND", "NULL"),
+        ] {
             try await reader.execute(
-                "UPDATE books SET cover_status = '\(status)' WHERE id = '\(book.string ?? "")'")
+                """
+                DO $$ BEGIN
+                  PERFORM set_config('app.user_id', '\(reader.id.string ?? "")', true);
+                  UPDATE books SET cover_status = '\(status)', cover_wanted_at = now()
+                    WHERE id = '\(book.string ?? "")';
+                  \(also);
+                END $$
+                """)
             let event = await live.next()["data", "coverChanged"]
             #expect(event?["status"] == .string(status))
             #expect(event?["coverUrl"] == .null)

@@ -55,7 +55,8 @@ struct Installation: Sendable {
             "BOOKPLATE_ADMIN_DATABASE_URL": try database.url(as: TestCluster.owner),
             "BOOKPLATE_PORT": "0",
             // No test asks the world; one that wants sources plays them.
-            "BOOKPLATE_OPEN_LIBRARY_URL": "", "BOOKPLATE_GOOGLE_BOOKS_URL": "",
+            "BOOKPLATE_OPEN_LIBRARY_URL": "", "BOOKPLATE_OPEN_LIBRARY_COVERS_URL": "",
+            "BOOKPLATE_GOOGLE_BOOKS_URL": "",
         ]
         return variables.merging(changes) { $1 }.compactMapValues { $0 }
     }

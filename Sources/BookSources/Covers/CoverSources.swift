@@ -1,0 +1,142 @@
+import HTTPFetch
+import Synchronization
+
+/// A book that a cover is looked for.
+package struct SoughtBook: Sendable {
+    package var title: String
+    package var author: String?
+    package var number: BookNumber?
+    /// Where the catalogue knows of covers of it.
+    package var links: [CoverCandidate]
+
+    package init(
+        title: String, author: String?, number: BookNumber?, links: [CoverCandidate] = []
+    ) {
+        self.title = title
+        self.author = author
+        self.number = number
+        self.links = links
+    }
+}
+
+/// Where a picture is that may be a book's cover.
+package struct CoverOffer: Sendable, Hashable {
+    /// nil where a search of the web found it.
+    package var source: SourceName?
+    package var url: String
+}
+
+/// Where covers are looked for, the surest places first.
+package enum CoverStage: Int, Sendable, CaseIterable {
+    /// The catalogue's links.
+    case links
+    /// The sources' records of the ISBN, and the covers that Open Library has under it.
+    case number
+    /// The sources' books of that title and author.
+    case title
+    case web
+}
+
+/// What the places of a stage said.
+package struct CoverOffers: Sendable {
+    /// The likeliest first.
+    package var offers: [CoverOffer] = []
+    /// Whether one of them could not say, so that it is worth to ask again.
+    package var hasFailures = false
+}
+
+/// Who is asked for covers: the book sources, Open Library's covers by ISBN, and a search of the web.
+package final class CoverSources: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    /// Pictures by ISBN are a hundred in five minutes; by their own numbers they are not counted so.
+    private static let numberLimit = RateLimit(perSecond: 0.33, burst: 60)
+
+    private let chain: SourceChain
+    /// Without a slash at its end; nil is switched off.
+    private let openLibraryCoversURL: String?
+    private let webSearch: WebSearch?
+    /// Reaches the hosts that the operator has named.
+    package let fetcher: Fetcher?
+    private let pace = Mutex(RequestPace(numberLimit, now: .now))
+    private let onFailure: @Sendable (SourceError) -> Void
+
+    /// - Parameter onFailure: told of each search of the web that failed, for the log.
+    package init(
+        _ chain: SourceChain, openLibraryCoversURL: String? = nil, webSearch: WebSearch? = nil,
+        fetcher: Fetcher? = nil, onFailure: @escaping @Sendable (SourceError) -> Void = { _ in }
+    ) {
+        self.chain = chain
+        self.openLibraryCoversURL = openLibraryCoversURL
+        self.webSearch = webSearch
+        self.fetcher = fetcher
+        self.onFailure = onFailure
+    }
+
+    /// Whether there is anybody who could be asked.
+    package var isEmpty: Bool {
+        chain.names.isEmpty && openLibraryCoversURL == nil && webSearch == nil
+    }
+
+    /// Whether an address is at a place that the operator has named, which may be private.
+    package func isOperators(_ url: String) -> Bool {
+        openLibraryCoversURL.map { url.hasPrefix($0 + "/") } ?? false
+    }
+
+    /// Asks the places of a stage.
+    ///
+    /// - Returns: by the deadline; what is known by then.
+    package func offers(
+        of book: SoughtBook, at stage: CoverStage, by deadline: Instant
+    ) async -> CoverOffers {
+        switch stage {
+        case .links:
+            return CoverOffers(offers: offers(book.links.filter { isOn($0.source) }))
+        case .number:
+            guard let number = book.number else { return CoverOffers() }
+            let found = await chain.covers(
+                number: number, title: book.title, author: nil,
+                within: ContinuousClock.now.duration(to: deadline))
+            var offers = offers(found.candidates)
+            if !offers.contains(where: { $0.source == .openLibrary }),
+                let offer = openLibraryOffer(number)
+            {
+                offers.append(offer)
+            }
+            return CoverOffers(offers: offers, hasFailures: found.hasFailures)
+        case .title:
+            let found = await chain.covers(
+                number: nil, title: book.title, author: book.author,
+                within: ContinuousClock.now.duration(to: deadline))
+            return CoverOffers(offers: offers(found.candidates), hasFailures: found.hasFailures)
+        case .web:
+            guard let webSearch else { return CoverOffers() }
+            do throws(SourceError) {
+                let addresses = try await webSearch.addresses(of: book, by: deadline)
+                return CoverOffers(offers: addresses.map { CoverOffer(source: nil, url: $0) })
+            } catch {
+                onFailure(error)
+                return CoverOffers(hasFailures: true)
+            }
+        }
+    }
+
+    /// A link in the catalogue may be of a source that has been switched off since.
+    private func isOn(_ source: SourceName) -> Bool {
+        chain.names.contains(source) || source == .openLibrary && openLibraryCoversURL != nil
+    }
+
+    private func openLibraryOffer(_ number: BookNumber) -> CoverOffer? {
+        guard let openLibraryCoversURL,
+            pace.withLock({ $0.turn(at: .now, by: .now) }) != nil
+        else { return nil }
+        // Without default=false a missing cover is a picture of one pixel.
+        return CoverOffer(
+            source: .openLibrary,
+            url: "\(openLibraryCoversURL)/b/isbn/\(number.isbn13)-L.jpg?default=false")
+    }
+
+    private func offers(_ candidates: [CoverCandidate]) -> [CoverOffer] {
+        candidates.map { CoverOffer(source: $0.source, url: $0.url) }
+    }
+}

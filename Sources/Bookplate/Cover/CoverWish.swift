@@ -1,0 +1,122 @@
+import BookSources
+import GraphQL
+import Postgres
+
+/// A search for a cover that somebody waits for.
+struct CoverWish: Sendable {
+    let user: UUID
+    let book: UUID
+    /// When it was wished for, in microseconds of Unix time; nil where nobody wished, and a backfill looks.
+    let wantedAt: Int64?
+
+    /// Its parameters for an end without a cover.
+    func ended(as status: CoverSearchEnd) -> Parameters {
+        var parameters = Parameters.of(user, book)
+        parameters.append(timestamptz: wantedAt)
+        parameters.append(text: status.rawValue, as: .inferred)
+        return parameters
+    }
+
+    static let end = Statement("SELECT end_cover_search($1, $2, $3, $4::cover_status)")
+}
+
+/// How a search for a cover ends that brings none.
+enum CoverSearchEnd: String, Sendable {
+    case notFound = "NOT_FOUND"
+    /// One was found and could not be kept.
+    case failed = "FAILED"
+}
+
+extension SoughtBook {
+    /// Of a row's first four cells: title, author, ISBN, the catalogue's links; nil where there is none.
+    init?(_ rows: Rows, _ row: Int) {
+        guard row < rows.count, let title = rows.text(row, 0) else { return nil }
+        let links = (rows.texts(row, 3) ?? []).compactMap { link -> CoverCandidate? in
+            guard let space = link.firstIndex(of: " "),
+                let source = SourceName(rawValue: String(link[..<space]))
+            else { return nil }
+            return CoverCandidate(source: source, url: String(link[link.index(after: space)...]))
+        }
+        self.init(
+            title: title, author: rows.text(row, 1),
+            number: rows.text(row, 2).flatMap { ISBN($0) }.map { BookNumber($0) }, links: links)
+    }
+}
+
+extension Segment {
+    /// Adds the jobs of all searches that the segment's transaction has wished for: books that it has made or
+    /// changed to FETCHING, wanted now.
+    mutating func enqueueCoverSearches(_ priority: JobPriority = .foreground) {
+        var parameters = Parameters()
+        parameters.append(text: FetchCover.kind)
+        parameters.append(int32: priority.rawValue)
+        parameters.append(int32: Int32(clamping: FetchCover.settings.attemptsMax))
+        append(enqueueSearches, parameters)
+        notify(JobWorker.channel, FetchCover.kind)
+    }
+
+    /// Adds the wish for covers of the books that the segment's transaction has made, as the library's log has them.
+    ///
+    /// - Parameter others: get theirs elsewhere.
+    mutating func wishForCovers(ofNewBooksOf user: UUID, except others: [UUID]) {
+        var parameters = Parameters.of(user)
+        parameters.append(uuids: others)
+        append(wishForNew, parameters)
+        enqueueCoverSearches(.background)
+    }
+}
+
+private let enqueueSearches = Statement("SELECT enqueue_cover_searches($1, $2, $3)")
+
+private let wishForNew = Statement(
+    """
+    UPDATE books b SET cover_status = 'FETCHING', cover_wanted_at = now() \
+    FROM changes c JOIN change_heads h ON h.user_id = c.user_id \
+    WHERE h.user_id = $1 AND h.xact = pg_current_xact_id() AND c.seq > h.base_seq \
+    AND c.typename = 'Book' AND c.kind = 'CREATED' AND b.user_id = $1 AND b.id = c.id \
+    AND b.cover_status = 'NONE' AND b.id <> ALL($2)
+    """)
+
+extension Cover {
+    /// Books of one `fetchMissingCovers`.
+    static let missingMax: Int32 = 500
+
+    /// Looks for covers of the books that have none; those that are looked for already are left alone.
+    static let fetchMissing = LeafMutation { _, request throws(BookplateError) in
+        guard !request.services.coverSources.isEmpty else {
+            _ = try request.caller()
+            return .int(0)
+        }
+        let rows = try await request.write { segment, viewer in
+            var parameters = Parameters.of(viewer.userID)
+            parameters.append(int32: missingMax)
+            segment.append(wishForMissing, parameters)
+            segment.enqueueCoverSearches(.background)
+        }
+        return .int(Int(rows[1].int64(0, 0) ?? 0))
+    }
+
+    /// The newest first: they are what the reader looks at.
+    private static let wishForMissing = Statement(
+        """
+        UPDATE books b SET cover_status = 'FETCHING', cover_wanted_at = now() \
+        WHERE b.user_id = $1 AND b.id IN (SELECT m.id FROM books m WHERE m.user_id = $1 \
+        AND (m.cover_status <> 'FETCHING' OR m.cover_wanted_at < now() - interval '1 minute') \
+        AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = $1 AND c.book_id = m.id) \
+        ORDER BY m.added_at DESC, m.id DESC LIMIT $2)
+        """)
+
+    /// Wishes for a cover of one book; what it has stays until another comes.
+    static let wishForOne = Statement(
+        """
+        UPDATE books SET cover_status = 'FETCHING', cover_wanted_at = now() \
+        WHERE user_id = $1 AND id = $2
+        """)
+
+    /// Where nobody can be asked the answer is known at once.
+    static let findNone = Statement(
+        """
+        UPDATE books SET cover_status = 'NOT_FOUND' WHERE user_id = $1 AND id = $2 \
+        AND cover_status IN ('NONE', 'FAILED')
+        """)
+}
