@@ -135,7 +135,8 @@ let package = Package(
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "Images", "MQTT", "Objects",
+                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "Images", "MQTT",
+                "Objects",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
