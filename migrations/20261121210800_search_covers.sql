@@ -157,15 +157,14 @@ begin
 end
 $$;
 
--- Tells readers who have waited for so long that nothing was found yet; the search goes on. Answers how many books.
+-- Tells readers who have waited for so long that nothing was found yet; the search goes on. Answers whose books they are.
 -- A user who is writing at the moment has their turn the next time, so nobody waits for anybody.
-create function end_overdue_cover_waits(seconds int, users_max int) returns bigint
+create function end_overdue_cover_waits(seconds int, users_max int) returns setof uuid
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   owner uuid;
   ended uuid[];
   book uuid;
-  count bigint := 0;
 begin
   for owner in
     select distinct b.user_id from books b
@@ -181,12 +180,12 @@ begin
         where b.user_id = owner and b.cover_status = 'FETCHING'
           and b.cover_wanted_at < now() - seconds * interval '1 second'
         returning b.id, b.cover_status)
-    select array_agg(w.id) filter (where w.cover_status = 'READY'), count + count(*) into ended, count from waits w;
+    select array_agg(w.id) filter (where w.cover_status = 'READY') into ended from waits w;
     foreach book in array coalesce(ended, '{}') loop
       perform tell_cover_stays(owner, book);
     end loop;
+    return next owner;
   end loop;
-  return count;
 end
 $$;
 revoke all on function end_overdue_cover_waits(int, int) from public;

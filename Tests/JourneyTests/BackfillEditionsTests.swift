@@ -16,7 +16,11 @@ import Testing
     }
 
     private func openLibrary(_ server: LoopbackServer) -> [String: String?] {
-        ["BOOKPLATE_OPEN_LIBRARY_URL": server.url("")]
+        [
+            "BOOKPLATE_OPEN_LIBRARY_URL": server.url(""),
+            // Links are noted, and not followed here.
+            "BOOKPLATE_OPEN_LIBRARY_COVERS_URL": "https://covers.openlibrary.org",
+        ]
     }
 
     private func isbns(_ server: LoopbackServer) -> [String] {

@@ -153,7 +153,7 @@ package struct CoverBackfill {
             try end(book, as: .failed, isFound: false)
             return false
         } catch {
-            await covers.settle(staged, failed: BookplateError(error) ?? .internalError)
+            await covers.settle(staged, failed: error)
             throw error
         }
     }

@@ -13,7 +13,6 @@ extension Book {
         let canSearch = !request.services.coverSources.isEmpty
         func attempt() async throws(BookplateError) -> [Rows] {
             try await request.write { segment, viewer in
-                segment.append(User.takeTurns, .of(viewer.userID))
                 creation.append(to: &segment, for: viewer, canSearch: canSearch)
                 book.append([creation.id], to: &segment, for: viewer)
                 creation.appendCompletion(to: &segment, for: viewer, canAsk: canAsk)
@@ -21,7 +20,7 @@ extension Book {
             }
         }
         var rows = try await attempt()
-        switch creation.outcome(rows[1]) {
+        switch creation.outcome(rows[0]) {
         case .unknownISBN(let isbn):
             guard try await OutsideEditions.fetch([isbn], for: request).isEmpty else {
                 throw .upstreamUnavailable(OutsideEditions.unavailable)
@@ -30,8 +29,8 @@ extension Book {
         case .overtaken: rows = try await attempt()
         case .book, .refused: break
         }
-        _ = try creation.outcome(rows[1]).book()
-        return try book.only(rows[2], orElse: noSuchBook)
+        _ = try creation.outcome(rows[0]).book()
+        return try book.only(rows[1], orElse: noSuchBook)
     }
 
     static let createMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
@@ -51,7 +50,6 @@ extension Book {
             let canAsk = !request.services.bookSources.names.isEmpty
             let canSearch = !request.services.coverSources.isEmpty
             let rows = try await request.write { segment, viewer in
-                segment.append(User.takeTurns, .of(viewer.userID))
                 for entry in entries {
                     entry.creation.append(to: &segment, for: viewer, canSearch: canSearch)
                 }
@@ -63,7 +61,7 @@ extension Book {
                 }
             }
             return Dictionary(
-                uniqueKeysWithValues: zip(entries, rows.dropFirst()).map { entry, rows in
+                uniqueKeysWithValues: zip(entries, rows).map { entry, rows in
                     (entry.place, entry.creation.outcome(rows))
                 })
         }

@@ -110,7 +110,16 @@ package final class Covers: Sendable {
 
     func settle(_ cover: StagedCover, failed error: JobError) async {
         guard case .database(let error) = error else { return await store.abandon(cover.pending) }
-        await settle(cover, failed: BookplateError(error) ?? .internalError)
+        await settle(cover, failed: error)
+    }
+
+    func settle(_ cover: StagedCover, failed error: PostgresError) async {
+        // What the database says itself is the end of its transaction.
+        if case .server = error {
+            await store.abandon(cover.pending)
+        } else {
+            await store.settle(cover.pending)
+        }
     }
 
     /// Removes the files of versions that no row names any more; what fails is left to the sweep.

@@ -98,11 +98,12 @@ struct EndCoverWaits: JobHandler {
     private static let endWaits = Statement("SELECT end_overdue_cover_waits($1, $2)")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
-        _ = try await job.write { segment in
+        let owners = try await job.write { segment in
             var parameters = Parameters()
             parameters.append(int32: Self.waitSeconds)
             parameters.append(int32: Self.usersMax)
             segment.append(Self.endWaits, parameters)
-        }
+        }[0]
+        await job.tell((0..<owners.count).compactMap { owners.uuid($0, 0) })
     }
 }

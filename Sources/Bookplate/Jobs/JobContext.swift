@@ -41,6 +41,11 @@ package struct JobContext: Sendable {
         try await run(isReadOnly: false, fill)
     }
 
+    /// Tells of users that a job of nobody's has changed something of; a user's own job does so by itself.
+    func tell(_ users: [UUID]) async {
+        await database.notify(Hub.changeChannel, users.map(\.description))
+    }
+
     private static let begin = Statement("SELECT begin_job($1, $2, $3)")
 
     private func run(

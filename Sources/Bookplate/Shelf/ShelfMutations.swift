@@ -16,13 +16,12 @@ extension Shelf {
             parameters.append(uuid: viewer.userID)
             parameters.append(uuid: id)
             parameters.append(text: name)
-            segment.append(User.takeTurns, .of(viewer.userID))
             segment.append(insert, parameters)
             segment.append(findByName, parameters)
             shelf.append([id], to: &segment, for: viewer)
         }
-        if rows[3].count > 0 { return try shelf.only(rows[3], orElse: "") }
-        if let other = rows[2].uuid(0, 0) {
+        if rows[2].count > 0 { return try shelf.only(rows[2], orElse: "") }
+        if let other = rows[1].uuid(0, 0) {
             throw .conflict(
                 "There is a shelf named “\(name)” already. Choose another name.",
                 id: other.description, field: "name")
@@ -45,7 +44,6 @@ extension Shelf {
             rows = try await request.write { segment, viewer in
                 named = .of(viewer.userID, id)
                 named.append(text: name)
-                segment.append(User.takeTurns, .of(viewer.userID))
                 if name != nil { segment.append(rename, named) }
                 if let position {
                     var parameters = Parameters.of(viewer.userID, id)
@@ -76,7 +74,6 @@ extension Shelf {
             }
         }
         let rows = try await request.write { segment, viewer in
-            segment.append(User.takeTurns, .of(viewer.userID))
             switch books {
             case "MOVE":
                 var parameters = Parameters.of(viewer.userID, id)
@@ -92,8 +89,8 @@ extension Shelf {
             segment.append(closeGaps, .of(viewer.userID))
         }
         if books == "DELETE" {
-            await request.removeCovers(rows[2])
-            await request.removeTitleCards(of: rows[1])
+            await request.removeCovers(rows[1])
+            await request.removeTitleCards(of: rows[0])
         }
         return .string(id.description)
     }

@@ -63,12 +63,6 @@ extension User {
 
     // MARK: - Statements
 
-    /// Mutations that look at a whole library before they change it go one after the other: those of
-    /// shelves, which have an order, and of new books, which must be told of one another.
-    ///
-    /// The lock is the weakest that does so: rows that refer to the user can be made meanwhile.
-    static let takeTurns = Statement("SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE")
-
     private static let updateProfile = Statement(
         """
         UPDATE users SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, \

@@ -67,6 +67,13 @@ package final class ConnectionPool: @unchecked Sendable {
         }
     }
 
+    /// Has listeners told of what is committed already.
+    package func notify(_ channel: String, _ payloads: [String]) async {
+        await executor.perform {
+            self.tell(Set(payloads.map { Notice(channel: channel, payload: $0) }))
+        }
+    }
+
     /// What the pool is doing and has done.
     package func metrics() async -> PoolMetrics {
         await executor.perform {
