@@ -9,12 +9,8 @@ import Postgres
 struct EditionCovers: Sendable {
     /// From this width on a picture fills a card on a phone.
     static let highResolutionWidth = 400
-    /// Narrower ones are worse than a title card.
-    private static let widthMin = 100
     /// Of one edition; a source has several pictures of a book.
     private static let linksMax = 4
-    /// An empty page is no picture.
-    private static let luminanceDeviationMin = 2.0
     /// Nobody waits: the sources' own pace decides.
     private static let budget = Duration.seconds(30)
 
@@ -55,19 +51,19 @@ struct EditionCovers: Sendable {
         return facts.coverLinks
     }
 
-    /// The first that is wide enough, or the widest.
+    /// The first that is good enough, or the best.
     private func best(of links: [String]) async -> CoverImages? {
-        var best: CoverImages?
+        var best: (images: CoverImages, quality: Int)?
         for link in links.prefix(Self.linksMax) {
             guard let url = link.split(separator: " ").last,
-                let images = try? await covers.fetch(String(url)),
-                images.sourceWidth >= Self.widthMin,
-                images.evenness.luminanceDeviation >= Self.luminanceDeviationMin
+                let bytes = try? await covers.download(String(url)),
+                let images = try? await covers.decode(bytes),
+                case .usable(let quality) = CoverJudgement(images, bytes: bytes)
             else { continue }
-            if images.large.width > best?.large.width ?? 0 { best = images }
-            if images.large.width >= Self.highResolutionWidth { break }
+            if quality > best?.quality ?? -1 { best = (images, quality) }
+            if quality >= CoverJudgement.goodEnough { break }
         }
-        return best
+        return best?.images
     }
 
     private func store(
