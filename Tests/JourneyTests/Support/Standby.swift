@@ -40,7 +40,7 @@ final class Standby: Sendable {
             folder: TestCluster.project, path: "/usr/bin/setpriv")
         let program = try await blocking {
             try shell.start(
-                ["--pdeathsig=TERM", "--", "bash", "-c", script, "bash", folder],
+                ["--pdeathsig=KILL", "--", "bash", "-c", script, "bash", folder],
                 outputFolder: folder)
         }
         for _ in 0..<600 {
