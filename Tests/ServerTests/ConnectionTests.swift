@@ -31,6 +31,20 @@ import Testing
         }
     }
 
+    /// Those behind a slow one are all there when it is answered, and are answered without waiting.
+    @Test func answersThousandsOfPipelinedRequests() async throws {
+        try await TestServer.run { server in
+            let count = 2000
+            let statuses = try await onThread {
+                let client = try RawClient(port: server.port)
+                let others = String(repeating: "GET /x HTTP/1.1\r\nhost: a\r\n\r\n", count: count)
+                try client.send(.post(#"{"query":"{slow}"}"#) + others)
+                return try (0...count).map { _ in try client.response().status }
+            }
+            #expect(statuses == [200] + Array(repeating: 404, count: count))
+        }
+    }
+
     @Test func readsAChunkedBodyInAnyPieces() async throws {
         try await TestServer.run { server in
             let response = try await onThread {

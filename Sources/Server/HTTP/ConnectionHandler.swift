@@ -30,6 +30,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, T
     private(set) var context: ChannelHandlerContext?
     private var phase = Phase.idle
     private var peer: ClientAddress?
+    private var isFinishing = false
+    private var nextAnswer: (HTTPResponse, Exchange)?
     /// What waited to be read by the client when a deadline last passed.
     private var unreadBytes = Int.max
     /// When `deadlinePassed` is due; what it means depends on the phase.
@@ -168,11 +170,20 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, T
     }
 
     /// Writes an answer whose request has been read to its end.
+    ///
+    /// The next request may begin inside of this call, and may be answered at once: its answer waits for the loop here.
+    /// Otherwise as many of them as are pipelined would be as many calls inside of one another.
     private func finish(_ response: HTTPResponse, _ exchange: Exchange) {
-        exchange.log(response, to: loopContext.logger)
-        loopContext.metrics.count(exchange, status: response.status)
-        write(response, exchange)
-        end(exchange)
+        nextAnswer = (response, exchange)
+        if isFinishing { return }
+        isFinishing = true
+        while let (response, exchange) = nextAnswer.take() {
+            exchange.log(response, to: loopContext.logger)
+            loopContext.metrics.count(exchange, status: response.status)
+            write(response, exchange)
+            end(exchange)
+        }
+        isFinishing = false
     }
 
     /// Ends an answer of which all else is written.
