@@ -19,14 +19,10 @@ struct OutsideSources {
         sources.isbnDBKey = settings.isbnDBKey
         sources.allowed = settings.fetchAllow
         sources.contact = settings.contact ?? configuration.publicURL
-        books = try SourceChain(sources) { source, error in
-            logger.warning(
-                "a book source could not answer",
-                metadata: ["source": "\(source.rawValue)", "error": "\(error)"])
-        }
-        covers = try CoverSources(sources, chain: books, web: settings.webAccess) { error in
-            logger.warning(
-                "the web could not be searched", metadata: ["error": "\(error)"])
+        let failures = FailureLog(logger)
+        books = try SourceChain(sources) { failures.failed($0.rawValue, $1) }
+        covers = try CoverSources(sources, chain: books, web: settings.webAccess) {
+            failures.failed("web_search", $0)
         }
     }
 }
