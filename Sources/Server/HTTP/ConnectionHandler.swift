@@ -78,12 +78,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, T
             phaseDeadline = .now() + loopContext.limits.bodyTimeout + reader.bodyAllowance
             phase = .receiving(reader)
             perform(reader.headAction(version: head.version), reader)
-        case (.body(var part), .receiving(var reader)):
-            // The phase gives up its copy first: otherwise appending would copy all that has arrived.
-            phase = .idle
-            let action = reader.bodyAction(&part)
-            phase = .receiving(reader)
-            perform(action, reader)
+        case (.body(var part), .receiving(let reader)):
+            perform(reader.bodyAction(&part), reader)
         case (.end, .receiving(let reader)):
             if context.channel.isWritable {
                 perform(reader.endAction(), reader)

@@ -2,7 +2,9 @@ import NIOCore
 import NIOHTTP1
 
 /// Puts a request together from its parts and says what is to be done about them; it does no I/O.
-struct RequestReader {
+///
+/// A class, because what it holds is much to copy.
+final class RequestReader {
     enum Action {
         case wait
         /// The client holds its body back until it is told to go on.
@@ -94,7 +96,7 @@ struct RequestReader {
         return .sendContinue
     }
 
-    mutating func bodyAction(_ part: inout ByteBuffer) -> Action {
+    func bodyAction(_ part: inout ByteBuffer) -> Action {
         guard part.readableBytes <= bodyBytesMax - request.body.readableBytes else {
             return .refuse(.bodyTooLarge(bytesMax: bodyBytesMax))
         }
