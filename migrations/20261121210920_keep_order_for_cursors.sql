@@ -38,9 +38,11 @@ revoke execute on function keep_place_for_cursors() from public;
 create trigger keep_place_for_cursors after delete on feed_order
   referencing old table as gone for each statement execute function keep_place_for_cursors();
 
--- What the background does for the feed now and then, in small locks of rows that readers never take.
+-- What the background does for the feed now and then, in small locks of rows that readers never take. It and an import of
+-- the catalogue take turns, for both write editions and the feed's state, and not in the same order.
 create or replace function refresh_feed() returns void
 language sql security definer set search_path = public, pg_temp as $$
+  select pg_advisory_xact_lock(20261122);
   update feed_state set order_version = order_version + 1;
   delete from feed_order_before where gone_at < now() - interval '1 day';
   select refresh_popularity();

@@ -264,6 +264,8 @@ begin
   insert into import_failures (user_id, import_id, line, message)
     select owner, import, (lines->>id::text)::int, 'This book cannot be stored.' from unnest(failed) as id
     on conflict do nothing;
+  -- The feed's triggers are silent meanwhile; what was dealt may hold books that are here now.
+  update feed_decks set touched_at = now() where user_id = owner and touched_at is null;
   update imports i
     set done = i.done + jsonb_array_length(records), created = i.created + created_count - cardinality(failed),
       updated = i.updated + updated_count, updated_at = now()

@@ -1,7 +1,7 @@
 -- Why: an import whose job is a dead letter kept its file for ever, and one of its reader's five places in the queue.
 
--- Ends imports that were not gone on with; answers how many.
-create function prune_imports(older_than_days int) returns bigint
+-- Ends imports that were not gone on with; answers whose they were.
+create function prune_imports(older_than_days int) returns setof uuid
 language sql security definer set search_path = public, pg_temp
 begin atomic
   with ended as (
@@ -13,7 +13,7 @@ begin atomic
       select e.user_id, e.id, 0, 'This import was given up. Import the file again.' from ended e
       on conflict do nothing
   )
-  select count(*) from ended;
+  select e.user_id from ended e;
 end;
 revoke execute on function prune_imports(int) from public;
 grant execute on function prune_imports(int) to bookplate_app;

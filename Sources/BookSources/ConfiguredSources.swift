@@ -67,7 +67,7 @@ extension SourceChain.Configuration {
 }
 
 /// `[::1]` of `http://[::1]:8080/ol`.
-private func host(of url: String) -> String {
+package func host(of url: String) -> String {
     let authority = url.split(separator: "/").dropFirst().first ?? ""
     let isBracketed = authority.hasPrefix("[")
     return authority.prefix { $0 != (isBracketed ? "]" : ":") } + (isBracketed ? "]" : "")

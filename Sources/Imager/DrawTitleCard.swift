@@ -48,8 +48,9 @@ func drawTitleCard(_ card: TitleCard) throws(Refusal) -> CoverImages {
 private func words(
     _ text: String, _ font: String, points: [Int], box: (width: Int, height: Int)
 ) throws(VipsError) -> Picture {
-    var text = text
+    var kept = text
     while true {
+        let text = kept == text ? text : kept + " …"
         for size in points {
             let mask = try Picture {
                 bookplate_vips_text(
@@ -57,12 +58,14 @@ private func words(
             }
             if mask.height <= box.height, mask.width <= box.width { return try mask.inMemory() }
         }
-        // Pango gives up on nothing, so a text that is too long becomes shorter until it fits.
-        let kept = text.split(separator: " ").dropLast(text.hasSuffix(" …") ? 2 : 1)
-        let shorter =
-            kept.isEmpty ? String(text.prefix(text.count / 2)) : kept.joined(separator: " ")
-        guard !shorter.isEmpty else { throw VipsError() }
-        text = shorter + " …"
+        // Pango gives up on nothing, so a text that is too long becomes shorter until it fits. A word is halved by its
+        // scalars: a single character can have hundreds.
+        let words = kept.split(separator: " ")
+        kept =
+            words.count > 1
+            ? words.dropLast().joined(separator: " ")
+            : String(kept.unicodeScalars.prefix(kept.unicodeScalars.count / 2))
+        guard !kept.isEmpty else { throw VipsError() }
     }
 }
 

@@ -145,6 +145,9 @@ import Testing
             TitleCard(title: String(repeating: "Longword ", count: 60), author: "A", genre: "B"),
             TitleCard(title: String(repeating: "W", count: 500), author: "A", genre: "B"),
             TitleCard(title: "百年の孤独", author: "ガブリエル", genre: nil),
+            // One character of a hundred scalars, wider than the card, and a word behind it.
+            TitleCard(
+                title: "Dune", author: nil, genre: String(repeating: "\u{1100}", count: 98) + " a"),
         ] {
             let images = try await pool.titleCard(card)
             #expect(images.full.width == 600 && images.full.height == 900)

@@ -41,6 +41,25 @@ import Testing
         }
     }
 
+    /// Who asks over a socket comes from somewhere, too.
+    @Test func aSocketIsNoWayAroundTheLimits() async throws {
+        let server = try await Self.installation().startServer([
+            "BOOKPLATE_LIMITS": "rate=5,signin=2"
+        ])
+        try await blocking {
+            let client = try Self.connect(server, nil)
+            var codes: [Value?] = []
+            for number in 0..<8 {
+                try client.send(Self.subscribe("\(number)", "{ __typename }"))
+                let message = try Self.json(try client.message())
+                codes.append(message["payload", 0, "extensions", "code"])
+                if message["type"] == "next" { _ = try client.message() }
+            }
+            #expect(codes.prefix(5).allSatisfy { $0 == nil })
+            #expect(codes.last == "RATE_LIMITED")
+        }
+    }
+
     @Test func aChangeOnOneServerReachesASubscriberOnAnother() async throws {
         let installation = try await Self.installation()
         let (here, there) = (

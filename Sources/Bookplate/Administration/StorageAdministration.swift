@@ -53,7 +53,7 @@ package struct DanglingCovers {
     }
 
     /// So many that the store rather than the covers must be at fault: a disk that is not mounted.
-    package var isSuspicious: Bool { records.count > 10 && records.count * 2 > total }
+    package var isSuspicious: Bool { records.count * 2 > total }
 
     /// Forgets a cover, in the caller's transaction.
     ///

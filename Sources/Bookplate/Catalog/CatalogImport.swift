@@ -52,6 +52,8 @@ package struct CatalogImport {
         var summary = Summary()
         try connection.execute("BEGIN")
         do throws(PostgresError) {
+            // It takes turns with `refresh_feed`.
+            try connection.execute("SELECT pg_advisory_xact_lock(20261122)")
             // The triggers leave to `CatalogUpkeep.refresh` what it does once for all.
             try connection.execute("SET LOCAL app.bulk = on")
             try connection.execute(Self.createStaging)

@@ -37,6 +37,7 @@ extension Cover {
     private static func lookFor(
         _ id: UUID, in request: RequestContext, _ book: RowsByID
     ) async throws(BookplateError) -> Children {
+        try request.charge(RateLimits.unitsPerImage)
         let canAsk = !request.services.coverSources.isEmpty
         let rows = try await request.write { segment, viewer in
             segment.append(canAsk ? wishForOne : findNone, .of(viewer.userID, id))

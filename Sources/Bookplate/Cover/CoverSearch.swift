@@ -121,7 +121,8 @@ struct CoverSearch: Sendable {
         do throws(FetchError) {
             // Only where the operator's own setting leads may be private; all else is a stranger's word.
             let fetcher =
-                sources.isOperators(offer.url) ? sources.fetcher ?? covers.fetcher : covers.fetcher
+                offer.source == .openLibrary && sources.isOperators(offer.url)
+                ? sources.fetcher ?? covers.fetcher : covers.fetcher
             response = try await fetcher.fetch(
                 FetchRequest(
                     url: offer.url, headers: [("Accept", "image/*")],

@@ -87,6 +87,7 @@ extension Cover {
             _ = try request.caller()
             return .int(0)
         }
+        try request.charge(RateLimits.unitsPerManySearches)
         let rows = try await request.write { segment, viewer in
             var parameters = Parameters.of(viewer.userID)
             parameters.append(int32: missingMax)

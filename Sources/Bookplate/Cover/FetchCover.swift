@@ -50,10 +50,18 @@ struct FetchCover: JobHandler {
             throw .retry("The cover cannot be stored.")
         }
         do throws(JobError) {
-            let rows = try await job.write { segment in
-                staged.appendFound(to: &segment, wantedAt: wish.wantedAt)
-                segment.appendRemovedCovers(of: wish.user)
-            }
+            // Not cancelled with the job, which a reader's leaving does: nobody would know what became of the files.
+            let rows = try await Task { () async -> Result<[Rows], JobError> in
+                do throws(JobError) {
+                    return .success(
+                        try await job.write { segment in
+                            staged.appendFound(to: &segment, wantedAt: wish.wantedAt)
+                            segment.appendRemovedCovers(of: wish.user)
+                        })
+                } catch {
+                    return .failure(error)
+                }
+            }.value.get()
             await covers.settle(staged, kept: rows[0].text(0, 0))
             let gone = await covers.removeFiles(RemovedCover.all(rows[1]), of: wish.user)
             if !gone.isEmpty {

@@ -63,7 +63,11 @@ struct LearnSimilar: JobHandler {
             }
         }
         let finishing = learning.finishing
-        _ = try await job.write { $0.append(SimilarLearning.finish, finishing) }
+        _ = try await job.write { segment in
+            // A refresh that is under way holds the feed's state.
+            segment.takeLong()
+            segment.append(SimilarLearning.finish, finishing)
+        }
         job.logger.info(
             "similar books are learnt",
             metadata: ["editions": "\(learning.total)", "signals": "\(learning.signalCount)"])

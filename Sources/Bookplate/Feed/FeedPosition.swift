@@ -203,7 +203,8 @@ struct FeedPosition: Equatable {
         for _ in 0..<deckCount {
             decks.append(
                 DeckReading(
-                    version: read(Int32.self), count: max(0, min(read(Int32.self), 1_000_000)),
+                    version: max(read(Int32.self), -Int32.max),
+                    count: max(0, min(read(Int32.self), 1_000_000)),
                     further: read(UInt64.self)))
         }
         guard (bytes.count - offset).isMultiple(of: Self.readingBytes) else { return nil }

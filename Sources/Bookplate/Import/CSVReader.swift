@@ -35,6 +35,8 @@ package struct CSVReader: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
     private let separator: UInt8
     private var line = 1
+    /// How much may be read again behind damage: a file of nothing else would be read for ever.
+    private var bytesToReread: Int
 
     private static let quote = UInt8(ascii: "\"")
     private static let lineFeed = UInt8(ascii: "\n")
@@ -44,6 +46,7 @@ package struct CSVReader: Sequence, IteratorProtocol {
     package init(_ bytes: ArraySlice<UInt8>, separator: UInt8 = UInt8(ascii: ",")) {
         rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
         self.separator = separator
+        bytesToReread = 4 * Swift.max(bytes.count, Self.recordBytesMax)
     }
 
     /// The next record, blank lines passed over.
@@ -54,8 +57,14 @@ package struct CSVReader: Sequence, IteratorProtocol {
         do throws(Problem) {
             return Record(line: start.line, fields: .success(try record()))
         } catch {
-            // Whatever the quotes said.
-            (rest, line) = start
+            let read = start.rest[..<rest.startIndex]
+            if error != .tooManyFields, bytesToReread >= read.count {
+                // Whatever the quotes said.
+                bytesToReread -= read.count
+                (rest, line) = start
+            } else {
+                line = start.line + Self.lineCount(read)
+            }
             rest = rest.drop { $0 != Self.lineFeed && $0 != Self.carriageReturn }
             _ = endLine()
             return Record(line: start.line, fields: .failure(error))
@@ -125,7 +134,7 @@ package struct CSVReader: Sequence, IteratorProtocol {
     }
 
     /// Line ends, a carriage return and its line feed being one.
-    private static func lineCount(_ bytes: [UInt8]) -> Int {
+    private static func lineCount(_ bytes: some Sequence<UInt8>) -> Int {
         var count = 0
         var last: UInt8 = 0
         for byte in bytes {

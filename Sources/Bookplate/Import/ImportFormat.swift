@@ -160,6 +160,10 @@ struct ImportRecords: Sequence, IteratorProtocol {
             case .success(let fields): cells = fields
             case .failure(let problem): throw .init("It cannot be read: \(problem.message).")
             }
+            guard cells.count >= columns.count else {
+                // Damage, and whatever is in it is in the wrong place.
+                throw .init("It has fewer fields than the file has columns.")
+            }
             let fields = ImportFields(columns: columns, fields: cells)
             let (book, problem) =
                 format == .storyGraph

@@ -17,8 +17,9 @@ struct PruneImports: JobHandler {
             parameters.append(int32: Self.keptDays)
             segment.append(Self.prune, parameters)
         }
-        if let count = rows[0].int64(0, 0), count > 0 {
-            job.logger.notice("imports were given up", metadata: ["count": "\(count)"])
-        }
+        let owners = (0..<rows[0].count).compactMap { rows[0].uuid($0, 0) }
+        guard !owners.isEmpty else { return }
+        await job.tell(owners)
+        job.logger.notice("imports were given up", metadata: ["count": "\(owners.count)"])
     }
 }

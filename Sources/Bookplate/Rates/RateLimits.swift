@@ -67,10 +67,12 @@ package final class RateLimits: Sendable {
 
     /// A request of up to so many objects is one unit; each further so many are one more.
     package static let objectsPerUnit = 100
-    /// What a picture to decode costs beside its request.
+    /// What a picture to decode, or to look for, costs beside its request.
     static let unitsPerImage = 5
     /// What a library to import costs beside its request.
     static let unitsPerImport = 50
+    /// What looking for the covers of a library costs beside its request.
+    static let unitsPerManySearches = 100
 
     private struct Buckets {
         var callers = RateBuckets<RateKey>()

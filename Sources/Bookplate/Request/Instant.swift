@@ -27,7 +27,7 @@ struct Instant: Equatable {
             rest = rest.dropFirst()
             return byte
         }
-        guard let year = number(4, 0...9999), skip("-") != nil,
+        guard let year = number(4, 1...9999), skip("-") != nil,
             let month = number(2, 1...12), skip("-") != nil,
             let day = number(2, 1...31), day <= Self.days(in: month, of: year),
             skip("Tt ") != nil,

@@ -239,6 +239,8 @@ package final class RequestContext: ExecutionContext {
                 viewer.flatMap { services.replica?.pool(for: $0, beside: database) } ?? database
         }
         guard let replica = readsFrom, replica !== database else { return nil }
+        var segment = segment
+        segment.timeout = Replica.timeout
         do throws(PostgresError) {
             return try await replica.run(segment)
         } catch {

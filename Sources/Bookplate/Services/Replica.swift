@@ -22,8 +22,12 @@ package final class Replica: Sendable {
 
     /// A replica that is further behind is not used: the catalogue it shows is too old.
     private static let delayMax: Duration = .seconds(30)
+    /// For what is read from it, before the primary is asked in its place.
+    static let timeout: Duration = .seconds(2)
     /// How often the two are compared; who has written reads from the primary that much longer.
     private static let interval: Duration = .milliseconds(250)
+    /// For the answers to the comparison: a replica that takes longer is none to read from.
+    private static let patience: Duration = .seconds(1)
     /// Beyond this many who have written, all count as having done so.
     private static let changedMax = 100_000
 
@@ -97,6 +101,8 @@ package final class Replica: Sendable {
             let replayed = await place(
                 Self.replayed, in: pools[primary.loopID])
         else {
+            // Nothing more is asked of it until it has answered again.
+            state.withLock { $0.completeUntil = nil }
             delay.set(-1)
             return
         }
@@ -117,8 +123,10 @@ package final class Replica: Sendable {
     }
 
     private func place(_ statement: Statement, in pool: ConnectionPool?) async -> Int64? {
+        var segment = Segment.one(statement, isReadOnly: true)
+        segment.timeout = Self.patience
         do throws(PostgresError) {
-            return try await pool?.run(.one(statement, isReadOnly: true))[0].int64(0, 0)
+            return try await pool?.run(segment)[0].int64(0, 0)
         } catch {
             return nil  // the pool tells of it
         }

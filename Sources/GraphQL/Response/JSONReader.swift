@@ -67,32 +67,39 @@ struct JSONReader: ~Copyable {
 
     /// Takes what stands behind a value or an opening bracket; closes the innermost list or object where it ends.
     private mutating func isAtNextValue() throws(JSONError) -> Bool {
-        guard let innermost = around.last else { return false }
-        let end = innermost.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
+        guard !around.isEmpty else { return false }
+        // Not the container itself: another reference to its names would have them copied by the next that is added.
+        let isObject = around[around.count - 1].isObject
+        let valuesStart = around[around.count - 1].valuesStart
+        let end = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
         let byte = try nextByte()
         if byte == end {
             position += 1
             close()
             return false
         }
-        if values.count > innermost.valuesStart {
+        if values.count > valuesStart {
             guard byte == UInt8(ascii: ",") else { throw .unexpected(offset: position) }
             position += 1
         }
-        if innermost.isObject { try readName() }
+        if isObject { try readName() }
         return true
     }
 
     private mutating func close() {
         let container = around.removeLast()
+        let value = contents(of: container)
+        values.removeLast(values.count - container.valuesStart)
+        names.removeLast(names.count - container.namesStart)
+        values.append(value)
+    }
+
+    /// A function of its own, so that no slice is left when its items are removed, which would copy all the others.
+    private func contents(of container: Container) -> Value {
         let items = values[container.valuesStart...]
-        let value: Value =
-            container.isObject
+        return container.isObject
             ? .object(zip(names[container.namesStart...], items).map(Value.Member.init))
             : .list(Array(items))
-        values.removeSubrange(container.valuesStart...)
-        names.removeSubrange(container.namesStart...)
-        values.append(value)
     }
 
     /// The name of a member of the innermost object, and the colon behind it.

@@ -97,7 +97,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, T
             body.set(isWritable: context.channel.isWritable)
         }
         if context.channel.isWritable {
-            if case .blocked(let reader) = phase { perform(reader.endAction(), reader) }
+            if case .blocked(let reader) = phase {
+                phase = .receiving(reader)
+                perform(reader.endAction(), reader)
+            }
         }
         context.fireChannelWritabilityChanged()
     }
@@ -134,8 +137,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, T
     private func start(_ request: HTTPRequest, _ route: Route, _ exchange: Exchange) {
         if let response = route.respondAtOnce?(request) { return finish(response, exchange) }
         var request = request
-        request.client = loopContext.proxies.client(
-            of: peer, forwardedFor: request.headers.forwardedFor)
+        request.client = client(of: request)
         let call = NIOLoopBound((route, self), eventLoop: loopContext.loop)
         phaseDeadline = exchange.start + loopContext.limits.answerTimeout
         let task = Task(executorPreference: loopContext.executor) { [request] in
@@ -149,6 +151,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, T
             }
         }
         phase = .answering(task, exchange)
+    }
+
+    private func client(of request: HTTPRequest) -> ClientAddress? {
+        loopContext.proxies.client(of: peer, forwardedFor: request.headers.forwardedFor)
     }
 
     private func answer(_ request: HTTPRequest, by route: Route) async {
@@ -329,7 +335,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, T
                     WebSocketConnection(
                         endpoint, handler.loopContext,
                         isSubprotocolSpoken: endpoint.speaksSubprotocol(head),
-                        token: request.headers.bearerToken, requestID: request.id),
+                        token: request.headers.bearerToken, requestID: request.id,
+                        client: handler.client(of: request)),
                     messageBytesMax: endpoint.messageBytesMax, headers, exchange)
             case .failure:
                 handler.finish(

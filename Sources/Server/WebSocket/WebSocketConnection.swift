@@ -12,6 +12,8 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private let service: any GraphQLService
     private let isSubprotocolSpoken: Bool
     private let requestID: String
+    /// Where the socket comes from, for what is limited by it.
+    private let client: ClientAddress?
     private var context: ChannelHandlerContext?
     private var state: GraphQLTransportWS
     /// The token of the upgrade, until the client sends one in the socket.
@@ -25,9 +27,10 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
 
     init(
         _ endpoint: WebSocketEndpoint, _ loopContext: LoopContext, isSubprotocolSpoken: Bool,
-        token: String?, requestID: String
+        token: String?, requestID: String, client: ClientAddress?
     ) {
         self.loopContext = loopContext
+        self.client = client
         service = endpoint.service
         self.isSubprotocolSpoken = isSubprotocolSpoken
         self.token = token
@@ -165,14 +168,15 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     }
 
     private func start(_ id: String, _ number: Int, _ operation: ClientMessage.Operation) {
-        let request = GraphQLRequest(
+        var request = GraphQLRequest(
             query: operation.query, documentID: operation.documentID,
             operationName: operation.operationName, variables: operation.variables,
             extensions: operation.extensions, bearerToken: token,
             requestID: "\(requestID)-\(number)")
+        request.client = client
         let bound = NIOLoopBound(self, eventLoop: loopContext.loop)
         loopContext.gauges.operationStarted()
-        operations[number] = Task(executorPreference: loopContext.executor) {
+        operations[number] = Task(executorPreference: loopContext.executor) { [request] in
             let socket = bound.value
             await socket.run(request, id, number)
             socket.state.ended(id, number: number)

@@ -58,6 +58,17 @@ import Testing
         #expect(records.last?.fields == .success(["last", "one"]))
     }
 
+    /// Each line is a field with a quote, and one that goes on to the next. Reading each of a thousand lines from a thousand
+    /// lines would take minutes.
+    @Test func damageThatFollowsDamageIsReadOnce() {
+        let lines = String(repeating: "a\",\"c\n", count: 100_000)
+        var problems = 0
+        for record in CSVReader(Array(lines.utf8)[...]) {
+            if case .failure = record.fields { problems += 1 }
+        }
+        #expect((1...1000).contains(problems))
+    }
+
     @Test func bytesThatAreNoTextAreRefusedAlone() {
         let records = Array(CSVReader([0x61, 0x0A, 0xFF, 0xFE, 0x0A, 0x62]))
         #expect(records.map { try? $0.fields.get() } == [["a"], nil, ["b"]])

@@ -88,6 +88,18 @@ import Testing
         }
     }
 
+    /// As many values as fit a body. Copying what is read already at each of them would take minutes.
+    @Test func manySmallValuesAreReadOnce() throws {
+        let lists = try parseJSON(Array("[\(String(repeating: "[],", count: 200_000))[]]".utf8))
+        #expect(lists.list?.count == 200_001)
+        let members = (0..<60_000).map { "\"k\($0)\":{}" }.joined(separator: ",")
+        guard case .object(let object) = try parseJSON(Array("{\(members)}".utf8)) else {
+            Issue.record("no object")
+            return
+        }
+        #expect(object.count == 60_000)
+    }
+
     @Test func lengthIsLimited() throws {
         let limits = JSONLimits(bytesMax: 4)
         _ = try parseJSON(Array("1234".utf8), limits: limits)
