@@ -94,7 +94,7 @@ struct Installation: Sendable {
     func startServer(
         _ changes: [String: String?] = [:], readiness status: Int = 200
     ) async throws -> RunningServer {
-        let program = try server(changes).start([])
+        let program = try await server(changes).startServing([])
         for _ in 0..<600 {
             if let port = listeningPort(program.errors + program.output) {
                 let server = RunningServer(program: program, client: HTTPClient(port: port))

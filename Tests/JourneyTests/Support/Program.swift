@@ -34,8 +34,24 @@ struct Program {
         try await blocking { try start(arguments).wait() }
     }
 
-    /// - Parameter outputFolder: where its output is kept, if not where it runs.
-    func start(_ arguments: [String], outputFolder: String? = nil) throws -> RunningProgram {
+    /// Starts what runs until the test lets it go, or all tests have ended, however they end.
+    func startServing(_ arguments: [String], outputFolder: String? = nil) async throws
+        -> RunningProgram
+    {
+        // By a thread that stays: its end counts as the parent's.
+        try await blocking {
+            try start(
+                arguments, outputFolder: outputFolder,
+                by: ["setpriv", "--pdeathsig=KILL", "--"])
+        }
+    }
+
+    /// - Parameters:
+    ///   - outputFolder: where its output is kept, if not where it runs.
+    ///   - starter: a command that becomes the program.
+    func start(
+        _ arguments: [String], outputFolder: String? = nil, by starter: [String] = []
+    ) throws -> RunningProgram {
         let id = UInt64.random(in: 0...UInt64.max)
         let (output, errors) = (
             "\(outputFolder ?? folder)/\(id).out", "\(outputFolder ?? folder)/\(id).err"
@@ -50,7 +66,8 @@ struct Program {
         var pid: pid_t = 0
         let variables = environment.map { "\($0.key)=\($0.value)" }
         // `env` goes to the folder and becomes the program.
-        let result = withCStrings(["env", "-C", folder, path] + arguments) { arguments in
+        let result = withCStrings(["env", "-C", folder] + starter + [path] + arguments) {
+            arguments in
             withCStrings(variables) { variables in
                 posix_spawn(&pid, "/usr/bin/env", &actions, nil, arguments, variables)
             }

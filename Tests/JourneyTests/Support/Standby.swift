@@ -33,16 +33,11 @@ final class Standby: Sendable {
         let folder = try Program.makeFolder()
         // The cluster's account is not the test's where root runs it.
         chmod(folder, 0o711)
-        // It ends with these tests, however they end, and the clusters with it. A thread that stays starts it, for its end counts
-        // as its parent's.
         let shell = Program(
-            name: "setpriv", environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
-            folder: TestCluster.project, path: "/usr/bin/setpriv")
-        let program = try await blocking {
-            try shell.start(
-                ["--pdeathsig=KILL", "--", "bash", "-c", script, "bash", folder],
-                outputFolder: folder)
-        }
+            name: "bash", environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
+            folder: TestCluster.project, path: "/bin/bash")
+        let program = try await shell.startServing(
+            ["-c", script, "bash", folder], outputFolder: folder)
         for _ in 0..<600 {
             let urls = program.output.split(separator: "\n").map(String.init)
             if urls.count == 2, program.output.hasSuffix("\n") {
