@@ -107,6 +107,10 @@ import Testing
         let read = try await client.send("GET", desk.path)
         #expect(read.status == 200)
         #expect(read.headers["cache-control"] == "public, max-age=300, stale-while-revalidate=30")
+        // Asked for again and again it is served from memory, and is gone with the rest all the same.
+        for _ in 0..<3 {
+            #expect(try await client.send("GET", try target(put.json["url"])).status == 200)
+        }
         for _ in 0..<2 {
             #expect(
                 try await client.send("DELETE", desk.path, token: desk.token).status == 204)
