@@ -54,6 +54,16 @@ enum BuiltInScalar: String {
         }
     }
 
+    /// Whether every literal of that kind is one of its values, whatever is written in it.
+    func takesAll(_ kind: NodeKind) -> Bool {
+        switch self {
+        case .string: kind == .string
+        case .id: kind == .string || kind == .int
+        case .boolean: kind == .boolean
+        case .int, .float: false
+        }
+    }
+
     /// A literal that is no variable.
     func coerce(_ literal: ValueNode) throws(CoercionError) -> Value {
         switch (self, literal.kind) {

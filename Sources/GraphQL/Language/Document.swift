@@ -193,8 +193,8 @@ public struct Field: SyntaxNode {
     public var selectionSet: SelectionSet? { reference.first(.selectionSet).map(SelectionSet.init) }
     public var range: SourceRange { reference.range }
 
-    /// Most fields are a name and nothing more.
-    var isPlain: Bool { !reference.hasChildren }
+    /// Most fields are a name, or an alias and a name, and nothing more.
+    var isPlain: Bool { reference.node.next == responseKeyReference.index + 1 }
 
     /// The key of this field in the response: the alias, or else the name.
     public var responseKey: String { responseKeyReference.nameText }

@@ -165,35 +165,25 @@ public struct NodeList<Element: SyntaxNode>: Collection, Sendable {
 }
 
 extension NodeList {
+    public func makeIterator() -> Iterator { Iterator(tree: tree, index: start, end: end) }
+
+    public struct Iterator: IteratorProtocol {
+        let tree: SyntaxTree
+        var index: Int32
+        let end: Int32
+
+        @inline(__always)
+        public mutating func next() -> Element? {
+            guard index < end, Element.views(tree.nodes[index].kind) else { return nil }
+            let reference = NodeReference(tree: tree, index: index)
+            index = tree.nodes[index].next
+            return Element(reference)
+        }
+    }
+
     /// The element of a list that has one.
     var only: Element? {
         guard let first, dropFirst().isEmpty else { return nil }
         return first
-    }
-}
-
-/// The number of a name in its tree.
-struct NameID: Hashable, RawRepresentable {
-    let rawValue: Int32
-}
-
-/// Names of one tree; emptied without work, so that one set serves many places one after the other.
-struct NameSet {
-    /// By the name's number: in which use of the set it was inserted last.
-    private var uses: [Int32] = []
-    private var use: Int32 = 0
-
-    /// Must be called before the first insertion.
-    mutating func removeAll(namesCount: Int) {
-        if uses.isEmpty { uses = Array(repeating: 0, count: namesCount) }
-        use += 1
-    }
-
-    /// False where the name was in it already.
-    mutating func insert(_ name: NameID) -> Bool {
-        let index = Int(name.rawValue)
-        guard uses[index] != use else { return false }
-        uses[index] = use
-        return true
     }
 }

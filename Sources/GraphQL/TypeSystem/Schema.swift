@@ -96,6 +96,8 @@ public final class TypeDefinition: Sendable {
     public let kind: Kind
     /// The fields of an object or interface type; nil for other kinds.
     public let fieldsType: FieldsType?
+    /// Which of the five built-in scalars it is; nil for every other type.
+    let builtInScalar: BuiltInScalar?
     /// As applied in the SDL, for printing and tools.
     public let appliedDirectives: [Directive]
 
@@ -107,6 +109,7 @@ public final class TypeDefinition: Sendable {
             case .object(let type), .interface(let type): type
             case .scalar, .union, .enumeration, .inputObject: nil
             }
+        builtInScalar = if case .scalar = kind { BuiltInScalar(named: name) } else { nil }
         self.name = name
         self.description = description
         self.kind = kind
@@ -205,6 +208,10 @@ public final class InputValueDefinition: Sendable {
     public let type: TypeReference
     /// As written; coerced by `coerceLiteral` when it is used.
     public let defaultValue: ValueNode?
+    /// Non-null and without a default: it must be given.
+    ///
+    /// Spec: https://spec.graphql.org/September2025/#sec-Required-Arguments
+    public let isRequired: Bool
     public let deprecationReason: String?
     public let appliedDirectives: [Directive]
 
@@ -216,15 +223,9 @@ public final class InputValueDefinition: Sendable {
         self.description = description
         self.type = type
         self.defaultValue = defaultValue
+        isRequired = type.isNonNull && defaultValue == nil
         self.deprecationReason = deprecationReason
         self.appliedDirectives = appliedDirectives
-    }
-
-    /// Non-null and without a default: it must be given.
-    ///
-    /// Spec: https://spec.graphql.org/September2025/#sec-Required-Arguments
-    public var isRequired: Bool {
-        if case .nonNull = type { defaultValue == nil } else { false }
     }
 }
 

@@ -31,10 +31,10 @@ struct FieldConflicts {
         conflictsLeft = context.options.errorsMax + 1
         let collection = collect(selectionSet, of: parentType, in: context)
         found = [[]]
-        for (key, fields) in collection.groups where fields.count > 1 {
+        for (_, fields) in collection.groups where fields.count > 1 {
             for first in fields.indices {
                 for second in fields.indices[(first + 1)...] {
-                    run(.fields(key, fields[first], fields[second], false), in: context)
+                    run(.fields(fields[first], fields[second], false), in: context)
                     if isDone { return found[0] }
                 }
             }
@@ -56,13 +56,13 @@ struct FieldConflicts {
     private final class Collection {
         /// The offset of the selection set.
         let id: Int32
-        var groups: [(key: String, fields: [Entry])] = []
-        var indices: [String: Int] = [:]
-        var fragments: [String] = []
+        var groups: [(key: NameID, fields: [Entry])] = []
+        var indices: [NameID: Int] = [:]
+        var fragments: [NameID] = []
 
         init(id: Int32) { self.id = id }
 
-        func fields(_ key: String) -> [Entry] { indices[key].map { groups[$0].fields } ?? [] }
+        func fields(_ key: NameID) -> [Entry] { indices[key].map { groups[$0].fields } ?? [] }
     }
 
     private struct Entry {
@@ -72,17 +72,17 @@ struct FieldConflicts {
     }
 
     private struct FragmentPair: Hashable {
-        let first: String
-        let second: String
+        let first: NameID
+        let second: NameID
 
-        init(_ one: String, _ other: String) {
-            (first, second) = one < other ? (one, other) : (other, one)
+        init(_ one: NameID, _ other: NameID) {
+            (first, second) = one.rawValue < other.rawValue ? (one, other) : (other, one)
         }
     }
 
     private struct SelectionAndFragment: Hashable {
         let selectionSet: Int32
-        let fragment: String
+        let fragment: NameID
     }
 
     private mutating func collect(
@@ -108,14 +108,14 @@ struct FieldConflicts {
             switch selection {
             case .field(let field):
                 let definition = type.flatMap {
-                    context.schema.field(named: field.name.value, of: $0)
+                    context.schema.field(named: field.nameText, of: $0)
                 }
                 let entry = Entry(parentType: type, field: field, type: definition?.type)
-                if let index = collection.indices[field.responseKey] {
+                if let index = collection.indices[field.responseKeyID] {
                     collection.groups[index].fields.append(entry)
                 } else {
-                    collection.indices[field.responseKey] = collection.groups.count
-                    collection.groups.append((field.responseKey, [entry]))
+                    collection.indices[field.responseKeyID] = collection.groups.count
+                    collection.groups.append((field.responseKeyID, [entry]))
                 }
             case .inlineFragment(let fragment):
                 if let condition = fragment.typeCondition {
@@ -123,15 +123,15 @@ struct FieldConflicts {
                 }
                 around.append((fragment.selectionSet.selections[...], type))
             case .fragmentSpread(let spread):
-                if !collection.fragments.contains(spread.name.value) {
-                    collection.fragments.append(spread.name.value)
+                if !collection.fragments.contains(spread.nameID) {
+                    collection.fragments.append(spread.nameID)
                 }
             }
         }
     }
 
     private mutating func collect(
-        fragment name: String, in context: ValidationContext
+        fragment name: NameID, in context: ValidationContext
     ) -> Collection? {
         guard let fragment = context.fragments[name] else { return nil }
         return collect(
@@ -143,15 +143,15 @@ struct FieldConflicts {
 
     /// A comparison; the flag says whether both sides are on types that exclude one another.
     private enum Task {
-        case fields(String, Entry, Entry, Bool)
+        case fields(Entry, Entry, Bool)
         /// Every field of one collection with every field of the other that has its response key.
         case collections(Collection, Collection, Bool, next: Position)
         /// A collection with a fragment and the fragments that one spreads.
-        case withFragment(Collection, String, Bool)
+        case withFragment(Collection, NameID, Bool)
         /// Two fragments and the fragments they spread.
-        case fragments(String, String, Bool)
+        case fragments(NameID, NameID, Bool)
         /// The selections of two fields are compared.
-        case finish(String, Entry, Entry)
+        case finish(Entry, Entry)
     }
 
     private struct Position {
@@ -164,16 +164,16 @@ struct FieldConflicts {
         tasks.append(task)
         while let task = tasks.popLast() {
             switch task {
-            case .fields(let key, let left, let right, let areExclusive):
-                compare(key, left, right, areExclusive, in: context)
+            case .fields(let left, let right, let areExclusive):
+                compare(left, right, areExclusive, in: context)
             case .collections(let left, let right, let areExclusive, let next):
                 compare(left, right, areExclusive, from: next)
             case .withFragment(let collection, let name, let areExclusive):
                 compare(collection, with: name, areExclusive, in: context)
             case .fragments(let left, let right, let areExclusive):
                 compareFragments(left, right, areExclusive, in: context)
-            case .finish(let key, let left, let right):
-                finish(key, left, right)
+            case .finish(let left, let right):
+                finish(left, right)
             }
         }
     }
@@ -198,13 +198,13 @@ struct FieldConflicts {
             next.right += 1
             if next.right == rightFields.count { (next.left, next.right) = (next.left + 1, 0) }
             tasks.append(.collections(left, right, areExclusive, next: next))
-            tasks.append(.fields(key, pair.0, pair.1, areExclusive))
+            tasks.append(.fields(pair.0, pair.1, areExclusive))
             return
         }
     }
 
     private mutating func compare(
-        _ collection: Collection, with name: String, _ areExclusive: Bool,
+        _ collection: Collection, with name: NameID, _ areExclusive: Bool,
         in context: ValidationContext
     ) {
         comparisonsLeft -= 1
@@ -219,7 +219,7 @@ struct FieldConflicts {
     }
 
     private mutating func compareFragments(
-        _ left: String, _ right: String, _ areExclusive: Bool, in context: ValidationContext
+        _ left: NameID, _ right: NameID, _ areExclusive: Bool, in context: ValidationContext
     ) {
         comparisonsLeft -= 1
         guard !isDone, left != right,
@@ -244,8 +244,7 @@ struct FieldConflicts {
     }
 
     private mutating func compare(
-        _ key: String, _ left: Entry, _ right: Entry, _ parentsAreExclusive: Bool,
-        in context: ValidationContext
+        _ left: Entry, _ right: Entry, _ parentsAreExclusive: Bool, in context: ValidationContext
     ) {
         guard !isDone else { return }
         comparisonsLeft -= 1
@@ -254,7 +253,7 @@ struct FieldConflicts {
             conflictsLeft -= 1
             report(
                 FieldConflict(
-                    responseKey: key, reason: reason, left: [left.field.range],
+                    responseKey: left.field.responseKey, reason: reason, left: [left.field.range],
                     right: [right.field.range]))
             return
         }
@@ -271,7 +270,7 @@ struct FieldConflicts {
         let rightFields = collect(
             rightSet, of: right.type.flatMap { schema.type(named: $0.namedType) }, in: context)
         found.append([])
-        tasks.append(.finish(key, left, right))
+        tasks.append(.finish(left, right))
         let first = tasks.count
         tasks.append(.collections(leftFields, rightFields, areExclusive, next: Position()))
         tasks += rightFields.fragments.map { .withFragment(leftFields, $0, areExclusive) }
@@ -283,7 +282,7 @@ struct FieldConflicts {
         tasks[first...].reverse()
     }
 
-    private mutating func finish(_ key: String, _ left: Entry, _ right: Entry) {
+    private mutating func finish(_ left: Entry, _ right: Entry) {
         let inner = found.removeLast()
         guard !inner.isEmpty else { return }
         let reasons = inner.map {
@@ -291,7 +290,7 @@ struct FieldConflicts {
         }
         report(
             FieldConflict(
-                responseKey: key, reason: reasons.joined(separator: " and "),
+                responseKey: left.field.responseKey, reason: reasons.joined(separator: " and "),
                 left: [left.field.range] + inner.flatMap(\.left),
                 right: [right.field.range] + inner.flatMap(\.right)))
     }

@@ -18,7 +18,7 @@ struct FieldMerging {
 
     /// Fields of one response key.
     private struct Group {
-        let name: String
+        let name: NameID
         let arguments: NodeList<Argument>
         let type: TypeReference?
         var parts: [Part]
@@ -45,8 +45,8 @@ struct FieldMerging {
     /// The fields of all parts by response key; nil where two differ or the budget ends.
     private mutating func groups(of parts: [Part], in context: ValidationContext) -> [Group]? {
         var groups: [Group] = []
-        var indices: [String: Int] = [:]
-        var spread: Set<String> = []
+        var indices: [NameID: Int] = [:]
+        var spread: Set<NameID> = []
         var stack = parts
         while let part = stack.popLast() {
             visitsLeft -= part.selectionSet.selections.count
@@ -65,7 +65,7 @@ struct FieldMerging {
                                 context.schema.type(named: $0.value)
                             } ?? part.parentType))
                 case .fragmentSpread(let fragmentSpread):
-                    let name = fragmentSpread.name.value
+                    let name = fragmentSpread.nameID
                     guard spread.insert(name).inserted, let fragment = context.fragments[name]
                     else { continue }
                     stack.append(
@@ -81,23 +81,23 @@ struct FieldMerging {
     /// False where the field differs from the first one of its response key.
     private func add(
         _ field: Field, of parentType: TypeDefinition?, to groups: inout [Group],
-        _ indices: inout [String: Int], in context: ValidationContext
+        _ indices: inout [NameID: Int], in context: ValidationContext
     ) -> Bool {
         let schema = context.schema
-        let type = parentType.flatMap { schema.field(named: field.name.value, of: $0)?.type }
+        let type = parentType.flatMap { schema.field(named: field.nameText, of: $0)?.type }
         let part = field.selectionSet.map {
             Part(
                 selectionSet: $0, parentType: type.flatMap { schema.type(named: $0.namedType) })
         }
-        guard let index = indices[field.responseKey] else {
-            indices[field.responseKey] = groups.count
+        guard let index = indices[field.responseKeyID] else {
+            indices[field.responseKeyID] = groups.count
             groups.append(
                 Group(
-                    name: field.name.value, arguments: field.arguments, type: type,
+                    name: field.nameID, arguments: field.arguments, type: type,
                     parts: part.map { [$0] } ?? []))
             return true
         }
-        guard groups[index].name == field.name.value,
+        guard groups[index].name == field.nameID,
             haveSameArguments(groups[index].arguments, field.arguments),
             !schema.haveConflictingShapes(groups[index].type, type)
         else { return false }

@@ -1,52 +1,34 @@
-/// The fragments of a document by name, and who spreads whom.
+/// The fragments of a document by name.
 struct FragmentTable {
     /// In the order of the document.
-    let all: [FragmentDefinition]
-    private let indices: [String: Int]
+    private(set) var all: [FragmentDefinition] = []
+    /// Where each fragment of `all` stands in the document.
+    private(set) var definitionIndices: [Int] = []
+    /// By the name's number, -1 where there is none.
+    private var indices: [Int32] = []
 
     init(_ document: Document) {
-        var all: [FragmentDefinition] = []
-        var indices: [String: Int] = [:]
         for (index, definition) in document.definitions.enumerated() {
             guard case .fragment(let fragment) = definition else { continue }
-            indices[fragment.name.value] = all.count
+            if indices.isEmpty {
+                indices = Array(repeating: -1, count: document.tree.names.count)
+            }
+            indices[Int(fragment.nameID.rawValue)] = Int32(truncatingIfNeeded: all.count)
             all.append(fragment)
             definitionIndices.append(index)
         }
-        self.all = all
-        self.indices = indices
     }
-
-    /// Where each fragment of `all` stands in the document.
-    private(set) var definitionIndices: [Int] = []
 
     var isEmpty: Bool { all.isEmpty }
 
     /// Of several with one name, the last.
-    func index(of name: String) -> Int? { indices[name] }
-
-    subscript(name: String) -> FragmentDefinition? {
-        indices[name].map { all[$0] }
+    func index(of name: NameID) -> Int? {
+        guard !isEmpty else { return nil }
+        let index = indices[Int(name.rawValue)]
+        return index < 0 ? nil : Int(index)
     }
 
-    /// Every spread inside a selection set, itself without the fragments it names.
-    ///
-    /// Breadth of a level first, then its sub-selections from the last to the first, as graphql-js has it: the
-    /// order decides which of several fragment cycles is told.
-    static func spreads(in selectionSet: SelectionSet) -> [FragmentSpread] {
-        var spreads: [FragmentSpread] = []
-        var stack = [selectionSet]
-        while let next = stack.popLast() {
-            for selection in next.selections {
-                switch selection {
-                case .fragmentSpread(let spread): spreads.append(spread)
-                case .field(let field): field.selectionSet.map { stack.append($0) }
-                case .inlineFragment(let fragment): stack.append(fragment.selectionSet)
-                }
-            }
-        }
-        return spreads
-    }
+    subscript(name: NameID) -> FragmentDefinition? { index(of: name).map { all[$0] } }
 }
 
 /// Who spreads which fragments, directly and through others; each selection set is read once.
@@ -54,28 +36,52 @@ struct FragmentReferences {
     let fragments: FragmentTable
     /// Spreads inside each fragment of the table.
     let spreads: [[FragmentSpread]]
+    private var reached = NameSet()
 
     init(_ fragments: FragmentTable) {
         self.fragments = fragments
-        spreads = fragments.all.map { FragmentTable.spreads(in: $0.selectionSet) }
+        spreads = fragments.all.map { $0.selectionSet.spreads() }
     }
 
     /// Indices of the fragments a selection set reaches, each once.
-    func reached(from selectionSet: SelectionSet) -> [Int] {
+    mutating func reached(from selectionSet: SelectionSet) -> [Int] {
         guard !fragments.isEmpty else { return [] }
-        var reached: [Int] = []
-        var isReached = Array(repeating: false, count: fragments.all.count)
-        var stack = [FragmentTable.spreads(in: selectionSet)]
+        reached.removeAll(namesCount: selectionSet.reference.tree.names.count)
+        var indices: [Int] = []
+        var stack = [selectionSet.spreads()]
         while let spreads = stack.popLast() {
             for spread in spreads {
-                guard let index = fragments.index(of: spread.name.value), !isReached[index] else {
-                    continue
-                }
-                isReached[index] = true
-                reached.append(index)
+                guard reached.insert(spread.nameID), let index = fragments.index(of: spread.nameID)
+                else { continue }
+                indices.append(index)
                 stack.append(self.spreads[index])
             }
         }
-        return reached
+        return indices
+    }
+}
+
+extension SelectionSet {
+    /// Every spread inside it, itself without the fragments it names.
+    ///
+    /// Breadth of a level first, then its sub-selections from the last to the first, as graphql-js has it: the
+    /// order decides which of several fragment cycles is told.
+    fileprivate func spreads() -> [FragmentSpread] {
+        let tree = reference.tree
+        var spreads: [FragmentSpread] = []
+        var stack = [reference.index]
+        while let selectionSet = stack.popLast() {
+            var index = selectionSet + 1
+            while index < tree.nodes[selectionSet].next {
+                let selection = NodeReference(tree: tree, index: index)
+                if selection.kind == .fragmentSpread {
+                    spreads.append(FragmentSpread(selection))
+                } else if let inner = selection.first(.selectionSet) {
+                    stack.append(inner.index)
+                }
+                index = selection.node.next
+            }
+        }
+        return spreads
     }
 }

@@ -118,7 +118,7 @@ struct Measurements {
                 innermost = OpenSelectionSet(
                     rest: fragment.selectionSet.selections[...], type: type, owner: nil)
             case .fragmentSpread(let spread)?:
-                if let index = fragments.index(of: spread.name.value), let known = measures[index] {
+                if let index = fragments.index(of: spread.nameID), let known = measures[index] {
                     innermost.total.add(known)
                 }
                 innermost.total.directives = saturatingSum(
@@ -251,7 +251,7 @@ extension FragmentReferences {
                     continue
                 }
                 steps.append(step)
-                guard let next = fragments.index(of: spread.name.value), !isDone[next] else {
+                guard let next = fragments.index(of: spread.nameID), !isDone[next] else {
                     continue
                 }
                 if isOnPath[next] { return nil }

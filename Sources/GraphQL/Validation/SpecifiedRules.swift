@@ -106,7 +106,7 @@ struct SpecifiedRules: ValidationRule {
         knownTypeNames.enter(typeNamed: name, in: &context)
     }
 
-    func leave(
+    mutating func leave(
         _ operation: OperationDefinition, usages: [VariableUsage],
         in context: inout ValidationContext
     ) {

@@ -27,13 +27,19 @@ struct ValidationContext {
     /// The definition of the current argument; nil where it is unknown.
     var argument: InputValueDefinition?
     /// What the current value must be; nil where that is unknown.
-    var inputType: TypeReference?
+    var input: InputPlace?
 
     /// Variables used in each definition, by its index; the walk fills it.
     var variableUsages: [[VariableUsage]]
 
     /// What every message begins with.
     var messagePrefix = ""
+    /// For whoever needs a set of names just now.
+    var names = NameSet()
+
+    private var fields = NameMemory<(definition: FieldDefinition?, type: TypeDefinition?)>()
+    private var inputs = NameMemory<InputPlace?>()
+    private var faultlessFields = NameMemory<Void>()
 
     private var reports: [Report] = []
     private var reportedAfterDefinition = false
@@ -51,11 +57,44 @@ struct ValidationContext {
 
     // MARK: - Lookups
 
-    /// The field of a type, the introspection fields included.
-    ///
-    /// Spec: https://spec.graphql.org/September2025/#sec-Field-Selections
-    func field(named name: String, of type: TypeDefinition) -> FieldDefinition? {
-        schema.field(named: name, of: type)
+    /// How many different names the document has.
+    var namesCount: Int { document.tree.names.count }
+
+    /// Goes to a field of the parent type.
+    mutating func select(_ field: Field) {
+        guard let parentType else {
+            (self.field, type) = (nil, nil)
+            return
+        }
+        if let known = fields[field.nameID, parentType] {
+            (self.field, type) = known
+            return
+        }
+        self.field = schema.field(named: field.nameText, of: parentType)
+        type = self.field.flatMap { schema.type(named: $0.namedType) }
+        fields[field.nameID, parentType] = (self.field, type)
+    }
+
+    /// The place of an argument's or an input field's value.
+    mutating func inputPlace(of node: some NamedNode, in owner: some InputOwner) -> InputPlace? {
+        if let known = inputs[node.nameID, owner] { return known }
+        let found = owner.input(named: node.nameText).map { InputPlace($0, in: schema) }
+        inputs[node.nameID, owner] = .some(found)
+        return found
+    }
+
+    /// Whether rules had nothing to say about a plain field of that name and type, so that they have not about another.
+    func isFaultless(_ field: Field, of type: TypeDefinition) -> Bool {
+        faultlessFields[field.nameID, type] != nil
+    }
+
+    /// Runs the rules for a plain field, and remembers where they had nothing to say.
+    mutating func checkPlain(
+        _ field: Field, of type: TypeDefinition, by check: (inout ValidationContext) -> Void
+    ) {
+        let reportsCount = reports.count
+        check(&self)
+        if reports.count == reportsCount { faultlessFields[field.nameID, type] = () }
     }
 
     func suggestion(for name: String, among options: @autoclosure () -> [String]) -> String {
@@ -142,19 +181,6 @@ struct ExceededLimit {
             .init("max", .int(max)),
         ]
     }
-}
-
-/// A variable where it is used, and what that place asks of it.
-struct VariableUsage {
-    /// Without the `$`.
-    let name: String
-    let range: SourceRange
-    /// What the place expects; nil where that is unknown.
-    let type: TypeReference?
-    /// The argument or input field has a default of its own.
-    let hasLocationDefault: Bool
-    /// The OneOf input object of which this is a member's value.
-    let oneOfParent: String?
 }
 
 extension Schema {

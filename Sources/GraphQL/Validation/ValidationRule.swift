@@ -10,6 +10,9 @@ protocol ValidationRule {
     /// Of an operation, a field or a fragment definition; those of inline fragments belong to what surrounds them.
     mutating func enter(_ selectionSet: SelectionSet, in context: inout ValidationContext)
     /// `context.parentType` and `context.field` are set.
+    ///
+    /// Of plain fields, that are a name or an alias and a name, rules hear once for each name and parent type where
+    /// they had nothing to say: so nothing else may decide what they say.
     mutating func enter(_ field: Field, in context: inout ValidationContext)
     /// After the field's arguments, directives and selections.
     mutating func leave(_ field: Field, in context: inout ValidationContext)
@@ -26,7 +29,7 @@ protocol ValidationRule {
     mutating func leave(_ directive: Directive, in context: inout ValidationContext)
     /// Of a field or of a directive: `context.directive` tells.
     mutating func enter(_ argument: Argument, in context: inout ValidationContext)
-    /// The whole value of an argument or a default, not the values inside it; `context.inputType` is its type.
+    /// The whole value of an argument or a default, not the values inside it; `context.input` says what it must be.
     mutating func enter(_ value: ValueNode, in context: inout ValidationContext)
     /// A type named in a type condition or a variable's type.
     mutating func enter(typeNamed name: Name, in context: inout ValidationContext)

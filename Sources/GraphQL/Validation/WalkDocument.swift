@@ -58,10 +58,10 @@ private func walk<Rules: ValidationRule>(
     let type = variable.type
     rules.enter(typeNamed: type.name, in: &context)
     if let value = variable.defaultValue {
-        let isInput = context.schema.type(named: type.namedType)?.isInput ?? false
-        context.inputType = isInput ? type : nil
+        let place = InputPlace(type, in: context.schema)
+        context.input = place.namedType?.isInput == true ? place : nil
         rules.enter(value, in: &context)
-        context.inputType = nil
+        context.input = nil
     }
     walk(variable.directives, at: .variableDefinition, &rules, &context)
 }
@@ -74,9 +74,8 @@ private struct OpenSelectionSet {
     let end: Int32
     let outerParentType: TypeDefinition?
     /// The field that selects it; nil for the sets of definitions and inline fragments.
-    let owner: Int32?
-    let outerType: TypeDefinition?
-    let outerField: FieldDefinition?
+    let owner: Field?
+    let ownerDefinition: FieldDefinition?
 }
 
 /// Selects from `context.type`.
@@ -85,85 +84,101 @@ private func walk<Rules: ValidationRule>(
 ) {
     let tree = context.document.tree
     var around: [OpenSelectionSet] = []
-    open(selectionSet, of: nil, context.type, context.field, &around, &context)
+    open(selectionSet, of: nil, &around, &context)
     rules.enter(selectionSet, in: &context)
     while let innermost = around.indices.last {
         let index = around[innermost].next
         guard index < around[innermost].end, !context.isExhausted else {
-            close(around.removeLast(), in: tree, &rules, &context)
+            close(around.removeLast(), &rules, &context)
             continue
         }
         around[innermost].next = tree.nodes[index].next
         switch Selection(NodeReference(tree: tree, index: index)) {
+        case .field(let field) where field.isPlain:
+            walkPlain(field, &rules, &context)
         case .field(let field):
             walk(field, &around, &rules, &context)
         case .fragmentSpread(let spread):
             rules.enter(spread, in: &context)
             walk(spread.directives, at: .fragmentSpread, &rules, &context)
         case .inlineFragment(let fragment):
-            let outerType = context.type
-            if let condition = fragment.typeCondition {
-                context.type = context.schema.outputType(named: condition.value)
-            }
-            rules.enter(fragment, in: &context)
-            if let condition = fragment.typeCondition {
-                rules.enter(typeNamed: condition, in: &context)
-            }
-            walk(fragment.directives, at: .inlineFragment, &rules, &context)
-            open(fragment.selectionSet, of: nil, outerType, context.field, &around, &context)
+            walk(fragment, &around, &rules, &context)
         }
     }
 }
 
 private func open(
-    _ selectionSet: SelectionSet, of owner: Field?, _ outerType: TypeDefinition?,
-    _ outerField: FieldDefinition?, _ around: inout [OpenSelectionSet],
+    _ selectionSet: SelectionSet, of owner: Field?, _ around: inout [OpenSelectionSet],
     _ context: inout ValidationContext
 ) {
     let reference = selectionSet.reference
     around.append(
         OpenSelectionSet(
             next: reference.index + 1, end: reference.node.next,
-            outerParentType: context.parentType, owner: owner?.reference.index,
-            outerType: outerType, outerField: outerField))
+            outerParentType: context.parentType, owner: owner, ownerDefinition: context.field))
     context.parentType = context.type.flatMap { $0.isComposite ? $0 : nil }
 }
 
 private func close<Rules: ValidationRule>(
-    _ open: OpenSelectionSet, in tree: SyntaxTree, _ rules: inout Rules,
-    _ context: inout ValidationContext
+    _ open: OpenSelectionSet, _ rules: inout Rules, _ context: inout ValidationContext
 ) {
     context.parentType = open.outerParentType
     if let owner = open.owner {
-        rules.leave(Field(NodeReference(tree: tree, index: owner)), in: &context)
+        context.field = open.ownerDefinition
+        rules.leave(owner, in: &context)
     }
-    (context.type, context.field) = (open.outerType, open.outerField)
+}
+
+/// What rules ask of a plain field is decided by its name and the type it is selected from: documents select the same
+/// fields again and again.
+private func walkPlain<Rules: ValidationRule>(
+    _ field: Field, _ rules: inout Rules, _ context: inout ValidationContext
+) {
+    guard let parentType = context.parentType else {
+        return walkAlone(field, &rules, &context)
+    }
+    if context.isFaultless(field, of: parentType) { return }
+    context.checkPlain(field, of: parentType) { walkAlone(field, &rules, &$0) }
+}
+
+private func walkAlone<Rules: ValidationRule>(
+    _ field: Field, _ rules: inout Rules, _ context: inout ValidationContext
+) {
+    context.select(field)
+    rules.enter(field, in: &context)
+    rules.leave(field, in: &context)
 }
 
 private func walk<Rules: ValidationRule>(
     _ field: Field, _ around: inout [OpenSelectionSet], _ rules: inout Rules,
     _ context: inout ValidationContext
 ) {
-    let (outerType, outerField) = (context.type, context.field)
-    let definition = context.parentType.flatMap {
-        context.schema.field(named: field.name.value, of: $0)
-    }
-    context.field = definition
-    context.type = definition.flatMap { context.schema.type(named: $0.namedType) }
+    context.select(field)
     rules.enter(field, in: &context)
-    if !field.isPlain {
-        for argument in field.arguments {
-            walk(argument, definition?.argument(named: argument.name.value), &rules, &context)
-        }
-        walk(field.directives, at: .field, &rules, &context)
-        if let selectionSet = field.selectionSet {
-            open(selectionSet, of: field, outerType, outerField, &around, &context)
-            rules.enter(selectionSet, in: &context)
-            return
-        }
+    for argument in field.arguments {
+        let place = context.field.flatMap { context.inputPlace(of: argument, in: $0) }
+        walk(argument, place, &rules, &context)
     }
-    rules.leave(field, in: &context)
-    (context.type, context.field) = (outerType, outerField)
+    walk(field.directives, at: .field, &rules, &context)
+    if let selectionSet = field.selectionSet {
+        open(selectionSet, of: field, &around, &context)
+        rules.enter(selectionSet, in: &context)
+    } else {
+        rules.leave(field, in: &context)
+    }
+}
+
+private func walk<Rules: ValidationRule>(
+    _ fragment: InlineFragment, _ around: inout [OpenSelectionSet], _ rules: inout Rules,
+    _ context: inout ValidationContext
+) {
+    let condition = fragment.typeCondition
+    context.type =
+        condition.map { context.schema.outputType(named: $0.value) } ?? context.parentType
+    rules.enter(fragment, in: &context)
+    if let condition { rules.enter(typeNamed: condition, in: &context) }
+    walk(fragment.directives, at: .inlineFragment, &rules, &context)
+    open(fragment.selectionSet, of: nil, &around, &context)
 }
 
 /// Used for the directives of type-system definitions, too.
@@ -180,10 +195,8 @@ func walk<Rules: ValidationRule>(
         context.directive = definition
         rules.enter(directive, at: location, in: &context)
         for argument in directive.arguments {
-            let argumentDefinition = definition.flatMap { definition in
-                definition.arguments.first { $0.name == argument.name.value }
-            }
-            walk(argument, argumentDefinition, &rules, &context)
+            let place = definition.flatMap { context.inputPlace(of: argument, in: $0) }
+            walk(argument, place, &rules, &context)
         }
         rules.leave(directive, in: &context)
         context.directive = nil
@@ -191,76 +204,17 @@ func walk<Rules: ValidationRule>(
 }
 
 private func walk<Rules: ValidationRule>(
-    _ argument: Argument, _ definition: InputValueDefinition?, _ rules: inout Rules,
+    _ argument: Argument, _ place: InputPlace?, _ rules: inout Rules,
     _ context: inout ValidationContext
 ) {
-    context.argument = definition
-    context.inputType = definition?.type
+    let value = argument.value
+    context.argument = place?.definition
+    context.input = place
     rules.enter(argument, in: &context)
-    rules.enter(argument.value, in: &context)
-    context.recordUsages(
-        in: argument.value, type: definition?.type,
-        hasLocationDefault: definition?.defaultValue != nil)
+    rules.enter(value, in: &context)
+    context.recordUsages(in: value, at: place)
     context.argument = nil
-    context.inputType = nil
-}
-
-extension ValidationContext {
-    /// Variables used in an operation and in the fragments it reaches.
-    fileprivate mutating func variableUsages(
-        of operation: OperationDefinition, at index: Int
-    ) -> [VariableUsage] {
-        guard !fragments.isEmpty else { return variableUsages[index] }
-        let reached = references.reached(from: operation.selectionSet)
-        reachedFragments[index] = reached
-        return reached.reduce(into: variableUsages[index]) { usages, fragment in
-            usages += variableUsages[fragments.definitionIndices[fragment]]
-        }
-    }
-
-    /// Records every variable of a value, with the type its place asks for.
-    fileprivate mutating func recordUsages(
-        in value: ValueNode, type: TypeReference?, hasLocationDefault: Bool
-    ) {
-        guard value.mentionsVariables else { return }
-        var pending = [
-            ValuePlace(value: value, type: type, hasLocationDefault: hasLocationDefault)
-        ]
-        while let place = pending.popLast() {
-            switch place.value.kind {
-            case .variable(let name):
-                variableUsages[definitionIndex].append(
-                    VariableUsage(
-                        name: name, range: place.value.range, type: place.type,
-                        hasLocationDefault: place.hasLocationDefault,
-                        oneOfParent: place.oneOfParent))
-            case .list(let items):
-                let itemType = place.type.map { $0.listItem ?? $0.nullable }
-                pending += items.map { ValuePlace(value: $0, type: itemType) }.reversed()
-            case .object(let fields):
-                let inputObject = place.type.flatMap { schema.inputObject(named: $0.namedType) }
-                let oneOf = inputObject?.isOneOf == true ? place.type?.namedType : nil
-                pending +=
-                    fields.map { field in
-                        let definition = inputObject?.field(named: field.name.value)
-                        return ValuePlace(
-                            value: field.value, type: definition?.type,
-                            hasLocationDefault: definition?.defaultValue != nil,
-                            oneOfParent: oneOf)
-                    }.reversed()
-            case .int, .float, .string, .boolean, .null, .enumeration:
-                break
-            }
-        }
-    }
-}
-
-/// A value inside another, and what its place asks of it.
-private struct ValuePlace {
-    let value: ValueNode
-    let type: TypeReference?
-    var hasLocationDefault = false
-    var oneOfParent: String?
+    context.input = nil
 }
 
 extension Schema {

@@ -117,10 +117,10 @@ private func checkInputValue(
             at: deprecation.range, node.type.range)
     }
     if let value = node.defaultValue {
-        context.inputType = node.type
+        context.input = InputPlace(node.type, in: context.schema)
         context.messagePrefix = "\(path) has invalid default value: "
         ValuesOfCorrectTypeRule().enter(value, in: &context)
         context.messagePrefix = ""
-        context.inputType = nil
+        context.input = nil
     }
 }

@@ -80,10 +80,10 @@ private func checkUnique(
     _ arguments: NodeList<InputValueDefinitionNode>, of parent: String,
     _ context: inout ValidationContext
 ) {
-    for group in groupsOfSame(arguments.map(\.name)) {
+    for group in context.groupsOfSame(arguments) {
         context.report(
-            "Argument \"\(parent)(\(group[0].value):)\" can only be defined once.",
-            at: group.map(\.range))
+            "Argument \"\(parent)(\(group[0].nameText):)\" can only be defined once.",
+            at: group.map(\.name.range))
     }
 }
 

@@ -23,7 +23,7 @@ struct NoFragmentCyclesRule: ValidationRule {
         // Of several with one name each is entered itself, and the last is meant by spreads.
         let entered = enteredCount
         enteredCount += 1
-        guard let root = fragments.index(of: fragment.name.value), !isVisited[root] else { return }
+        guard let root = fragments.index(of: fragment.nameID), !isVisited[root] else { return }
         let references = context.references
         var steps = [Step(fragment: root, spreads: references.spreads[entered][...])]
         var path: [FragmentSpread] = []
@@ -36,7 +36,7 @@ struct NoFragmentCyclesRule: ValidationRule {
                 continue
             }
             steps.append(step)
-            guard let next = fragments.index(of: spread.name.value) else { continue }
+            guard let next = fragments.index(of: spread.nameID) else { continue }
             if let start = pathIndices[next] {
                 report(Array(path[start...]) + [spread], in: &context)
                 if context.isExhausted { return }

@@ -2,17 +2,20 @@
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-All-Variable-Uses-Defined
 struct NoUndefinedVariablesRule: ValidationRule {
-    func leave(
+    private var defined = NameSet()
+
+    mutating func leave(
         _ operation: OperationDefinition, usages: [VariableUsage],
         in context: inout ValidationContext
     ) {
         guard !usages.isEmpty else { return }
-        let defined = Set(operation.variables.map(\.name.value))
-        for usage in usages where !defined.contains(usage.name) {
+        defined.removeAll(namesCount: context.namesCount)
+        for variable in operation.variables { defined.insert(variable.nameID) }
+        for usage in usages where !defined.contains(usage.nameID) {
             let of = operation.name.map { " by operation \"\($0.value)\"" } ?? ""
             context.report(
-                "Variable \"$\(usage.name)\" is not defined\(of).", at: usage.range, operation.range
-            )
+                "Variable \"$\(usage.nameText)\" is not defined\(of).",
+                at: usage.range, operation.range)
         }
     }
 }

@@ -12,7 +12,7 @@ struct NoUnusedFragmentsRule: ValidationRule {
         context.definitionIndex = context.document.definitions.count
         for (index, fragment) in fragments.all.enumerated() {
             // Of several with one name, graphql-js counts all as used with the last.
-            let last = fragments.index(of: fragment.name.value) ?? index
+            let last = fragments.index(of: fragment.nameID) ?? index
             guard !isUsed[last] else { continue }
             context.report(
                 "Fragment \"\(fragment.name.value)\" is never used.", at: fragment.range)

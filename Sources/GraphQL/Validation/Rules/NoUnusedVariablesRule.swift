@@ -2,16 +2,19 @@
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-All-Variables-Used
 struct NoUnusedVariablesRule: ValidationRule {
-    func leave(
+    private var used = NameSet()
+
+    mutating func leave(
         _ operation: OperationDefinition, usages: [VariableUsage],
         in context: inout ValidationContext
     ) {
         guard !operation.variables.isEmpty else { return }
-        let used = Set(usages.map(\.name))
-        for variable in operation.variables where !used.contains(variable.name.value) {
+        used.removeAll(namesCount: context.namesCount)
+        for usage in usages { used.insert(usage.nameID) }
+        for variable in operation.variables where !used.contains(variable.nameID) {
             let of = operation.name.map { " in operation \"\($0.value)\"" } ?? ""
             context.report(
-                "Variable \"$\(variable.name.value)\" is never used\(of).", at: variable.range)
+                "Variable \"$\(variable.nameText)\" is never used\(of).", at: variable.range)
         }
     }
 }

@@ -12,7 +12,7 @@ struct PossibleFragmentSpreadsRule: ValidationRule {
     }
 
     func enter(_ spread: FragmentSpread, in context: inout ValidationContext) {
-        guard let fragment = context.fragments[spread.name.value],
+        guard let fragment = context.fragments[spread.nameID],
             let type = context.schema.type(named: fragment.typeCondition.value), type.isComposite,
             let parentType = context.parentType, !context.schema.overlap(type, parentType)
         else { return }

@@ -38,7 +38,7 @@ private struct RootFields {
 
     init(of operation: OperationDefinition, on root: TypeDefinition, in context: ValidationContext)
     {
-        var spread: Set<String> = []
+        var spread: Set<NameID> = []
         // A stack of what is left of each selection set: fragments may be nested as deep as they are many.
         var stack = [operation.selectionSet.selections[...]]
         while var rest = stack.popLast() {
@@ -56,7 +56,7 @@ private struct RootFields {
                 stack.append(fragment.selectionSet.selections[...])
             case .fragmentSpread(let fragmentSpread):
                 collectConditions(fragmentSpread.directives)
-                let name = fragmentSpread.name.value
+                let name = fragmentSpread.nameID
                 guard spread.insert(name).inserted, let fragment = context.fragments[name],
                     Self.applies(fragment.typeCondition, to: root, in: context.schema)
                 else { continue }

@@ -13,11 +13,10 @@ struct UniqueArgumentNamesRule: ValidationRule {
     }
 
     private func check(_ arguments: NodeList<Argument>, in context: inout ValidationContext) {
-        guard arguments.count > 1 else { return }
-        for group in groupsOfSame(arguments.map(\.name)) {
+        for group in context.groupsOfSame(arguments) {
             context.report(
-                "There can be only one argument named \"\(group[0].value)\".",
-                at: group.map(\.range))
+                "There can be only one argument named \"\(group[0].nameText)\".",
+                at: group.map(\.name.range))
         }
     }
 }

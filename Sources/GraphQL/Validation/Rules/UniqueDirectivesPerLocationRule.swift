@@ -6,14 +6,13 @@ struct UniqueDirectivesPerLocationRule: ValidationRule {
         _ directives: some Collection<Directive>, at location: DirectiveLocation,
         in context: inout ValidationContext
     ) {
-        guard directives.count > 1 else { return }
-        for group in groupsOfSame(directives.map { Name($0.name.value, range: $0.range) }) {
-            guard let definition = context.schema.directive(named: group[0].value),
+        for group in context.groupsOfSame(directives) {
+            guard let definition = context.schema.directive(named: group[0].nameText),
                 !definition.isRepeatable
             else { continue }
             for directive in group.dropFirst() {
                 context.report(
-                    "The directive \"@\(directive.value)\" can only be used once at this location.",
+                    "The directive \"@\(directive.nameText)\" can only be used once at this location.",
                     at: group[0].range, directive.range)
             }
         }

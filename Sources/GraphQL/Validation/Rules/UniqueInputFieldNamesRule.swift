@@ -4,20 +4,19 @@
 struct UniqueInputFieldNamesRule: ValidationRule {
     func enter(_ value: ValueNode, in context: inout ValidationContext) {
         // All objects in it, in the order of the text.
-        let reference = value.reference
-        for index in reference.index..<reference.node.next {
-            let inner = NodeReference(tree: reference.tree, index: index)
-            if inner.kind == .object { check(inner.children(), in: &context) }
+        let tree = value.reference.tree
+        let first = value.reference.index
+        for index in first..<tree.nodes[first].next where tree.nodes[index].kind == .object {
+            check(NodeReference(tree: tree, index: index).children(), in: &context)
         }
     }
 
     private func check(_ fields: NodeList<ObjectField>, in context: inout ValidationContext) {
-        guard fields.count > 1 else { return }
-        for group in groupsOfSame(fields.map(\.name)) {
-            for name in group.dropFirst() {
+        for group in context.groupsOfSame(fields) {
+            for field in group.dropFirst() {
                 context.report(
-                    "There can be only one input field named \"\(name.value)\".",
-                    at: group[0].range, name.range)
+                    "There can be only one input field named \"\(field.nameText)\".",
+                    at: group[0].name.range, field.name.range)
             }
         }
     }

@@ -3,10 +3,10 @@
 /// Spec: https://spec.graphql.org/September2025/#sec-Variable-Uniqueness
 struct UniqueVariableNamesRule: ValidationRule {
     func enter(_ operation: OperationDefinition, in context: inout ValidationContext) {
-        for group in groupsOfSame(operation.variables.map(\.name)) {
+        for group in context.groupsOfSame(operation.variables) {
             context.report(
-                "There can be only one variable named \"$\(group[0].value)\".",
-                at: group.map(\.range))
+                "There can be only one variable named \"$\(group[0].nameText)\".",
+                at: group.map(\.name.range))
         }
     }
 }

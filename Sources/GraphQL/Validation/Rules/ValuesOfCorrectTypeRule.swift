@@ -4,20 +4,21 @@
 struct ValuesOfCorrectTypeRule: ValidationRule {
     /// What is still to be checked inside of a value.
     private enum Pending {
-        case value(ValueNode, TypeReference)
+        case value(ValueNode, TypeReference, TypeDefinition?)
         /// A field that the input object of that name does not have.
         case unknown(ObjectField, InputObjectType, String)
     }
 
     func enter(_ value: ValueNode, in context: inout ValidationContext) {
-        guard let type = context.inputType else { return }
+        // Variables are for VariablesInAllowedPosition to check.
+        guard !value.isVariable, let place = context.input else { return }
         // A stack instead of recursion, the next one last.
         var pending: [Pending] = []
-        check(value, type, &pending, in: &context)
+        check(value, place.type, place.namedType, &pending, in: &context)
         while let next = pending.popLast() {
             switch next {
-            case .value(let value, let type):
-                check(value, type, &pending, in: &context)
+            case .value(let value, let type, let namedType):
+                check(value, type, namedType, &pending, in: &context)
             case .unknown(let field, let type, let typeName):
                 let suggestion = context.suggestion(
                     for: field.name.value, among: type.fields.map(\.name))
@@ -28,27 +29,31 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         }
     }
 
+    /// - Parameter namedType: inside all lists and non-nulls of `type`.
     private func check(
-        _ value: ValueNode, _ type: TypeReference, _ pending: inout [Pending],
-        in context: inout ValidationContext
+        _ value: ValueNode, _ type: TypeReference, _ namedType: TypeDefinition?,
+        _ pending: inout [Pending], in context: inout ValidationContext
     ) {
-        switch value.kind {
+        switch value.reference.kind {
         case .variable:
-            break  // VariablesInAllowedPosition sees to it.
+            break
         case .null:
             if type.isNonNull { reportUnexpected(value, type, in: &context) }
-        case .list(let items):
+        case .list:
             guard let itemType = type.listItem else {
-                return checkLeaf(value, type.nullable, in: &context)
+                return checkLeaf(value, type.nullable, namedType, in: &context)
             }
-            pending += items.map { .value($0, itemType) }.reversed()
-        case .object(let fields):
-            guard let inputObject = context.schema.inputObject(named: type.namedType) else {
-                return checkLeaf(value, type, in: &context)
+            let items: NodeList<ValueNode> = value.reference.children()
+            pending += items.map { .value($0, itemType, namedType) }.reversed()
+        case .object:
+            guard let namedType, case .inputObject(let inputObject) = namedType.kind else {
+                return checkLeaf(value, type, namedType, in: &context)
             }
-            check(value, fields, inputObject, type.namedType, &pending, in: &context)
-        case .int, .float, .string, .boolean, .enumeration:
-            checkLeaf(value, type, in: &context)
+            check(
+                value, value.reference.children(), inputObject, namedType.name, &pending,
+                in: &context)
+        default:
+            checkLeaf(value, type, namedType, in: &context)
         }
     }
 
@@ -57,18 +62,21 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         _ typeName: String, _ pending: inout [Pending], in context: inout ValidationContext
     ) {
         for definition in type.fields
-        where definition.isRequired && !fields.contains(where: { $0.name.value == definition.name })
-        {
+        where definition.isRequired && !fields.contains(where: { $0.nameText == definition.name }) {
             context.report(
                 "Field \"\(typeName).\(definition.name)\" of required type "
                     + "\"\(print(definition.type))\" was not provided.", at: value.range)
         }
         if type.isOneOf { checkOneOf(value, fields, typeName, in: &context) }
-        pending +=
-            fields.map { field in
-                type.field(named: field.name.value).map { .value(field.value, $0.type) }
-                    ?? .unknown(field, type, typeName)
-            }.reversed()
+        let first = pending.count
+        for field in fields {
+            if let place = context.inputPlace(of: field, in: type) {
+                pending.append(.value(field.value, place.type, place.namedType))
+            } else {
+                pending.append(.unknown(field, type, typeName))
+            }
+        }
+        pending[first...].reverse()
     }
 
     /// Spec: https://spec.graphql.org/September2025/#sec-All-Variable-Usages-Are-Allowed and
@@ -91,14 +99,15 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
 
     /// A value that is no input object and no list of the place's type: the scalar or enum decides.
     private func checkLeaf(
-        _ value: ValueNode, _ type: TypeReference, in context: inout ValidationContext
+        _ value: ValueNode, _ type: TypeReference, _ namedType: TypeDefinition?,
+        in context: inout ValidationContext
     ) {
-        guard let definition = context.schema.type(named: type.namedType) else { return }
-        switch definition.kind {
+        guard let namedType else { return }
+        switch namedType.kind {
         case .enumeration(let values):
-            checkEnum(value, definition.name, values, in: &context)
+            checkEnum(value, namedType.name, values, in: &context)
         case .scalar:
-            checkScalar(value, type, definition.name, in: &context)
+            checkScalar(value, type, namedType, in: &context)
         case .inputObject:
             reportUnexpected(value, type, in: &context)
         case .object, .interface, .union:
@@ -107,16 +116,17 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
     }
 
     private func checkScalar(
-        _ value: ValueNode, _ type: TypeReference, _ name: String,
+        _ value: ValueNode, _ type: TypeReference, _ definition: TypeDefinition,
         in context: inout ValidationContext
     ) {
-        if let scalar = BuiltInScalar(named: name) {
+        if let scalar = definition.builtInScalar {
+            if scalar.takesAll(value.reference.kind) { return }
             do throws(CoercionError) {
                 _ = try scalar.coerce(value)
             } catch {
                 context.report(error.message, at: value.range)
             }
-        } else if let input = context.schema.scalars[name], !value.mentionsVariables {
+        } else if let input = context.schema.scalars[definition.name], !value.mentionsVariables {
             do throws(CoercionError) {
                 _ = try input(value.untyped())
             } catch {
@@ -131,10 +141,11 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         _ value: ValueNode, _ typeName: String, _ values: [EnumValueDefinition],
         in context: inout ValidationContext
     ) {
-        let text = print(value)
+        let isEnumeration = value.reference.kind == .enumeration
+        let text = isEnumeration ? value.reference.nameText : print(value)
         let problem: String
-        if case .enumeration(let name) = value.kind {
-            if values.contains(where: { $0.name == name }) { return }
+        if isEnumeration {
+            if values.contains(where: { $0.name == text }) { return }
             problem = "Value \"\(text)\" does not exist in \"\(typeName)\" enum."
         } else {
             problem = "Enum \"\(typeName)\" cannot represent non-enum value: \(text)."

@@ -2,27 +2,35 @@
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-All-Variable-Usages-Are-Allowed
 struct VariablesInAllowedPositionRule: ValidationRule {
-    func leave(
+    private var names = NameSet()
+
+    mutating func leave(
         _ operation: OperationDefinition, usages: [VariableUsage],
         in context: inout ValidationContext
     ) {
         guard !usages.isEmpty, !operation.variables.isEmpty else { return }
-        let variables = Dictionary(
-            operation.variables.map { ($0.name.value, Variable($0)) },
-            uniquingKeysWith: { _, last in last })
+        var variables: [Variable] = []
+        names.removeAll(namesCount: context.namesCount)
+        for variable in operation.variables {
+            names.insert(variable.nameID)
+            variables.append(Variable(variable, in: context.schema))
+        }
         for usage in usages {
-            guard let variable = variables[usage.name], let type = usage.type,
-                context.schema.type(named: variable.namedType) != nil
+            guard let index = names.position(of: usage.nameID), variables[index].isOfKnownType,
+                !variables[index].isKnownToFit(usage), let type = usage.type
             else { continue }
-            if !isAllowed(variable, at: type, usage, in: context.schema) {
+            let variable = variables[index]
+            if isAllowed(variable, at: type, usage, in: context.schema) {
+                if usage.listsCount == 0 { variables[index].fits = usage.place }
+            } else {
                 context.report(
-                    "Variable \"$\(usage.name)\" of type \"\(print(variable.type))\" used in position "
+                    "Variable \"$\(usage.nameText)\" of type \"\(print(variable.type))\" used in position "
                         + "expecting type \"\(print(type))\".", at: variable.range, usage.range)
             }
             if let parent = usage.oneOfParent, !variable.type.isNonNull {
                 context.report(
-                    "Variable \"$\(usage.name)\" is of type \"\(print(variable.type))\" but must be "
-                        + "non-nullable to be used for OneOf Input Object \"\(parent)\".",
+                    "Variable \"$\(usage.nameText)\" is of type \"\(print(variable.type))\" but must be "
+                        + "non-nullable to be used for OneOf Input Object \"\(parent.name)\".",
                     at: variable.range, usage.range)
             }
         }
@@ -31,19 +39,25 @@ struct VariablesInAllowedPositionRule: ValidationRule {
     /// A definition, read once for all usages.
     private struct Variable {
         let type: TypeReference
-        let namedType: String
+        let isOfKnownType: Bool
         let hasNonNullDefault: Bool
         let range: SourceRange
+        /// The place of the last usage that is allowed: mostly it is the next one's, too.
+        var fits: InputValueDefinition?
 
-        init(_ definition: VariableDefinition) {
+        init(_ definition: VariableDefinition, in schema: Schema) {
             type = definition.type
-            namedType = type.namedType
+            isOfKnownType = schema.type(named: type.namedType) != nil
             hasNonNullDefault =
                 switch definition.defaultValue?.kind {
                 case nil, .null: false
                 default: true
                 }
             range = definition.range
+        }
+
+        func isKnownToFit(_ usage: VariableUsage) -> Bool {
+            fits != nil && fits === usage.place && usage.listsCount == 0 && usage.oneOfParent == nil
         }
     }
 
