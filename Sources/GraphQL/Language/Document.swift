@@ -193,6 +193,10 @@ public struct Field: SyntaxNode {
     public var selectionSet: SelectionSet? { reference.first(.selectionSet).map(SelectionSet.init) }
     public var range: SourceRange { reference.range }
 
+    var hasSelections: Bool {
+        reference.tree.firstChild(.selectionSet, of: reference.index) != nil
+    }
+
     /// Most fields are a name, or an alias and a name, and nothing more.
     var isPlain: Bool { reference.node.next == responseKeyReference.index + 1 }
 

@@ -17,6 +17,18 @@ final class SyntaxTree: Sendable {
         self.strings = strings
     }
 
+    /// The first child of a kind.
+    @inline(__always)
+    func firstChild(_ kind: NodeKind, of index: Int32) -> Int32? {
+        let end = nodes[index].next
+        var child = index + 1
+        while child < end {
+            if nodes[child].kind == kind { return child }
+            child = nodes[child].next
+        }
+        return nil
+    }
+
     /// The text of a part of the source, which is a whole token or the inside of one.
     func text(_ range: SourceRange) -> String {
         source.text(Int(range.start)..<Int(range.end))
@@ -88,22 +100,10 @@ public struct NodeReference: Sendable {
     @inline(__always)
     var nameID: NameID { NameID(rawValue: node.name) }
 
-    /// Whether anything is below it.
-    @inline(__always)
-    var hasChildren: Bool { node.next > index + 1 }
-
     /// The first child of a kind.
     @inline(__always)
     func first(_ kind: NodeKind) -> NodeReference? {
-        let end = node.next
-        var child = index + 1
-        while child < end {
-            if tree.nodes[child].kind == kind {
-                return NodeReference(tree: tree, index: child)
-            }
-            child = tree.nodes[child].next
-        }
-        return nil
+        tree.firstChild(kind, of: index).map { NodeReference(tree: tree, index: $0) }
     }
 
     /// The children that `Child` is a view of; they stand together.

@@ -73,13 +73,13 @@ extension SelectionSet {
         while let selectionSet = stack.popLast() {
             var index = selectionSet + 1
             while index < tree.nodes[selectionSet].next {
-                let selection = NodeReference(tree: tree, index: index)
+                let selection = tree.nodes[index]
                 if selection.kind == .fragmentSpread {
-                    spreads.append(FragmentSpread(selection))
-                } else if let inner = selection.first(.selectionSet) {
-                    stack.append(inner.index)
+                    spreads.append(FragmentSpread(NodeReference(tree: tree, index: index)))
+                } else if let inner = tree.firstChild(.selectionSet, of: index) {
+                    stack.append(inner)
                 }
-                index = selection.node.next
+                index = selection.next
             }
         }
         return spreads

@@ -3,37 +3,43 @@
 ///
 /// Nothing is searched: what comes later takes the slot of what was there, so a miss means to look it up.
 struct NameMemory<Meaning> {
-    private struct Entry {
-        let place: ObjectIdentifier
-        let name: NameID
-        let meaning: Meaning
+    private struct Slot {
+        var place: ObjectIdentifier?
+        var name = NameID(rawValue: -1)
+        /// Of the meaning in `meanings`.
+        var index = 0
     }
 
-    private static var slotsCount: Int { 128 }
-    private var slots: [Entry?] = []
+    private var slots: [Slot] = []
+    private var meanings: [Meaning] = []
 
     /// - Parameter place: a definition of the schema, which is there as long as the memory.
-    subscript(name: NameID, place: AnyObject) -> Meaning? {
-        @inline(__always)
-        get {
-            guard !slots.isEmpty, let entry = slots[slot(name, ObjectIdentifier(place))],
-                entry.name == name, entry.place == ObjectIdentifier(place)
-            else { return nil }
-            return entry.meaning
+    @inline(__always)
+    func meaning(of name: NameID, in place: AnyObject) -> Meaning? {
+        let place = ObjectIdentifier(place)
+        guard !slots.isEmpty else { return nil }
+        let slot = slots[index(name, place)]
+        return slot.name == name && slot.place == place ? meanings[slot.index] : nil
+    }
+
+    mutating func remember(_ meaning: Meaning, of name: NameID, in place: AnyObject) {
+        let place = ObjectIdentifier(place)
+        if slots.isEmpty { slots = Array(repeating: Slot(), count: 256) }
+        let index = index(name, place)
+        if slots[index].place == nil {
+            slots[index].index = meanings.count
+            meanings.append(meaning)
+        } else {
+            meanings[slots[index].index] = meaning
         }
-        set {
-            if slots.isEmpty { slots = Array(repeating: nil, count: Self.slotsCount) }
-            let place = ObjectIdentifier(place)
-            slots[slot(name, place)] = newValue.map {
-                Entry(place: place, name: name, meaning: $0)
-            }
-        }
+        slots[index].place = place
+        slots[index].name = name
     }
 
     @inline(__always)
-    private func slot(_ name: NameID, _ place: ObjectIdentifier) -> Int {
+    private func index(_ name: NameID, _ place: ObjectIdentifier) -> Int {
         // Objects stand at multiples of 16.
         let mixed = UInt(bitPattern: place) / 16 &* 31 &+ UInt(truncatingIfNeeded: name.rawValue)
-        return Int(mixed % UInt(Self.slotsCount))
+        return Int(mixed & 255)
     }
 }

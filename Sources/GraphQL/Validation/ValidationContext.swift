@@ -66,26 +66,30 @@ struct ValidationContext {
             (self.field, type) = (nil, nil)
             return
         }
-        if let known = fields[field.nameID, parentType] {
+        if let known = fields.meaning(of: field.nameID, in: parentType) {
             (self.field, type) = known
             return
         }
-        self.field = schema.field(named: field.nameText, of: parentType)
-        type = self.field.flatMap { schema.type(named: $0.namedType) }
-        fields[field.nameID, parentType] = (self.field, type)
+        lookUp(field, of: parentType)
+        fields.remember((self.field, type), of: field.nameID, in: parentType)
+    }
+
+    private mutating func lookUp(_ field: Field, of type: TypeDefinition) {
+        self.field = schema.field(named: field.nameText, of: type)
+        self.type = self.field.flatMap { schema.type(named: $0.namedType) }
     }
 
     /// The place of an argument's or an input field's value.
     mutating func inputPlace(of node: some NamedNode, in owner: some InputOwner) -> InputPlace? {
-        if let known = inputs[node.nameID, owner] { return known }
+        if let known = inputs.meaning(of: node.nameID, in: owner) { return known }
         let found = owner.input(named: node.nameText).map { InputPlace($0, in: schema) }
-        inputs[node.nameID, owner] = .some(found)
+        inputs.remember(found, of: node.nameID, in: owner)
         return found
     }
 
     /// Whether rules had nothing to say about a plain field of that name and type, so that they have not about another.
     func isFaultless(_ field: Field, of type: TypeDefinition) -> Bool {
-        faultlessFields[field.nameID, type] != nil
+        faultlessFields.meaning(of: field.nameID, in: type) != nil
     }
 
     /// Runs the rules for a plain field, and remembers where they had nothing to say.
@@ -93,8 +97,11 @@ struct ValidationContext {
         _ field: Field, of type: TypeDefinition, by check: (inout ValidationContext) -> Void
     ) {
         let reportsCount = reports.count
+        lookUp(field, of: type)
         check(&self)
-        if reports.count == reportsCount { faultlessFields[field.nameID, type] = () }
+        if reports.count == reportsCount {
+            faultlessFields.remember((), of: field.nameID, in: type)
+        }
     }
 
     func suggestion(for name: String, among options: @autoclosure () -> [String]) -> String {

@@ -135,18 +135,15 @@ private func walkPlain<Rules: ValidationRule>(
     _ field: Field, _ rules: inout Rules, _ context: inout ValidationContext
 ) {
     guard let parentType = context.parentType else {
-        return walkAlone(field, &rules, &context)
+        context.select(field)
+        rules.enter(field, in: &context)
+        return rules.leave(field, in: &context)
     }
     if context.isFaultless(field, of: parentType) { return }
-    context.checkPlain(field, of: parentType) { walkAlone(field, &rules, &$0) }
-}
-
-private func walkAlone<Rules: ValidationRule>(
-    _ field: Field, _ rules: inout Rules, _ context: inout ValidationContext
-) {
-    context.select(field)
-    rules.enter(field, in: &context)
-    rules.leave(field, in: &context)
+    context.checkPlain(field, of: parentType) { context in
+        rules.enter(field, in: &context)
+        rules.leave(field, in: &context)
+    }
 }
 
 private func walk<Rules: ValidationRule>(
