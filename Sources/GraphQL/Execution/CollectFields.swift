@@ -4,48 +4,60 @@
 /// Spec: https://spec.graphql.org/September2025/#CollectFields()
 struct FieldCollector {
     let schema: Schema
-    let fragments: [String: FragmentDefinition]
+    let fragments: FragmentTable
     /// Values of the variables that `@skip` and `@include` name.
     let conditions: [String: Bool]
+    private let tree: SyntaxTree
+    private var keys = NameSet()
+    private var visitedFragments = NameSet()
+
+    init(_ document: Document, schema: Schema, conditions: [String: Bool]) {
+        tree = document.tree
+        fragments = FragmentTable(document)
+        self.schema = schema
+        self.conditions = conditions
+    }
 
     /// One response key and the fields that were merged into it.
     struct Group {
-        var responseKey: String
-        var fields: [Field]
+        let first: Field
+        var others: [Field] = []
+
+        var fields: [Field] { [first] + others }
     }
 
-    func collect(_ selectionSets: [SelectionSet], for type: TypeDefinition) -> [Group] {
+    mutating func collect(_ selectionSets: [SelectionSet], for type: TypeDefinition) -> [Group] {
         var groups: [Group] = []
-        var positions: [String: Int] = [:]
-        var visitedFragments: Set<String> = []
+        keys.removeAll(namesCount: tree.names.count)
+        visitedFragments.removeAll(namesCount: tree.names.count)
         // What is left of the sets around the place, the innermost last: fragments may be nested as deep as they are many.
-        var sets = selectionSets.reversed().map { $0.selections[...] }
-        while var rest = sets.popLast() {
-            guard let selection = rest.popFirst() else { continue }
-            sets.append(rest)
+        var sets = selectionSets.reversed().map { $0.selections.makeIterator() }
+        while let innermost = sets.indices.last {
+            guard let selection = sets[innermost].next() else {
+                sets.removeLast()
+                continue
+            }
             switch selection {
             case .field(let field):
-                guard isIncluded(field.directives) else { continue }
-                let key = field.responseKey
-                if let position = positions[key] {
-                    groups[position].fields.append(field)
+                guard field.isPlain || isIncluded(field.directives) else { continue }
+                if let position = keys.position(of: field.responseKeyID) {
+                    groups[position].others.append(field)
                 } else {
-                    positions[key] = groups.count
-                    groups.append(Group(responseKey: key, fields: [field]))
+                    keys.insert(field.responseKeyID)
+                    groups.append(Group(first: field))
                 }
             case .fragmentSpread(let spread):
-                guard isIncluded(spread.directives),
-                    visitedFragments.insert(spread.name.value).inserted,
-                    let fragment = fragments[spread.name.value],
+                guard isIncluded(spread.directives), visitedFragments.insert(spread.nameID),
+                    let fragment = fragments[spread.nameID],
                     applies(fragment.typeCondition.value, to: type)
                 else { continue }
-                sets.append(fragment.selectionSet.selections[...])
+                sets.append(fragment.selectionSet.selections.makeIterator())
             case .inlineFragment(let fragment):
                 guard isIncluded(fragment.directives) else { continue }
                 if let condition = fragment.typeCondition?.value, !applies(condition, to: type) {
                     continue
                 }
-                sets.append(fragment.selectionSet.selections[...])
+                sets.append(fragment.selectionSet.selections.makeIterator())
             }
         }
         return groups
@@ -84,14 +96,6 @@ struct FieldCollector {
 }
 
 extension Document {
-    var fragments: [String: FragmentDefinition] {
-        var fragments: [String: FragmentDefinition] = [:]
-        for case .fragment(let fragment) in definitions {
-            fragments[fragment.name.value] = fragment
-        }
-        return fragments
-    }
-
     /// The operation that a request means.
     ///
     /// Spec: https://spec.graphql.org/September2025/#GetOperation()

@@ -47,7 +47,9 @@ public final class PlannedSelection: Sendable {
         var keys: [UInt8] = []
         outputs = fields.map { field in
             let start = keys.count
-            keys += "\(start == 0 ? "{" : ",")\"\(field.selected.responseKey)\":".utf8
+            keys += (start == 0 ? "{\"" : ",\"").utf8
+            keys += field.selected.responseKey.utf8
+            keys += "\":".utf8
             return FieldOutput(field, key: start..<keys.count)
         }
         self.keys = keys

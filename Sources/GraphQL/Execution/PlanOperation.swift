@@ -12,8 +12,7 @@ func planOperation(
         throw GraphQLError("Schema is not configured to execute \(operation.kind) operation.")
     }
     var planner = Planner(
-        collector: FieldCollector(
-            schema: schema, fragments: document.fragments, conditions: conditions),
+        collector: FieldCollector(document, schema: schema, conditions: conditions),
         source: document.source, resolvers: resolvers, fieldsMax: fieldsMax)
     try planner.plan([operation.selectionSet], for: rootType)
     return OperationPlan(
@@ -22,7 +21,7 @@ func planOperation(
 }
 
 private struct Planner {
-    let collector: FieldCollector
+    private var collector: FieldCollector
     let source: Source
     let resolvers: any ResolverSource
     let fieldsMax: Int
@@ -90,7 +89,13 @@ private struct Planner {
                 field.selections.append(planned)
                 around[innermost].field = field
             } else if let group = around[innermost].rest.popFirst() {
-                around[innermost].field = try open(group, of: around[innermost].type)
+                let type = around[innermost].type
+                guard let field = try open(group, of: type) else { continue }
+                if field.possibleTypes.isEmpty {
+                    around[innermost].fields.append(plannedField(field, of: type))
+                } else {
+                    around[innermost].field = field
+                }
             } else {
                 let done = around.removeLast()
                 let planned = PlannedSelection(type: done.type, fields: done.fields)
@@ -100,7 +105,9 @@ private struct Planner {
         }
     }
 
-    private func open(_ selectionSets: [SelectionSet], for type: TypeDefinition) -> OpenSelection {
+    private mutating func open(
+        _ selectionSets: [SelectionSet], for type: TypeDefinition
+    ) -> OpenSelection {
         let key = SelectionKey(
             type: ObjectIdentifier(type), selectionSets: selectionSets.map(\.range))
         let groups = memo[key] == nil ? collector.collect(selectionSets, for: type) : []
@@ -111,9 +118,9 @@ private struct Planner {
     private mutating func open(
         _ group: FieldCollector.Group, of type: TypeDefinition
     ) throws(GraphQLError) -> OpenField? {
-        guard let field = group.fields.first,
-            let definition = schema.field(named: field.name.value, of: type)
-        else { return nil }
+        guard let definition = schema.field(named: group.first.nameText, of: type) else {
+            return nil
+        }
         fieldCount += 1
         guard fieldCount <= fieldsMax else {
             throw GraphQLError(
@@ -137,14 +144,16 @@ private struct Planner {
         let definition = field.definition
         return PlannedField(
             SelectedField(
-                definition: definition, parentType: type, responseKey: field.group.responseKey,
+                definition: definition, parentType: type,
+                responseKey: field.group.first.responseKey,
                 selections: field.selections, locations: field.group.fields.map(\.range),
-                arguments: arguments(of: field.group.fields[0], definition),
+                arguments: arguments(of: field.group.first, definition),
                 resolver: schema.introspectionResolver(for: definition, of: type)
                     ?? resolvers.resolver(for: definition, of: type)))
     }
 
     private func arguments(of field: Field, _ definition: FieldDefinition) -> PlannedArguments {
+        if field.isPlain, definition.arguments.isEmpty { return .constant(ArgumentValues()) }
         if field.arguments.contains(where: { $0.value.mentionsVariables }) {
             return .variable(field.arguments)
         }

@@ -193,6 +193,8 @@ public struct Field: SyntaxNode {
     public var selectionSet: SelectionSet? { reference.first(.selectionSet).map(SelectionSet.init) }
     public var range: SourceRange { reference.range }
 
+    var hasAlias: Bool { responseKeyReference.index != reference.index }
+
     var hasSelections: Bool {
         reference.tree.firstChild(.selectionSet, of: reference.index) != nil
     }

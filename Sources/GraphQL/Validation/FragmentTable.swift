@@ -61,6 +61,36 @@ struct FragmentReferences {
     }
 }
 
+extension FragmentReferences {
+    /// Indices of all fragments, each after those it spreads; nil where they form a cycle.
+    func dependenciesFirst() -> [Int]? {
+        // A stack of its own: a chain of fragments may be as long as the document.
+        var isDone = Array(repeating: false, count: fragments.all.count)
+        var isOnPath = isDone
+        var order: [Int] = []
+        for root in fragments.all.indices where !isDone[root] {
+            isOnPath[root] = true
+            var steps = [(fragment: root, spreads: spreads[root][...])]
+            while var step = steps.popLast() {
+                guard let spread = step.spreads.popFirst() else {
+                    isOnPath[step.fragment] = false
+                    isDone[step.fragment] = true
+                    order.append(step.fragment)
+                    continue
+                }
+                steps.append(step)
+                guard let next = fragments.index(of: spread.nameID), !isDone[next] else {
+                    continue
+                }
+                if isOnPath[next] { return nil }
+                isOnPath[next] = true
+                steps.append((next, spreads[next][...]))
+            }
+        }
+        return order
+    }
+}
+
 extension SelectionSet {
     /// Every spread inside it, itself without the fragments it names.
     ///

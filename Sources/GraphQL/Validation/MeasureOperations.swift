@@ -37,6 +37,7 @@ struct Measurements {
     private var defaults: [String: Int] = [:]
     /// By the index of the fragment.
     private var measures: [SelectionMeasure?]
+    private var hasMeasures = false
 
     /// Nil where fragments form cycles.
     init?(
@@ -53,6 +54,7 @@ struct Measurements {
     }
 
     private let order: [Int]
+    private var fields = NameMemory<MeasuredField>()
 
     /// Measures an operation; fragments anew where it gives its variables other page sizes.
     mutating func measure(_ operation: OperationDefinition) -> SelectionMeasure {
@@ -62,7 +64,8 @@ struct Measurements {
                 defaults[variable.name.value] = Int(digits)
             }
         }
-        if measures.contains(where: { $0 == nil }) || defaults != self.defaults {
+        if !hasMeasures || defaults != self.defaults {
+            hasMeasures = true
             self.defaults = defaults
             for index in order {
                 let fragment = fragments.all[index]
@@ -81,7 +84,7 @@ struct Measurements {
 
     /// A selection set that is being measured, and the field that selects it.
     private struct OpenSelectionSet {
-        var rest: NodeList<Selection>.SubSequence
+        var rest: NodeList<Selection>.Iterator
         /// What is selected from.
         let type: TypeDefinition?
         let owner: Field?
@@ -89,26 +92,23 @@ struct Measurements {
     }
 
     /// With a stack of its own for the sets around; spreads are looked up.
-    private func measure(
+    private mutating func measure(
         _ selectionSet: SelectionSet, of type: TypeDefinition?
     ) -> SelectionMeasure {
         var around: [OpenSelectionSet] = []
         var innermost = OpenSelectionSet(
-            rest: selectionSet.selections[...], type: type, owner: nil)
+            rest: selectionSet.selections.makeIterator(), type: type, owner: nil)
         while true {
-            switch innermost.rest.popFirst() {
+            switch innermost.rest.next() {
             case .field(let field)?:
                 guard let selectionSet = field.selectionSet else {
                     innermost.total.add(measure(field, of: innermost.type, SelectionMeasure()))
                     continue
                 }
-                let definition = innermost.type.flatMap {
-                    schema.field(named: field.name.value, of: $0)
-                }
-                let type = definition.flatMap { schema.type(named: $0.namedType) }
+                let type = measuredField(field, of: innermost.type).type
                 around.append(innermost)
                 innermost = OpenSelectionSet(
-                    rest: selectionSet.selections[...], type: type, owner: field)
+                    rest: selectionSet.selections.makeIterator(), type: type, owner: field)
             case .inlineFragment(let fragment)?:
                 let type =
                     fragment.typeCondition.map { schema.type(named: $0.value) } ?? innermost.type
@@ -116,7 +116,7 @@ struct Measurements {
                     innermost.total.directives, fragment.directives.count)
                 around.append(innermost)
                 innermost = OpenSelectionSet(
-                    rest: fragment.selectionSet.selections[...], type: type, owner: nil)
+                    rest: fragment.selectionSet.selections.makeIterator(), type: type, owner: nil)
             case .fragmentSpread(let spread)?:
                 if let index = fragments.index(of: spread.nameID), let known = measures[index] {
                     innermost.total.add(known)
@@ -134,68 +134,71 @@ struct Measurements {
         }
     }
 
+    private mutating func measuredField(
+        _ field: Field, of parentType: TypeDefinition?
+    ) -> MeasuredField {
+        guard let parentType else {
+            return MeasuredField(named: field.nameText, of: nil, in: schema)
+        }
+        if let known = fields.meaning(of: field.nameID, in: parentType) { return known }
+        let measured = MeasuredField(named: field.nameText, of: parentType, in: schema)
+        fields.remember(measured, of: field.nameID, in: parentType)
+        return measured
+    }
+
     /// - Parameter inner: of the field's own selections.
-    private func measure(
+    private mutating func measure(
         _ field: Field, of parentType: TypeDefinition?, _ inner: SelectionMeasure
     ) -> SelectionMeasure {
-        let definition = parentType.flatMap { schema.field(named: field.name.value, of: $0) }
-        let type = definition.flatMap { schema.type(named: $0.namedType) }
-        let isIntrospection = field.name.value == "__schema" || field.name.value == "__type"
-        let isOfIntrospection = parentType?.name.hasPrefix("__") ?? false
-
+        let measured = measuredField(field, of: parentType)
         var measure = inner
         measure.fields = saturatingSum(inner.fields, 1)
-        measure.aliases = saturatingSum(inner.aliases, field.alias == nil ? 0 : 1)
-        measure.directives = saturatingSum(inner.directives, field.directives.count)
         measure.rootFields = 1
-        if isIntrospection {
+        if field.hasAlias { measure.aliases = saturatingSum(inner.aliases, 1) }
+        if !field.isPlain {
+            measure.directives = saturatingSum(inner.directives, field.directives.count)
+        }
+        if measured.startsIntrospection {
             measure.introspectionDepth = max(inner.introspectionDepth, inner.depth)
             measure.depth = 1
         } else {
             measure.depth = inner.depth + 1
         }
-        if isOfIntrospection, Self.multiplyingLists.contains(field.name.value) {
+        if measured.multipliesIntrospection {
             measure.introspectionLists = inner.introspectionLists + 1
         }
-        if isIntrospection || isOfIntrospection {
+        if measured.startsIntrospection || measured.isOfIntrospection {
             (measure.cost, measure.pageCost) = (0, 0)
         } else {
-            (measure.cost, measure.pageCost) = cost(of: field, definition, type, inner)
+            (measure.cost, measure.pageCost) = cost(of: field, measured, inner)
         }
         return measure
     }
-
-    private static let multiplyingLists: Set<String> = [
-        "fields", "interfaces", "possibleTypes", "inputFields",
-    ]
 
     // MARK: - Cost
 
     /// Objects below and including a field, on a page and elsewhere.
     private func cost(
-        of field: Field, _ definition: FieldDefinition?, _ type: TypeDefinition?,
-        _ inner: SelectionMeasure
+        of field: Field, _ measured: MeasuredField, _ inner: SelectionMeasure
     ) -> (cost: Int, pageCost: Int) {
-        guard let definition, let type, type.isComposite else { return (0, 0) }
-        let isList = definition.type.listItem != nil
-        if let size = pageSize(of: field, definition) {
+        guard measured.type?.isComposite == true else { return (0, 0) }
+        if let size = pageSize(of: field, measured.sizeArguments) {
             // A list of objects, or one object that holds the page.
             let cost =
-                isList
+                measured.isList
                 ? saturatingProduct(size, saturatingSum(1, inner.cost))
                 : saturatingSum(1, saturatingProduct(size, inner.pageCost))
             return (cost, cost)
         }
         let once = saturatingSum(1, inner.cost)
-        return (isList ? saturatingProduct(limits.listSizeAssumed, once) : once, once)
+        return (measured.isList ? saturatingProduct(limits.listSizeAssumed, once) : once, once)
     }
 
     /// The value of `first` or `last`; nil for a field without such arguments.
-    private func pageSize(of field: Field, _ definition: FieldDefinition) -> Int? {
-        let arguments = definition.arguments.filter { pageSizeArguments.contains($0.name) }
+    private func pageSize(of field: Field, _ arguments: [InputValueDefinition]) -> Int? {
         guard !arguments.isEmpty else { return nil }
         for argument in arguments {
-            guard let given = field.arguments.first(where: { $0.name.value == argument.name })
+            guard let given = field.arguments.first(where: { $0.nameText == argument.name })
             else {
                 continue
             }
@@ -227,39 +230,6 @@ extension Document {
             names.append(name)
         }
         return names
-    }
-}
-
-/// Arguments that say how many objects a page has at most.
-private let pageSizeArguments = ["first", "last"]
-
-extension FragmentReferences {
-    /// Indices of all fragments, each after those it spreads; nil where they form a cycle.
-    func dependenciesFirst() -> [Int]? {
-        // A stack of its own: a chain of fragments may be as long as the document.
-        var isDone = Array(repeating: false, count: fragments.all.count)
-        var isOnPath = isDone
-        var order: [Int] = []
-        for root in fragments.all.indices where !isDone[root] {
-            isOnPath[root] = true
-            var steps = [(fragment: root, spreads: spreads[root][...])]
-            while var step = steps.popLast() {
-                guard let spread = step.spreads.popFirst() else {
-                    isOnPath[step.fragment] = false
-                    isDone[step.fragment] = true
-                    order.append(step.fragment)
-                    continue
-                }
-                steps.append(step)
-                guard let next = fragments.index(of: spread.nameID), !isDone[next] else {
-                    continue
-                }
-                if isOnPath[next] { return nil }
-                isOnPath[next] = true
-                steps.append((next, spreads[next][...]))
-            }
-        }
-        return order
     }
 }
 
