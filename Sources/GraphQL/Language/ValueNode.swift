@@ -51,9 +51,6 @@ public struct ValueNode: SyntaxNode {
     public var range: SourceRange { reference.range }
 
     var isVariable: Bool { reference.kind == .variable }
-
-    /// The number of a variable's name; nil for every other value.
-    var variableID: NameID? { reference.kind == .variable ? reference.nameID : nil }
 }
 
 /// A string literal, escapes and block indentation already resolved.

@@ -50,7 +50,7 @@ private func checkTypes(_ parts: SchemaParts, _ context: inout ValidationContext
         }
     }
     checkInputObjectCycles(parts, &context)
-    checkDefaultValueCycles(parts, &context)
+    checkDefaultValues(parts, &context)
 }
 
 extension Schema {

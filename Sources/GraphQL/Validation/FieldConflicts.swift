@@ -12,12 +12,11 @@ struct FieldConflicts {
     /// Conflicts found so far: at the top, and below each pair of fields whose selections are compared.
     private var found: [[FieldConflict]] = []
     private var conflictsLeft = 0
-    /// By the offset of the selection set.
-    private var collections: [Int32: Collection] = [:]
+    private var collections: [CollectionKey: Collection] = [:]
     /// Whether a pair of fragments was compared as mutually exclusive only.
     private var comparedFragments: [FragmentPair: Bool] = [:]
     /// The same for a selection set and a fragment.
-    private var comparedWithFragment: [SelectionAndFragment: Bool] = [:]
+    private var comparedWithFragment: [CollectionAndFragment: Bool] = [:]
 
     init(comparisonsMax: Int) { comparisonsLeft = comparisonsMax }
 
@@ -54,15 +53,20 @@ struct FieldConflicts {
 
     /// What a selection set selects itself: fields by response key, and the names of the fragments it spreads.
     private final class Collection {
-        /// The offset of the selection set.
-        let id: Int32
+        let id: Int
         var groups: [(key: NameID, fields: [Entry])] = []
         var indices: [NameID: Int] = [:]
         var fragments: [NameID] = []
 
-        init(id: Int32) { self.id = id }
+        init(id: Int) { self.id = id }
 
         func fields(_ key: NameID) -> [Entry] { indices[key].map { groups[$0].fields } ?? [] }
+    }
+
+    /// A selection set and the type it is selected from, which may be known in one place and not in another.
+    private struct CollectionKey: Hashable {
+        let start: Int32
+        let parentType: ObjectIdentifier?
     }
 
     private struct Entry {
@@ -80,18 +84,20 @@ struct FieldConflicts {
         }
     }
 
-    private struct SelectionAndFragment: Hashable {
-        let selectionSet: Int32
+    private struct CollectionAndFragment: Hashable {
+        let collection: Int
         let fragment: NameID
     }
 
     private mutating func collect(
         _ selectionSet: SelectionSet, of parentType: TypeDefinition?, in context: ValidationContext
     ) -> Collection {
-        if let known = collections[selectionSet.range.start] { return known }
-        let collection = Collection(id: selectionSet.range.start)
+        let key = CollectionKey(
+            start: selectionSet.range.start, parentType: parentType.map(ObjectIdentifier.init))
+        if let known = collections[key] { return known }
+        let collection = Collection(id: collections.count)
         fill(collection, from: selectionSet, of: parentType, in: context)
-        collections[selectionSet.range.start] = collection
+        collections[key] = collection
         return collection
     }
 
@@ -208,7 +214,7 @@ struct FieldConflicts {
         in context: ValidationContext
     ) {
         comparisonsLeft -= 1
-        let pair = SelectionAndFragment(selectionSet: collection.id, fragment: name)
+        let pair = CollectionAndFragment(collection: collection.id, fragment: name)
         guard !isDone, !isKnown(&comparedWithFragment[pair], areExclusive),
             let other = collect(fragment: name, in: context), other !== collection
         else { return }

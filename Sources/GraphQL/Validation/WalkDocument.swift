@@ -68,10 +68,8 @@ private func walk<Rules: ValidationRule>(
 
 /// A selection set that the walk is inside of, and what the context was outside of it.
 private struct OpenSelectionSet {
-    /// The selection to be walked next.
-    var next: Int32
-    /// Behind the last one.
-    let end: Int32
+    /// The selections still to be walked.
+    var rest: NodeList<Selection>.Iterator
     let outerParentType: TypeDefinition?
     /// The field that selects it; nil for the sets of definitions and inline fragments.
     let owner: Field?
@@ -82,18 +80,15 @@ private struct OpenSelectionSet {
 private func walk<Rules: ValidationRule>(
     _ selectionSet: SelectionSet, _ rules: inout Rules, _ context: inout ValidationContext
 ) {
-    let tree = context.document.tree
     var around: [OpenSelectionSet] = []
     open(selectionSet, of: nil, &around, &context)
     rules.enter(selectionSet, in: &context)
     while let innermost = around.indices.last {
-        let index = around[innermost].next
-        guard index < around[innermost].end, !context.isExhausted else {
+        guard !context.isExhausted, let selection = around[innermost].rest.next() else {
             close(around.removeLast(), &rules, &context)
             continue
         }
-        around[innermost].next = tree.nodes[index].next
-        switch Selection(NodeReference(tree: tree, index: index)) {
+        switch selection {
         case .field(let field) where field.isPlain:
             walkPlain(field, &rules, &context)
         case .field(let field):
@@ -111,11 +106,10 @@ private func open(
     _ selectionSet: SelectionSet, of owner: Field?, _ around: inout [OpenSelectionSet],
     _ context: inout ValidationContext
 ) {
-    let reference = selectionSet.reference
     around.append(
         OpenSelectionSet(
-            next: reference.index + 1, end: reference.node.next,
-            outerParentType: context.parentType, owner: owner, ownerDefinition: context.field))
+            rest: selectionSet.selections.makeIterator(), outerParentType: context.parentType,
+            owner: owner, ownerDefinition: context.field))
     context.parentType = context.type.flatMap { $0.isComposite ? $0 : nil }
 }
 
@@ -218,10 +212,6 @@ extension Schema {
     /// The type of that name where it may be a field's.
     fileprivate func outputType(named name: String) -> TypeDefinition? {
         type(named: name).flatMap { $0.isOutput ? $0 : nil }
-    }
-
-    func inputObject(named name: String) -> InputObjectType? {
-        if case .inputObject(let type)? = type(named: name)?.kind { type } else { nil }
     }
 }
 

@@ -130,6 +130,23 @@ import Testing
         #expect(lines[1].hasPrefix(#"{"id":null,"data":{"__schema""#))
     }
 
+    @Test func chainsOfDefaultValuesAreAnswered() throws {
+        func schema(_ count: Int) -> String {
+            let chain = (0..<count).map { "input I\($0) { a: I\($0 + 1) = {} } " }.joined()
+            return "type Query { x(i: I0 = {}): Int } " + chain + "input I\(count) { a: Int }"
+        }
+        let requests = [200, 4_000].map { count in
+            Value.object([
+                .init("op", .string("execute")), .init("schema", .string(schema(count))),
+                .init("source", .string("{ x }")), .init("root", .object([.init("x", .int(1))])),
+            ])
+        }
+        let (lines, status) = try answers(to: requests, stackKilobytes: Self.stackKilobytes)
+        try #require(status == 0 && lines.count == 2)
+        #expect(lines[0] == #"{"id":null,"data":{"x":1}}"#)
+        #expect(lines[1].contains("has 201 levels with the default values it uses"))
+    }
+
     /// How a document begins, and what is nested in it.
     static let beyond: [(start: String, unit: String)] = [
         ("", "{a"), ("{", "...{"), ("{", "...on A{"), ("{a(b:", "["), ("{a(b:", "{c:"),

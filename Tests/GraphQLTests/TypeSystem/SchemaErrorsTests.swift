@@ -471,4 +471,24 @@ struct SchemaErrorsTests {
         let found = try errors(in: "type Query { a: Int } " + chain + "input I5000 { a: I0! }")
         #expect(found.count == 1)
     }
+
+    /// A field's default uses that of the field inside, and so on: each is a level of the coerced value.
+    @Test func chainsOfDefaultsHaveALimit() throws {
+        func schema(_ count: Int, levels: Int = 1) -> String {
+            let chain = (0..<count).map { "input I\($0) { a: I\($0 + 1) = {} } " }.joined()
+            let inside =
+                String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+            return "type Query { a(i: I0 = {}): Int } scalar V " + chain
+                + "input I\(count) { v: V = \(inside) }"
+        }
+        #expect(try errors(in: schema(199)).isEmpty)
+        #expect(try errors(in: schema(50, levels: 150)).isEmpty)
+        #expect(
+            try errors(in: schema(200)) == [
+                "The default value of Input Object field I0.a has 201 levels with the default values "
+                    + "it uses; at most 200 are allowed. @1:63"
+            ])
+        #expect(try errors(in: schema(51, levels: 150)).count == 1)
+        #expect(try errors(in: schema(4_000)).count == 19)
+    }
 }

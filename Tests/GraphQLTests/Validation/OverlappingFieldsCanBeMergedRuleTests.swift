@@ -93,6 +93,24 @@ struct OverlappingFieldsCanBeMergedRuleTests {
         #expect(try errors(of: OverlappingFieldsCanBeMergedRule(), in: source) == expected)
     }
 
+    /// What is selected from a leaf has no parent type where it stands, and one as a part of the field: both are compared.
+    @Test func comparesASelectionOnceForEachParentType() throws {
+        let source = """
+            fragment G on Author { title } fragment F on Shelf { id { ... on Book { title } ...G } }
+            { items { ... on Book { id { ...G title: author } ...F } } }
+            """
+        let advice = "Use different aliases on the fields to fetch both if this was intentional."
+        let types = "they return conflicting types \"String!\" and \"Int\""
+        #expect(
+            try errors(of: OverlappingFieldsCanBeMergedRule(), in: source) == [
+                "Fields \"title\" conflict because \(types). \(advice) @1:73 1:24",
+                "Fields \"id\" conflict because subfields \"title\" conflict because \(types). "
+                    + "\(advice) @2:25 1:73 1:54 1:24",
+                "Fields \"title\" conflict because \"author\" and \"title\" are different fields. "
+                    + "\(advice) @2:35 1:24",
+            ])
+    }
+
     @Test(
         arguments: [
             (

@@ -1,7 +1,7 @@
 /// A depth-first search for cycles among named things, with a stack of its own: a chain may be as long as the document.
 ///
 /// Every node is entered once. A cycle is told when the search meets a node of the path it is on.
-private struct CycleSearch<Edge> {
+struct CycleSearch<Edge> {
     /// What leads on from a node, and where to.
     let edges: (String) -> [(edge: Edge, target: String)]
     private var visited: Set<String> = []
@@ -103,58 +103,6 @@ private func endlessTypes(
         }
     }
     return endless
-}
-
-/// No default value of an input field needs itself: where a default leaves a field out, that field's default is used.
-///
-/// Spec: https://spec.graphql.org/September2025/#InputFieldDefaultValueHasCycle()
-func checkDefaultValueCycles(_ parts: SchemaParts, _ context: inout ValidationContext) {
-    var fields: [String: (field: InputValueDefinitionNode, path: String)] = [:]
-    var paths: [String] = []
-    for type in parts.types {
-        for field in type.inputFields where field.defaultValue != nil {
-            let path = "\(type.name.value).\(field.name.value)"
-            fields[path] = (field, path)
-            paths.append(path)
-        }
-    }
-    var search = CycleSearch<(field: InputValueDefinitionNode, path: String)> { path in
-        guard let (field, _) = fields[path], let value = field.defaultValue else { return [] }
-        return defaultsUsed(by: value, of: field.type.namedType, parts).compactMap { used in
-            fields[used].map { ($0, used) }
-        }
-    }
-    for path in paths {
-        search.search(from: path) { start, cycle in
-            let via = cycle.dropLast().map(\.path)
-            context.report(
-                "Invalid circular reference. The default value of Input Object field \(start) references "
-                    + "itself"
-                    + (via.isEmpty
-                        ? "." : " via the default values of: \(via.joined(separator: ", "))."),
-                at: (cycle.suffix(1) + cycle.dropLast()).compactMap(\.field.defaultValue?.range))
-        }
-    }
-}
-
-/// Paths (`Type.field`) of the input fields whose defaults a literal makes use of.
-private func defaultsUsed(
-    by value: ValueNode, of typeName: String, _ parts: SchemaParts
-) -> [String] {
-    switch value.kind {
-    case .list(let items):
-        return items.flatMap { defaultsUsed(by: $0, of: typeName, parts) }
-    case .object(let given):
-        return (parts[typeName]?.inputFields ?? []).flatMap { field in
-            if let given = given.first(where: { $0.name == field.name }) {
-                defaultsUsed(by: given.value, of: field.type.namedType, parts)
-            } else {
-                ["\(typeName).\(field.name.value)"]
-            }
-        }
-    case .variable, .int, .float, .string, .boolean, .null, .enumeration:
-        return []
-    }
 }
 
 /// No directive is used in its own definition, not even through others or through the types of its arguments.
