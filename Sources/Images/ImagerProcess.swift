@@ -40,6 +40,9 @@ struct ImagerProcess {
             Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let environment = [
             "VIPS_BLOCK_UNTRUSTED=1", "VIPS_WARNING=0", "LANG=C.UTF-8", "MALLOC_ARENA_MAX=2",
+            // A progressive JPEG of 12 megapixels has 75 MB of coefficients: huge pages spare 18,000 faults, a tenth of its
+            // time, and what is mapped by itself goes back to the system with the image.
+            "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4194304",
         ]
         var pid: pid_t = 0
         let code = withCStrings([program]) { arguments in

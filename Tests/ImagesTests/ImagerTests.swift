@@ -156,6 +156,17 @@ import Testing
         }
     }
 
+    /// An idle server is small, and its next picture is made all the same.
+    @Test(.timeLimit(.minutes(1))) func anIdleProcessEndsAndIsStartedAgain() async throws {
+        let pool = try ImagerPool(processCount: 2, patience: .milliseconds(50))
+        for _ in 0..<2 {
+            _ = try await pool.titleCard(TitleCard(title: "Dune", author: nil, genre: nil))
+            while pool.runningCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
+        }
+        let busy = try ImagerPool(processCount: 1)
+        #expect(busy.runningCount == 1)
+    }
+
     @Test func aProgramThatIsNotThereIsTold() {
         let error = #expect(throws: ImageError.self) {
             try ImagerPool(program: "/nowhere/bookplate-imager")
