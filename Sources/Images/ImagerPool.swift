@@ -177,7 +177,10 @@ package final class ImagerPool: Sendable {
         }
 
         private func started() throws(ImagerProcess.Failure) -> ImagerProcess {
-            if let process { return process }
+            if let process {
+                if process.isRunning { return process }
+                stop()
+            }
             // 0, 50, 100 ... 3200 ms after as many failures.
             if failedStarts > 0 { usleep(25_000 << UInt32(min(failedStarts, 7))) }
             failedStarts += 1

@@ -73,6 +73,13 @@ struct ImagerProcess {
         return answer
     }
 
+    /// Whether it is still there: the kernel may have ended it for its memory, or an operator.
+    var isRunning: Bool {
+        var info = siginfo_t()
+        return waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0
+            && info._sifields._kill.si_pid == 0
+    }
+
     func stop() {
         kill(pid, SIGKILL)
         var status: Int32 = 0
