@@ -16,7 +16,9 @@ extension Backfill {
             discussion: """
                 By ISBN, then by title and author, at the pace of --rate; covers that are there stay. It can run beside the
                 servers. Interrupted, the same command goes on with the next book; done, it begins anew. It needs the
-                storage of the servers, and looks for what readers have removed, too.
+                storage of the servers, and looks for what readers have removed, too. Books that no source can tell of are
+                passed and counted; after a hundred of them in a row it stops, and when nobody could tell of any book it ends
+                with 69: the same command then asks for these again.
 
                 Examples:
                   bookplate-admin backfill covers --rate 2
@@ -34,6 +36,9 @@ extension Backfill {
         var restart = false
         @Flag(help: "Say how many would be looked for, and look for none.") var dryRun = false
 
+        /// After so many in a row that nobody could tell of, what follows would fare no better.
+        private static let unavailableMax = 100
+
         func validate() throws {
             guard rate > 0, rate <= 1000 else { throw ValidationError("--rate is up to 1000.") }
             guard (1...64).contains(concurrency) else {
@@ -47,20 +52,23 @@ extension Backfill {
             let connection = try connect(configuration)
             let sources = try CoverSources(configuration, asksWeb: web)
             guard !sources.isEmpty else { throw Failure("no source of covers is switched on") }
-            let backfill = CoverBackfill(
-                connection, sources, covers: try openCovers(configuration))
-            guard try database({ () throws(PostgresError) in try backfill.begin() }) else {
-                throw Failure("another backfill of covers is under way")
-            }
+            let covers = try openCovers(configuration)
+            guard
+                var backfill = try database({ () throws(PostgresError) in
+                    try CoverBackfill(connection, sources, covers: covers, startsOver: restart)
+                })
+            else { throw Failure("another backfill of covers is under way") }
             Interruption.watch()
-            let (earlier, remaining) = try database { () throws(PostgresError) in
-                if restart, !dryRun { try backfill.forget() }
-                return (try backfill.earlier(), try backfill.remaining())
+            let earlier = backfill.earlier
+            let remaining = try database { () throws(PostgresError) in
+                if restart, !dryRun { try backfill.finish() }
+                return try backfill.remaining()
             }
-            let total = try await work(backfill, min(remaining, limit), earlier)
+            let (total, hasStopped) = try await work(&backfill, min(remaining, limit))
             let left = max(0, remaining - total.asked)
-            if !dryRun, left == 0 {
-                try database { () throws(PostgresError) in try backfill.forget() }
+            let isUnreachable = hasStopped || total.asked > 0 && total.asked == total.unavailable
+            if !dryRun, left == 0, !isUnreachable {
+                try database { () throws(PostgresError) in try backfill.finish() }
             }
             output.print(
                 .object([
@@ -78,30 +86,31 @@ extension Backfill {
                         : "\(total.asked) looked for, \(total.found) found, "
                             + "\(total.unavailable) that nobody could tell of, \(left) left"
                 ])
+            if isUnreachable {
+                throw Failure(
+                    "the sources cannot be asked now; the same command goes on later", .unavailable)
+            }
         }
 
+        /// - Returns: what was done, and whether it was given up because nobody answers any more.
         private func work(
-            _ backfill: CoverBackfill, _ count: Int, _ earlier: CoverBackfill.Progress
-        ) async throws -> CoverBackfill.Progress {
+            _ backfill: inout CoverBackfill, _ count: Int
+        ) async throws -> (CoverBackfill.Progress, hasStopped: Bool) {
             var total = CoverBackfill.Progress()
-            let progress = Progress(
-                "covers", total: count + earlier.asked, done: earlier.asked)
+            let before = backfill.earlier.asked
+            let progress = Progress("covers", total: count + before, done: before)
             defer { progress.finish() }
             let start = ContinuousClock.now
-            while !dryRun, total.asked < count {
+            var unavailableInRow = 0
+            while !dryRun, total.asked < count, unavailableInRow < Self.unavailableMax {
                 try Interruption.check()
                 let books = try database { () throws(PostgresError) in
                     try backfill.next(min(concurrency, count - total.asked))
                 }
                 if books.isEmpty { break }
                 let found = await backfill.look(for: books)
-                // Nobody answers: what follows would fare no better.
-                if found.allSatisfy(\.isUnavailable) {
-                    throw Failure(
-                        "the sources cannot be asked now; the same command goes on later",
-                        .unavailable)
-                }
                 for (book, one) in zip(books, found) {
+                    unavailableInRow = one.isUnavailable ? unavailableInRow + 1 : 0
                     do throws(PostgresError) {
                         let done = try await backfill.save(one, of: book)
                         total.asked += done.asked
@@ -116,7 +125,7 @@ extension Backfill {
                 try? await Task.sleep(
                     until: start + .seconds(Double(total.asked) / rate), clock: .continuous)
             }
-            return total
+            return (total, unavailableInRow >= Self.unavailableMax)
         }
 
         private func openCovers(_ configuration: Configuration) throws -> Bookplate.Covers {

@@ -11,7 +11,8 @@ extension Storage {
             abstract: "Removes files that no row names, and rows whose pictures are gone.",
             discussion: """
                 The server removes such files by itself, a few times a day; here it is done now, and may be
-                done while servers run. A cover of which neither the full nor the large size is there is
+                done while servers run. Stopped, the same command goes on within a day with the folders that
+                were left. A cover of which neither the full nor the large size is there is
                 forgotten: the book gets its title card again. Where most covers are, a disk may not be
                 mounted, and it asks. Strangers stay.
 
@@ -22,6 +23,8 @@ extension Storage {
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var grace: GraceOptions
+        @Flag(help: "Begin with the first folder, wherever the last run has stopped.")
+        var restart = false
         @OptionGroup var trial: DryRunOptions
         @OptionGroup var confirmation: ConfirmationOptions
 
@@ -36,7 +39,8 @@ extension Storage {
             }
             Interruption.watch()
             let sweep = StorageSweep(
-                store, graceSeconds: grace.seconds, isDryRun: trial.dryRun, connection)
+                store, graceSeconds: grace.seconds, isDryRun: trial.dryRun, progress: .ofOperator,
+                connection)
             let progress = Progress("covers", total: total)
             let dangling = try await storing { () async throws(StorageError) in
                 try await sweep.checkOwner()
@@ -53,7 +57,10 @@ extension Storage {
                     byTyping: "\(dangling.records.count)")
             }
             let forgotten = try forget(dangling.records, connection)
-            let swept = try await storing { () async throws(StorageError) in try await sweep.run() }
+            let swept = try await storing { () async throws(StorageError) in
+                if restart { try await sweep.startOver() }
+                return try await sweep.run(onFolder: Storage.check)
+            }
             output.print(
                 .object(
                     [
@@ -64,6 +71,7 @@ extension Storage {
                         .init("titleCards", .int(swept.titleCards)),
                         .init("removedCovers", .int(swept.forgotten)),
                         .init("strangers", .int(swept.strangers)),
+                        .init("foldersBefore", .int(swept.foldersBefore)),
                     ] + forgotten.members),
                 lines: [
                     "\(swept.orphans) orphans with \(swept.orphanBytes) bytes, "
@@ -72,17 +80,18 @@ extension Storage {
                 ] + forgotten.lines)
         }
 
-        /// In small transactions: each holds up the writes of the users it is about.
+        /// In a transaction for each reader, whose writes it holds up, and no longer than for a batch.
         private func forget(
             _ records: [CoverRecord], _ connection: AdminConnection
         ) throws(Failure) -> Attempt<Int> {
             var count = 0
             var locks: [TableLock] = []
             var rest = records[...]
-            while !rest.isEmpty {
+            while let first = rest.first {
                 try Interruption.check()
-                let batch = rest.prefix(Self.batchMax)
-                rest = rest.dropFirst(Self.batchMax)
+                // They come in the order of readers.
+                let batch = rest.prefix(Self.batchMax).prefix { $0.user == first.user }
+                rest = rest.dropFirst(batch.count)
                 let attempt = try trial.attempt(connection) { () throws(AdministrationError) in
                     var count = 0
                     for record in batch where try DanglingCovers.forget(record, connection) {

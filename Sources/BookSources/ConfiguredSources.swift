@@ -41,15 +41,17 @@ extension CoverSources {
         _ configuration: SourceChain.Configuration, chain: SourceChain, web: WebAccess?,
         onFailure: @escaping @Sendable (SourceError) -> Void
     ) throws(FetchAllowList.InvalidEntry) {
-        let fetcher = try configuration.fetcher(reaching: [
-            configuration.openLibraryCoversURL, web?.url,
-        ])
+        let sources = [
+            configuration.openLibraryCoversURL, configuration.openLibraryURL,
+            configuration.googleBooksURL, configuration.isbnDBURL,
+        ]
+        let fetcher = try configuration.fetcher(reaching: sources + [web?.url])
         self.init(
             chain, openLibraryCoversURL: configuration.openLibraryCoversURL.map(withoutSlash),
             webSearch: web.map {
                 WebSearch(fetcher, url: withoutSlash($0.url), key: $0.key, model: $0.model)
             },
-            fetcher: fetcher, onFailure: onFailure)
+            fetcher: fetcher, operatorsURLs: sources.compactMap { $0 }, onFailure: onFailure)
     }
 }
 

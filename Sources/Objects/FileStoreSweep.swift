@@ -4,12 +4,28 @@ import Glibc
 extension FileStore {
     package func claim(for owner: String) async throws(ObjectError) -> Bool {
         try await threads.run { () throws(ObjectError) in
-            do throws(ObjectError) {
-                try root.create(Self.ownerFile, Array(owner.utf8))
-                try root.synchronize()
-            } catch .failed(_, errno: EEXIST) {}
+            if let isClaimed = try isClaimedNow(by: owner) { return isClaimed }
+            try writeOwner(owner)
             return try isClaimedNow(by: owner) ?? true
         }
+    }
+
+    /// As an object is written: whole, or not at all. What another has written meanwhile stays.
+    private func writeOwner(_ owner: String) throws(ObjectError) {
+        let staging = try process.folder(in: stagings)
+        let place = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        defer { try? staging.removeWrite(place) }
+        let folder = try staging.makeFolder(place)
+        try folder.create(Self.ownerFile, Array(owner.utf8))
+        // An older version left it empty where the machine crashed.
+        if let empty = try root.open(Self.ownerFile), empty.byteCount == 0 {
+            try folder.rename(Self.ownerFile, to: root, Self.ownerFile)
+        } else {
+            do throws(ObjectError) {
+                try folder.link(Self.ownerFile, to: root, Self.ownerFile)
+            } catch .failed(_, errno: EEXIST) {}
+        }
+        try root.synchronize()
     }
 
     package func isClaimed(by owner: String) async throws(ObjectError) -> Bool? {
@@ -20,7 +36,7 @@ extension FileStore {
 
     private func isClaimedNow(by owner: String) throws(ObjectError) -> Bool? {
         guard let bytes = try root.open(Self.ownerFile)?.bytes() else { return nil }
-        // One that a crash has left empty says nothing.
+        // An empty one says nothing.
         return bytes.isEmpty ? nil : bytes == Array(owner.utf8)
     }
 

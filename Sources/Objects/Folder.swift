@@ -76,6 +76,13 @@ final class Folder: Sendable {
         }
     }
 
+    /// Gives a file a second name, which nothing has.
+    func link(_ name: String, to target: Folder, _ newName: String) throws(ObjectError) {
+        guard linkat(descriptor, name, target.descriptor, newName, 0) == 0 else {
+            throw ObjectError(errno, "naming \(newName)")
+        }
+    }
+
     /// Removes a file, or an empty folder. What is gone is no error, nor is a folder that is not empty.
     func remove(_ name: String, isFolder: Bool = false) throws(ObjectError) {
         guard unlinkat(descriptor, name, isFolder ? AT_REMOVEDIR : 0) != 0 else { return }

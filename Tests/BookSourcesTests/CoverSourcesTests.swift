@@ -96,4 +96,16 @@ import Testing
         #expect(
             one.isOperators("https://o.example/1") && !one.isOperators("https://o.example.evil/1"))
     }
+
+    /// Pictures are beside the records, wherever on that host; not on another port of it.
+    @Test(arguments: [
+        ("http://books.lan:8000/books/content?id=1", true), ("http://books.lan:8000", false),
+        ("http://books.lan/books/content?id=1", false), ("http://books.lan:80001/1", false),
+        ("http://books.lan:8000@evil.example/1", false), ("https://books.lan:8000/1", false),
+    ])
+    func aMirrorsPicturesAreTheOperators(url: String, isOperators: Bool) {
+        let sources = CoverSources(
+            SourceChain([]), operatorsURLs: ["http://books.lan:8000/books/v1"])
+        #expect(sources.isOperators(url) == isOperators)
+    }
 }

@@ -156,6 +156,39 @@ import Testing
         }
     }
 
+    /// An idle server is small, and its next picture is made all the same.
+    @Test(.timeLimit(.minutes(1))) func anIdleProcessEndsAndIsStartedAgain() async throws {
+        let pool = try ImagerPool(processCount: 2, patience: .milliseconds(50))
+        for _ in 0..<2 {
+            _ = try await pool.titleCard(TitleCard(title: "Dune", author: nil, genre: nil))
+            while pool.runningCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
+        }
+        let busy = try ImagerPool(processCount: 1)
+        #expect(busy.runningCount == 1)
+    }
+
+    /// The kernel may have ended it for its memory while nobody had an image for it: the next one is read.
+    @Test(.timeLimit(.minutes(1))) func aProcessThatWasKilledIsStartedAgain() async throws {
+        // By a name of its own, so that it is told from other tests'.
+        let name = "/tmp/bookplate-imager-\(UInt64.random(in: 0...UInt64.max))"
+        try #require(symlink(ImagerPool.usualProgram, name) == 0)
+        defer { unlink(name) }
+        let pool = try ImagerPool(program: name, processCount: 1)
+        let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc")
+            .compactMap { Int32($0) }
+            .filter {
+                (try? String(contentsOfFile: "/proc/\($0)/cmdline", encoding: .utf8)) == name + "\0"
+            }
+        try #require(processes.count == 1)
+        kill(processes[0], SIGKILL)
+        // It is dead when nothing but its status is left.
+        while let status = try? String(
+            contentsOfFile: "/proc/\(processes[0])/stat", encoding: .utf8), !status.contains(") Z ")
+        { try await Task.sleep(for: .milliseconds(5)) }
+        _ = try await pool.titleCard(TitleCard(title: "Dune", author: nil, genre: nil))
+        #expect(pool.runningCount == 1)
+    }
+
     @Test func aProgramThatIsNotThereIsTold() {
         let error = #expect(throws: ImageError.self) {
             try ImagerPool(program: "/nowhere/bookplate-imager")

@@ -56,6 +56,37 @@ import Testing
         #expect(try await store.folders(of: .bookCovers) == [])
     }
 
+    /// Of many servers that start at once on one folder, those of one installation have it.
+    @Test func aStoreIsClaimedOnce() async throws {
+        let answers = try await withThrowingTaskGroup(of: (String, Bool).self) { tasks in
+            for index in 0..<16 {
+                tasks.addTask { [folder] in
+                    let owner = index % 2 == 0 ? "one" : "another"
+                    return (owner, try await FileStore(folder).claim(for: owner))
+                }
+            }
+            return try await tasks.reduce(into: [:]) { $0[$1.0, default: []].insert($1.1) }
+                as [String: Set<Bool>]
+        }
+        #expect(Set(answers.values) == [[true], [false]])
+        let owner = try #require(answers.first { $0.value == [true] }?.key)
+        #expect(try await store.isClaimed(by: owner) == true)
+        #expect(try await store.claim(for: "a third") == false)
+        for name in try files(folder + "/.staging") {
+            #expect(try files("\(folder)/.staging/\(name)").isEmpty)
+        }
+    }
+
+    /// A machine that crashed at the wrong moment left the name and no bytes.
+    @Test func anEmptyClaimIsNobodys() async throws {
+        let descriptor = Glibc.open(folder + "/.owner", O_CREAT | O_WRONLY, 0o600)
+        #expect(descriptor >= 0)
+        close(descriptor)
+        #expect(try await store.isClaimed(by: "one") == nil)
+        #expect(try await store.claim(for: "one"))
+        #expect(try await store.claim(for: "another") == false)
+    }
+
     /// A sweep must not take a version whose row is about to come.
     @Test func aPendingWriteIsNotListed() async throws {
         let write = try await store.write(key, version: Self.version, Self.variants)

@@ -97,9 +97,6 @@ import Testing
                 return
             }
             await #expect(throws: PostgresError.closed) { _ = try await pool.rows("SELECT 1") }
-            await #expect(throws: PostgresError.closed) {
-                try await pool.transaction { _ in .commit(()) }
-            }
         }
     }
 

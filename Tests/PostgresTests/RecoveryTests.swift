@@ -110,9 +110,6 @@ import Testing
                 return
             }
             #expect(reason.contains("/nowhere"))
-            await #expect(throws: PostgresError.self) {
-                try await pool.transaction { _ in .commit(()) }
-            }
             #expect(await pool.metrics().readyConnectionCount == 0)
         }
         let retries = events.all.compactMap {

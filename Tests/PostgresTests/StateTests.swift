@@ -184,23 +184,12 @@ struct SplitMix: RandomNumberGenerator {
         #expect(state.memberForSegment() == 0)
     }
 
-    @Test func neverChoosesWhatIsNotReadyOrLeased() {
-        var state = state([0, 1, 2])
+    @Test func neverChoosesWhatIsNotReady() {
+        var state = state([0, 1])
         state.members[0].isReady = false
-        state.members[1].isLeased = true
-        #expect(state.memberForSegment() == 2)
-        state.members[2].isReady = false
+        #expect(state.memberForSegment() == 1)
+        state.members[1].isReady = false
         #expect(state.memberForSegment() == nil)
-        #expect(state.memberForLease() == nil)
-    }
-
-    @Test func leavesOneConnectionToSegments() {
-        var state = state([0, 0, 0])
-        state.members[0].isLeased = true
-        #expect(state.memberForLease() == 1)
-        state.members[1].isLeased = true
-        #expect(state.memberForLease() == nil)
-        #expect(self.state([0]).memberForLease() == 0)
     }
 
     @Test func hasABoundOnWhatWaits() {

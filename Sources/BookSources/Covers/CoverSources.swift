@@ -58,18 +58,25 @@ package final class CoverSources: Sendable {
     private let webSearch: WebSearch?
     /// Reaches the hosts that the operator has named.
     package let fetcher: Fetcher?
+    /// `https://host:port/` of the sources' own addresses: a mirror's pictures are beside its records.
+    private let operatorsOrigins: [String]
     private let pace = Mutex(RequestPace(numberLimit, now: .now))
     private let onFailure: @Sendable (SourceError) -> Void
 
-    /// - Parameter onFailure: told of each search of the web that failed, for the log.
+    /// - Parameters:
+    ///   - operatorsURLs: where the operator says that the sources are.
+    ///   - onFailure: told of each search of the web that failed, for the log.
     package init(
         _ chain: SourceChain, openLibraryCoversURL: String? = nil, webSearch: WebSearch? = nil,
-        fetcher: Fetcher? = nil, onFailure: @escaping @Sendable (SourceError) -> Void = { _ in }
+        fetcher: Fetcher? = nil, operatorsURLs: [String] = [],
+        onFailure: @escaping @Sendable (SourceError) -> Void = { _ in }
     ) {
         self.chain = chain
         self.openLibraryCoversURL = openLibraryCoversURL
         self.webSearch = webSearch
         self.fetcher = fetcher
+        operatorsOrigins = (operatorsURLs + [openLibraryCoversURL].compactMap { $0 }).map(
+            origin(of:))
         self.onFailure = onFailure
     }
 
@@ -80,7 +87,7 @@ package final class CoverSources: Sendable {
 
     /// Whether an address is at a place that the operator has named, which may be private.
     package func isOperators(_ url: String) -> Bool {
-        openLibraryCoversURL.map { url.hasPrefix($0 + "/") } ?? false
+        operatorsOrigins.contains { url.hasPrefix($0) }
     }
 
     /// Asks the places of a stage.
@@ -91,13 +98,13 @@ package final class CoverSources: Sendable {
     ) async -> CoverOffers {
         switch stage {
         case .links:
-            return CoverOffers(offers: offers(book.links.filter { isOn($0.source) }))
+            return CoverOffers(offers: offers(book.links))
         case .number:
             guard let number = book.number else { return CoverOffers() }
             let found = await chain.covers(
                 number: number, title: book.title, author: nil,
                 within: ContinuousClock.now.duration(to: deadline))
-            var offers = offers(found.candidates)
+            var offers = found.candidates.map(Self.offer)
             if !offers.contains(where: { $0.source == .openLibrary }),
                 let offer = openLibraryOffer(number)
             {
@@ -108,7 +115,8 @@ package final class CoverSources: Sendable {
             let found = await chain.covers(
                 number: nil, title: book.title, author: book.author,
                 within: ContinuousClock.now.duration(to: deadline))
-            return CoverOffers(offers: offers(found.candidates), hasFailures: found.hasFailures)
+            return CoverOffers(
+                offers: found.candidates.map(Self.offer), hasFailures: found.hasFailures)
         case .web:
             guard let webSearch else { return CoverOffers() }
             do throws(SourceError) {
@@ -121,7 +129,11 @@ package final class CoverSources: Sendable {
         }
     }
 
-    /// A link in the catalogue may be of a source that has been switched off since.
+    /// What the catalogue knows of; a link in it may be of a source that has been switched off since.
+    package func offers(_ links: [CoverCandidate]) -> [CoverOffer] {
+        links.filter { isOn($0.source) }.map(Self.offer)
+    }
+
     private func isOn(_ source: SourceName) -> Bool {
         chain.names.contains(source) || source == .openLibrary && openLibraryCoversURL != nil
     }
@@ -136,7 +148,13 @@ package final class CoverSources: Sendable {
             url: "\(openLibraryCoversURL)/b/isbn/\(number.isbn13)-L.jpg?default=false")
     }
 
-    private func offers(_ candidates: [CoverCandidate]) -> [CoverOffer] {
-        candidates.map { CoverOffer(source: $0.source, url: $0.url) }
+    private static func offer(_ candidate: CoverCandidate) -> CoverOffer {
+        CoverOffer(source: candidate.source, url: candidate.url)
     }
+}
+
+/// `https://host:port/` of an address.
+private func origin(of url: String) -> String {
+    url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3)
+        .joined(separator: "/") + "/"
 }

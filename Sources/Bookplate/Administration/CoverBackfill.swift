@@ -6,7 +6,9 @@ import Telemetry
 /// Looks for covers of all books that have none: `bookplate-admin backfill covers`.
 ///
 /// Reader by reader, in the order of ids. Where it is stands in the database, moved on in the transaction
-/// that keeps what was found: stopped anywhere, it goes on with the next book.
+/// that keeps what was found: stopped anywhere, it goes on with the next book. It goes past books that nobody could
+/// tell of; but while these follow one another, nothing is written down: where no source can be reached at all, the next run
+/// asks for the same ones.
 package struct CoverBackfill {
     package struct Progress: Sendable, Equatable {
         /// Books that were looked for.
@@ -26,53 +28,63 @@ package struct CoverBackfill {
         let sought: SoughtBook
     }
 
+    private static let task = "covers"
+
     private let connection: AdminConnection
     private let search: CoverSearch
+    /// The last book that was looked for.
+    private var position: CoverRecord.Position?
+    /// What this run and the one that it goes on from have done.
+    private var total: Progress
+    /// What an earlier run has done that was stopped; nothing where there is none.
+    package let earlier: Progress
 
-    package init(_ connection: AdminConnection, _ sources: CoverSources, covers: Covers) {
+    /// - Parameter startsOver: from the first book, wherever the last run has stopped.
+    /// - Returns: nil where another one is under way.
+    package init?(
+        _ connection: AdminConnection, _ sources: CoverSources, covers: Covers, startsOver: Bool
+    ) throws(PostgresError) {
+        let isOnly = try connection.query(
+            "SELECT pg_try_advisory_lock(hashtext('backfill covers'))"
+        ).bool(0, 0)
+        guard isOnly == true else { return nil }
         self.connection = connection
         search = CoverSearch(sources, covers: covers, metrics: Metrics())
+        var earlier = Progress()
+        if !startsOver, let checkpoint = try Checkpoint.of(Self.task, connection),
+            let position = CoverRecord.Position(checkpoint.position)
+        {
+            self.position = position
+            earlier.asked = checkpoint.done
+            earlier.found = checkpoint.found
+        }
+        self.earlier = earlier
+        total = earlier
     }
 
-    /// Makes sure that it is the only one.
-    ///
-    /// - Returns: false where another one is under way.
-    package func begin() throws(PostgresError) -> Bool {
-        try connection.query("SELECT pg_try_advisory_lock(hashtext('backfill covers'))")
-            .bool(0, 0) ?? false
-    }
-
-    /// What an earlier run has done that was stopped; nothing where there is none.
-    package func earlier() throws(PostgresError) -> Progress {
-        let rows = try connection.query("SELECT asked, found FROM cover_backfill")
-        var progress = Progress()
-        progress.asked = Int(rows.int64(0, 0) ?? 0)
-        progress.found = Int(rows.int64(0, 1) ?? 0)
-        return progress
-    }
-
-    /// Forgets where it is: the next run begins with the first book.
-    package func forget() throws(PostgresError) {
-        try connection.execute("DELETE FROM cover_backfill")
+    /// The next run begins with the first book.
+    package func finish() throws(PostgresError) {
+        try Checkpoint.forget(Self.task, connection)
     }
 
     /// How many books are left.
     package func remaining() throws(PostgresError) -> Int {
         Int(
-            try connection.query("SELECT count(*) FROM books b WHERE \(Self.isDue)")
-                .int64(0, 0) ?? 0)
+            try connection.query(
+                "SELECT count(*) FROM books b WHERE \(Self.isDue)", positionParameters
+            ).int64(0, 0) ?? 0)
     }
 
     /// The next books.
     package func next(_ count: Int) throws(PostgresError) -> [Book] {
-        var parameters = Parameters()
+        var parameters = positionParameters
         parameters.append(int32: Int32(clamping: count))
         let rows = try connection.query(
             """
             SELECT b.title, coalesce(b.author, e.authors[1]), coalesce(b.isbn13, e.isbn13), \
             coalesce(e.cover_links, '{}'), b.cover_wanted_at, b.user_id, b.id \
             FROM books b LEFT JOIN editions e ON e.id = b.edition_id \
-            WHERE \(Self.isDue) ORDER BY b.user_id, b.id LIMIT $1
+            WHERE \(Self.isDue) ORDER BY b.user_id, b.id LIMIT $3
             """, parameters)
         return (0..<rows.count).compactMap { row in
             guard let sought = SoughtBook(rows, row), let user = rows.uuid(row, 5),
@@ -110,15 +122,18 @@ package struct CoverBackfill {
     }
 
     /// Keeps what was found for a book, and goes on to the next.
-    package func save(_ found: Found, of book: Book) async throws(PostgresError) -> Progress {
+    package mutating func save(
+        _ found: Found, of book: Book
+    ) async throws(PostgresError) -> Progress {
         var progress = Progress()
         progress.asked = 1
+        position = CoverRecord.Position(user: book.wish.user, book: book.wish.book)
+        total.asked += 1
         switch found.outcome {
-        case .nothing: try end(book, as: .notFound, isFound: false)
-        case .unavailable:
-            progress.unavailable = 1
-            try pass(book)
+        case .nothing: try end(book, as: .notFound)
+        case .unavailable: progress.unavailable = 1
         case .found(let images, let source):
+            total.found += 1
             let kept = try await keep(images, source, book)
             progress.found = kept ? 1 : 0
             progress.failed = kept ? 0 : 1
@@ -126,7 +141,7 @@ package struct CoverBackfill {
         return progress
     }
 
-    private func keep(
+    private mutating func keep(
         _ images: CoverImages, _ source: CoverSource, _ book: Book
     ) async throws(PostgresError) -> Bool {
         let covers = search.covers
@@ -135,12 +150,12 @@ package struct CoverBackfill {
             staged = try await covers.stage(
                 images, user: book.wish.user, book: book.wish.book, source: source)
         } catch {
-            try end(book, as: .failed, isFound: false)
+            try fail(book)
             return false
         }
         do throws(PostgresError) {
             var version: String?
-            try inTurn(book, isFound: true) { () throws(PostgresError) in
+            try inTurn(book) { () throws(PostgresError) in
                 version = try connection.query(
                     StagedCover.setFoundCover.text,
                     staged.foundParameters(wantedAt: book.wish.wantedAt)
@@ -150,7 +165,7 @@ package struct CoverBackfill {
             return version != nil
         } catch .server(let error) where error.sqlState.rawValue == "BP413" {
             await covers.settle(staged, kept: nil)
-            try end(book, as: .failed, isFound: false)
+            try fail(book)
             return false
         } catch {
             await covers.settle(staged, failed: error)
@@ -158,34 +173,29 @@ package struct CoverBackfill {
         }
     }
 
-    private func end(
-        _ book: Book, as status: CoverSearchEnd, isFound: Bool
-    ) throws(PostgresError) {
-        try inTurn(book, isFound: isFound) { () throws(PostgresError) in
+    private mutating func fail(_ book: Book) throws(PostgresError) {
+        total.found -= 1
+        try end(book, as: .failed)
+    }
+
+    private func end(_ book: Book, as status: CoverSearchEnd) throws(PostgresError) {
+        try inTurn(book) { () throws(PostgresError) in
             try connection.query(CoverWish.end.text, book.wish.ended(as: status))
         }
     }
 
-    private func pass(_ book: Book) throws(PostgresError) {
-        try inTurn(book, isFound: false) { () throws(PostgresError) in }
-    }
-
     /// Runs the work in the book's owner's turn, and notes in the same transaction that it is done.
     private func inTurn(
-        _ book: Book, isFound: Bool, _ work: () throws(PostgresError) -> Void
+        _ book: Book, _ work: () throws(PostgresError) -> Void
     ) throws(PostgresError) {
+        let position = CoverRecord.Position(user: book.wish.user, book: book.wish.book)
+        let checkpoint = Checkpoint(
+            position: position.text, done: total.asked, found: total.found)
         try connection.execute("BEGIN")
         do throws(PostgresError) {
             try connection.query("SELECT take_turns($1)", .of(book.wish.user))
             try work()
-            var parameters = Parameters.of(book.wish.user, book.wish.book)
-            parameters.append(int64: isFound ? 1 : 0)
-            try connection.query(
-                """
-                INSERT INTO cover_backfill AS r (reader, book, asked, found) VALUES ($1, $2, 1, $3) \
-                ON CONFLICT (is_only) DO UPDATE SET reader = excluded.reader, book = excluded.book, \
-                asked = r.asked + 1, found = r.found + excluded.found
-                """, parameters)
+            try checkpoint.keep(as: Self.task, connection)
             try connection.execute("COMMIT")
         } catch {
             try? connection.execute("ROLLBACK")
@@ -193,10 +203,17 @@ package struct CoverBackfill {
         }
     }
 
+    private var positionParameters: Parameters {
+        var parameters = Parameters()
+        parameters.append(uuid: position?.user)
+        parameters.append(uuid: position?.book)
+        return parameters
+    }
+
     /// A book whose search has just begun is a server's; one whose search nobody ended is anybody's.
     private static let isDue = """
         NOT EXISTS (SELECT FROM covers c WHERE c.user_id = b.user_id AND c.book_id = b.id) \
         AND (b.cover_wanted_at IS NULL OR b.cover_wanted_at < now() - interval '2 hours') \
-        AND NOT EXISTS (SELECT FROM cover_backfill r WHERE (b.user_id, b.id) <= (r.reader, r.book))
+        AND ($1::uuid IS NULL OR (b.user_id, b.id) > ($1, $2))
         """
 }

@@ -42,16 +42,9 @@ package struct ThumbnailBackfill {
         self.connection = connection
         self.isDryRun = isDryRun
         guard !startsOver else { return }
-        let rows = try connection.query(
-            "SELECT position, done FROM backfill_checkpoints WHERE task = $1", Self.taskName)
-        position = rows.text(0, 0).flatMap { .init($0) }
-        doneBefore = position == nil ? 0 : Int(rows.int64(0, 1) ?? 0)
-    }
-
-    private static var taskName: Parameters {
-        var parameters = Parameters()
-        parameters.append(text: task)
-        return parameters
+        let checkpoint = try Checkpoint.of(Self.task, connection)
+        position = checkpoint.flatMap { .init($0.position) }
+        doneBefore = position == nil ? 0 : checkpoint?.done ?? 0
     }
 
     /// Looks at the next covers and mends them.
@@ -61,9 +54,8 @@ package struct ThumbnailBackfill {
         let records = try page(countMax)
         guard let last = records.last else {
             if !isDryRun {
-                _ = try asking { () throws(PostgresError) in
-                    try connection.query(
-                        "DELETE FROM backfill_checkpoints WHERE task = $1", Self.taskName)
+                try asking { () throws(PostgresError) in
+                    try Checkpoint.forget(Self.task, connection)
                 }
             }
             return nil
@@ -86,7 +78,10 @@ package struct ThumbnailBackfill {
         self.position = position
         doneBefore += records.count
         if !isDryRun {
-            try asking { () throws(PostgresError) in try keep(position) }
+            let checkpoint = Checkpoint(position: position.text, done: doneBefore)
+            try asking { () throws(PostgresError) in
+                try checkpoint.keep(as: Self.task, connection)
+            }
         }
         return summary
     }
@@ -189,19 +184,6 @@ package struct ThumbnailBackfill {
 
     private func isCurrent(_ record: CoverRecord) throws(StorageError) -> Bool {
         try asking { () throws(PostgresError) in try record.isCurrent(connection) }
-    }
-
-    /// Writes down where the run has come to.
-    private func keep(_ position: CoverRecord.Position) throws(PostgresError) {
-        var parameters = Self.taskName
-        parameters.append(text: position.text)
-        parameters.append(int64: Int64(doneBefore))
-        try connection.query(
-            """
-            INSERT INTO backfill_checkpoints AS b (task, position, done) VALUES ($1, $2, $3) \
-            ON CONFLICT (task) DO UPDATE \
-            SET position = excluded.position, done = excluded.done, updated_at = now()
-            """, parameters)
     }
 
     private func asking<Value>(

@@ -1,5 +1,4 @@
 import BookSources
-import HTTPFetch
 import Images
 import Telemetry
 
@@ -13,16 +12,13 @@ struct CoverSearch: Sendable {
         case unavailable
     }
 
-    /// Of the places of one stage, and then of its pictures.
+    /// Of the places of one stage.
     private static let stageBudget = Duration.seconds(9)
     private static let webBudget = Duration.seconds(20)
-    private static let pictureBudget = Duration.seconds(6)
     /// A reader is told after a minute; this is over before.
     static let budget = Duration.seconds(42)
     /// Pictures looked at in one stage.
     private static let offersMax = 8
-    /// A picture larger than this is no cover but somebody's scan for print.
-    private static let pictureBytesMax = 15 << 20
 
     let sources: CoverSources
     let covers: Covers
@@ -65,9 +61,12 @@ struct CoverSearch: Sendable {
                 count += 1
                 if count > Self.offersMax || ContinuousClock.now >= end { break }
                 switch await look(at: offer, by: end) {
-                case .usable(let candidate):
+                case .usable(let images, let quality):
                     if let source = offer.source { served.insert(source) }
-                    if candidate.quality > best?.quality ?? 0 { best = candidate }
+                    if quality > best?.quality ?? 0 {
+                        best = Candidate(
+                            images: images, source: CoverSource(offer.source), quality: quality)
+                    }
                 case .missing, .refused: break
                 case .failed: hasFailures = true
                 }
@@ -94,69 +93,11 @@ struct CoverSearch: Sendable {
         }
     }
 
-    // MARK: - One picture
-
-    private enum Look {
-        case usable(Candidate)
-        case refused, missing, failed
-
-        var name: String {
-            switch self {
-            case .usable: "usable"
-            case .refused: "refused"
-            case .missing: "missing"
-            case .failed: "failed"
-            }
-        }
-    }
-
-    private func look(at offer: CoverOffer, by end: ContinuousClock.Instant) async -> Look {
-        let look = await judged(offer, by: end)
+    private func look(at offer: CoverOffer, by end: ContinuousClock.Instant) async -> CoverLook {
+        let look = await covers.look(
+            at: offer, of: sources, within: ContinuousClock.now.duration(to: end))
         counts.count(look.name, of: offer.source)
         return look
-    }
-
-    private func judged(_ offer: CoverOffer, by end: ContinuousClock.Instant) async -> Look {
-        let response: FetchResponse
-        do throws(FetchError) {
-            // Only where the operator's own setting leads may be private; all else is a stranger's word.
-            let fetcher =
-                offer.source == .openLibrary && sources.isOperators(offer.url)
-                ? sources.fetcher ?? covers.fetcher : covers.fetcher
-            response = try await fetcher.fetch(
-                FetchRequest(
-                    url: offer.url, headers: [("Accept", "image/*")],
-                    deadline: min(Self.pictureBudget, ContinuousClock.now.duration(to: end)),
-                    bodyBytesMax: Self.pictureBytesMax))
-        } catch {
-            switch error {
-            case .invalidURL, .invalidRequest, .addressRefused, .redirectRefused, .tooLarge,
-                .tooManyRedirects, .notHTTP:
-                return .refused
-            case .hostNotFound, .connectionFailed, .tlsFailed, .timedOut, .interrupted,
-                .cancelled, .overloaded, .failed:
-                // Addresses on the web are often dead; of a source that cannot be it is no answer.
-                return offer.source == nil ? .missing : .failed
-            }
-        }
-        switch response.status {
-        case 200: break
-        case 429, 500...: return offer.source == nil ? .missing : .failed
-        default: return .missing
-        }
-        let images: CoverImages
-        do throws(ImageError) {
-            images = try await covers.images.cover(from: response.body)
-        } catch .unsupported {
-            return .refused
-        } catch {
-            return .failed
-        }
-        guard case .usable(let quality) = CoverJudgement(images, bytes: response.body) else {
-            return .refused
-        }
-        return .usable(
-            Candidate(images: images, source: CoverSource(offer.source), quality: quality))
     }
 }
 

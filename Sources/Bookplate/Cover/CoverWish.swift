@@ -31,15 +31,20 @@ extension SoughtBook {
     /// Of a row's first four cells: title, author, ISBN, the catalogue's links; nil where there is none.
     init?(_ rows: Rows, _ row: Int) {
         guard row < rows.count, let title = rows.text(row, 0) else { return nil }
-        let links = (rows.texts(row, 3) ?? []).compactMap { link -> CoverCandidate? in
-            guard let space = link.firstIndex(of: " "),
-                let source = SourceName(rawValue: String(link[..<space]))
-            else { return nil }
-            return CoverCandidate(source: source, url: String(link[link.index(after: space)...]))
-        }
         self.init(
             title: title, author: rows.text(row, 1),
-            number: rows.text(row, 2).flatMap { ISBN($0) }.map { BookNumber($0) }, links: links)
+            number: rows.text(row, 2).flatMap { ISBN($0) }.map { BookNumber($0) },
+            links: (rows.texts(row, 3) ?? []).compactMap { CoverCandidate(link: $0) })
+    }
+}
+
+extension CoverCandidate {
+    /// As the catalogue keeps it: the source, a space and the address.
+    init?(link: String) {
+        guard let space = link.firstIndex(of: " "),
+            let source = SourceName(rawValue: String(link[..<space]))
+        else { return nil }
+        self.init(source: source, url: String(link[link.index(after: space)...]))
     }
 }
 
@@ -81,7 +86,8 @@ extension Cover {
     /// Books of one `fetchMissingCovers`.
     static let missingMax: Int32 = 500
 
-    /// Looks for covers of the books that have none; those that are looked for already are left alone.
+    /// Looks for covers of the books that have none. Left alone are those that are looked for already, a search may go on for
+    /// half an hour, and those that nobody had a cover of a day ago and that are the same.
     static let fetchMissing = LeafMutation { _, request throws(BookplateError) in
         guard !request.services.coverSources.isEmpty else {
             _ = try request.caller()
@@ -102,7 +108,9 @@ extension Cover {
         """
         UPDATE books b SET cover_status = 'FETCHING', cover_wanted_at = now() \
         WHERE b.user_id = $1 AND b.id IN (SELECT m.id FROM books m WHERE m.user_id = $1 \
-        AND (m.cover_status <> 'FETCHING' OR m.cover_wanted_at < now() - interval '1 minute') \
+        AND (m.cover_wanted_at IS NULL OR m.cover_wanted_at < now() - interval '1 hour') \
+        AND (m.cover_status <> 'NOT_FOUND' OR coalesce(m.cover_sought_at, '-infinity') \
+        < greatest(m.updated_at, now() - interval '1 day')) \
         AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = $1 AND c.book_id = m.id) \
         ORDER BY m.added_at DESC, m.id DESC LIMIT $2)
         """)

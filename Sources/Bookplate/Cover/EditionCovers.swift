@@ -16,52 +16,77 @@ struct EditionCovers: Sendable {
 
     let covers: Covers
     let sources: SourceChain
+    let coverSources: CoverSources
 
     init(_ services: Services) {
         covers = services.covers
         sources = services.bookSources
+        coverSources = services.coverSources
+    }
+
+    /// What fetching pictures came to.
+    struct Progress {
+        var found = 0
+        /// Those whose picture somebody may have who could not say. They were written down as such when they were taken, so
+        /// that a crash leaves them so as well.
+        var late = 0
     }
 
     /// Fetches pictures for editions, rows of id, ISBN and links.
-    ///
-    /// - Returns: how many have one now.
-    func fetch(_ editions: Rows, in job: JobContext) async throws(JobError) -> Int {
-        var count = 0
+    func fetch(_ editions: Rows, in job: JobContext) async throws(JobError) -> Progress {
+        var progress = Progress()
+        var missing: [UUID] = []
         for row in 0..<editions.count {
             if Task.isCancelled { throw .retry("The server stopped.") }
             guard let id = editions.uuid(row, 0) else { continue }
             var links = editions.texts(row, 2) ?? []
+            var isLate = false
             if links.isEmpty, let isbn = editions.text(row, 1).flatMap({ ISBN($0) }) {
-                links = try await ask(for: isbn, in: job)
+                (links, isLate) = try await ask(for: isbn, in: job)
             }
-            guard let images = await best(of: links) else { continue }
-            try await store(images, of: id, in: job)
-            count += 1
+            switch await best(of: links, &isLate) {
+            case let images?:
+                try await store(images, of: id, in: job)
+                progress.found += 1
+            case nil where isLate: progress.late += 1
+            case nil: missing.append(id)
+            }
         }
-        return count
+        if !missing.isEmpty {
+            var parameters = Parameters()
+            parameters.append(uuids: missing)
+            _ = try await job.write { [parameters] in $0.append(Self.miss, parameters) }
+        }
+        return progress
     }
 
     /// Where the sources say that pictures are; what else they say of the book is kept as well.
-    private func ask(for isbn: ISBN, in job: JobContext) async throws(JobError) -> [String] {
+    private func ask(
+        for isbn: ISBN, in job: JobContext
+    ) async throws(JobError) -> (links: [String], isLate: Bool) {
         let lookup = await sources.edition(BookNumber(isbn), within: Self.budget)
+        let isLate = !lookup.failures.isEmpty
         guard let record = lookup.record, let facts = EditionFacts(record, isbn: isbn) else {
-            return []
+            return ([], isLate)
         }
         _ = try await job.write { facts.append(to: &$0) }
-        return facts.coverLinks
+        return (facts.coverLinks, isLate)
     }
 
     /// The first that is good enough, or the best.
-    private func best(of links: [String]) async -> CoverImages? {
+    ///
+    /// - Parameter isLate: set where one could not be looked at.
+    private func best(of links: [String], _ isLate: inout Bool) async -> CoverImages? {
+        let candidates = links.prefix(Self.linksMax).compactMap { CoverCandidate(link: $0) }
         var best: (images: CoverImages, quality: Int)?
-        for link in links.prefix(Self.linksMax) {
-            guard let url = link.split(separator: " ").last,
-                let bytes = try? await covers.download(String(url)),
-                let images = try? await covers.decode(bytes),
-                case .usable(let quality) = CoverJudgement(images, bytes: bytes)
-            else { continue }
-            if quality > best?.quality ?? -1 { best = (images, quality) }
-            if quality >= CoverJudgement.goodEnough { break }
+        for offer in coverSources.offers(candidates) {
+            switch await covers.look(at: offer, of: coverSources) {
+            case .usable(let images, let quality):
+                if quality > best?.quality ?? -1 { best = (images, quality) }
+                if quality >= CoverJudgement.goodEnough { return images }
+            case .refused, .missing: continue
+            case .failed: isLate = true
+            }
         }
         return best?.images
     }
@@ -104,6 +129,7 @@ struct EditionCovers: Sendable {
     }
 
     private static let setCover = Statement("SELECT set_edition_cover($1, $2, $3)")
+    private static let miss = Statement("SELECT miss_edition_covers($1)")
 }
 
 /// Fetches the picture of a book that has just come into the catalogue.
@@ -121,7 +147,9 @@ struct FetchEditionCover: JobHandler {
             parameters.append(text: payload.isbn13)
             segment.append(Self.take, parameters)
         }
-        _ = try await editions.fetch(rows[0], in: job)
+        let progress = try await editions.fetch(rows[0], in: job)
+        // After the last attempt it waits with the others.
+        if progress.late > 0 { throw .retry("A source of covers cannot answer.") }
     }
 
     private static let take = Statement(
@@ -139,17 +167,20 @@ struct FetchEditionCovers: JobHandler {
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         // An installation that asks nobody outside asks for no picture either.
-        guard !editions.sources.names.isEmpty else { return }
+        guard !editions.coverSources.isEmpty else { return }
         let rows = try await job.write { segment in
             var parameters = Parameters()
             parameters.append(int32: Self.countMax)
             segment.append(Self.take, parameters)
         }
-        let count = try await editions.fetch(rows[0], in: job)
+        let progress = try await editions.fetch(rows[0], in: job)
         if rows[0].count > 0 {
             job.logger.info(
                 "catalogue covers were looked for",
-                metadata: ["editions": "\(rows[0].count)", "found": "\(count)"])
+                metadata: [
+                    "editions": "\(rows[0].count)", "found": "\(progress.found)",
+                    "late": "\(progress.late)",
+                ])
         }
     }
 

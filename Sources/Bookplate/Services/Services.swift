@@ -53,6 +53,9 @@ package final class Services: Sendable {
         self.logger = logger
         self.metrics = metrics
         self.slowOperation = slowOperation
+        let imagers = metrics.gauge(
+            "bookplate_imager_processes", "Programs beside the server that read images.")
+        metrics.beforeReading { imagers.set(covers.images.runningCount) }
         identities = Identities(
             issuers: issuers, keySets: keySets, makeKeySet: makeKeySet, logger: logger)
     }

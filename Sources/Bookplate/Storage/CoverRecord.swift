@@ -96,18 +96,19 @@ package struct CoverRecord: Sendable {
 
         var text: String { "\(user)/\(book)" }
 
-        init(_ record: CoverRecord) {
-            user = record.user
-            book = record.book
+        init(user: UUID, book: UUID) {
+            self.user = user
+            self.book = book
         }
+
+        init(_ record: CoverRecord) { self.init(user: record.user, book: record.book) }
 
         init?(_ text: String) {
             let parts = text.split(separator: "/")
             guard parts.count == 2, let user = UUID(String(parts[0])),
                 let book = UUID(String(parts[1]))
             else { return nil }
-            self.user = user
-            self.book = book
+            self.init(user: user, book: book)
         }
     }
 

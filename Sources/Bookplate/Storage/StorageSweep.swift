@@ -22,6 +22,8 @@ package struct StorageSweep {
         package var titleCards = 0
         /// Versions of covers that had been replaced or removed, and whose end is now written down.
         package var forgotten = 0
+        /// Folders that an earlier sweep had done with, which was stopped.
+        package var foldersBefore = 0
 
         package init() {}
 
@@ -36,27 +38,37 @@ package struct StorageSweep {
     package static let graceSeconds = 3600
 
     private static let batchMax = 500
+    /// Folders after which it is written down how far it has come.
+    private static let foldersPerCheckpoint = 100
 
     let store: any ObjectStore
     let ask: Ask
     let graceSeconds: Int
     /// Everything is looked for, and nothing of the store is touched; `ask` undoes its own.
     let isDryRun: Bool
+    /// Where it is written down how far it has come; nil where it always begins with the first folder.
+    let progress: SweepProgress?
 
     package init(
         _ store: any ObjectStore, graceSeconds: Int = graceSeconds, isDryRun: Bool = false,
-        _ ask: @escaping Ask
+        progress: SweepProgress? = nil, _ ask: @escaping Ask
     ) {
         self.store = store
         self.ask = ask
         self.graceSeconds = graceSeconds
         self.isDryRun = isDryRun
+        self.progress = isDryRun ? nil : progress
     }
 
-    /// - Parameter onFound: called for each file that is at fault, with its name below the store's folder.
+    /// Sweeps all of the store, or what a sweep has left to do that was stopped.
+    ///
+    /// - Parameters:
+    ///   - onFound: called for each file that is at fault, with its name below the store's folder.
+    ///   - onFolder: called before each folder; what it throws ends the sweep.
     /// - Throws: `.foreign` where the store belongs to another database; nothing has happened then.
     package func run(
-        onFound: (Found, String) -> Void = { _, _ in }
+        onFound: (Found, String) -> Void = { _, _ in },
+        onFolder: () throws(StorageError) -> Void = {}
     ) async throws(StorageError) -> Summary {
         try await checkOwner()
         var summary = Summary()
@@ -64,16 +76,30 @@ package struct StorageSweep {
             try await store.sweepDeadWrites(isDryRun: isDryRun)
         }
         summary.forgotten = try await forgetLeft()
+        var done = try await progress?.last(ask)
+        summary.foldersBefore = done?.count ?? 0
         for bucket in Bucket.allCases {
             let folders = try await storing { () async throws(ObjectError) in
                 try await store.folders(of: bucket)
-            }
+            }.sorted()
             for folder in folders {
+                let place = SweepProgress.Place(bucket: bucket, folder: folder)
+                if let done, done.place >= place { continue }
+                try onFolder()
                 try await sweep(folder, of: bucket, &summary, onFound)
+                let count = (done?.count ?? 0) + 1
+                done = .init(place: place, count: count)
+                if let progress, let done, count.isMultiple(of: Self.foldersPerCheckpoint) {
+                    try await progress.keep(done, ask)
+                }
             }
         }
+        try await progress?.forget(ask)
         return summary
     }
+
+    /// The next run begins with the first folder.
+    package func startOver() async throws(StorageError) { try await progress?.forget(ask) }
 
     package enum Found: String, Sendable { case orphan, stranger }
 

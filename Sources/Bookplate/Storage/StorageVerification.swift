@@ -55,9 +55,9 @@ package struct StorageVerification {
     ) async throws(StorageError) -> Summary {
         var summary = Summary()
         let sweep = StorageSweep(store, graceSeconds: graceSeconds, isDryRun: true, connection)
-        let swept = try await sweep.run { found, file in
-            summary.add(found == .orphan ? .orphan : .stranger, file)
-        }
+        let swept = try await sweep.run(
+            onFound: { found, file in summary.add(found == .orphan ? .orphan : .stranger, file) },
+            onFolder: { () throws(StorageError) in try onProgress(0) })
         summary.deadWrites = swept.deadWrites
         var position: CoverRecord.Position?
         while true {
@@ -138,9 +138,10 @@ func concurrently<Element: Sendable, Value: Sendable>(
 extension StorageSweep {
     /// As an operator sweeps. In a dry run every transaction is undone.
     package init(
-        _ store: any ObjectStore, graceSeconds: Int, isDryRun: Bool, _ connection: AdminConnection
+        _ store: any ObjectStore, graceSeconds: Int, isDryRun: Bool,
+        progress: SweepProgress? = nil, _ connection: AdminConnection
     ) {
-        self.init(store, graceSeconds: graceSeconds, isDryRun: isDryRun) {
+        self.init(store, graceSeconds: graceSeconds, isDryRun: isDryRun, progress: progress) {
             statement, parameters throws(StorageError) in
             do throws(PostgresError) {
                 guard isDryRun else { return try connection.query(statement.text, parameters) }

@@ -27,7 +27,8 @@ struct SweepStorage: JobHandler {
     }
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
-        let sweep = StorageSweep(store) { statement, parameters throws(StorageError) in
+        let sweep = StorageSweep(store, progress: .ofServers) {
+            statement, parameters throws(StorageError) in
             if Task.isCancelled { throw .cancelled }
             do throws(JobError) {
                 return try await job.write { $0.append(statement, parameters) }[0]

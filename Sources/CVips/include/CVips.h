@@ -21,6 +21,7 @@ int bookplate_vips_thumbnail(
 int bookplate_vips_thumbnail_jpeg(
     const void *bytes, size_t count, const char *options, int divisor, int width, int height,
     VipsImage **out);
+// Never enlarges, and turns nothing.
 int bookplate_vips_shrink(VipsImage *in, int width, int height, VipsImage **out);
 int bookplate_vips_srgb(VipsImage *in, VipsImage **out);
 int bookplate_vips_flatten_on_white(VipsImage *in, VipsImage **out);

@@ -44,9 +44,6 @@ final class Connection: LinkOwner {
 
     /// Why there is no connection.
     var failure: String? { link.failure }
-    /// Which session this is; a transaction cannot go on in another one.
-    var generation: Int { link.generation }
-    var isReady: Bool { link.connection != nil }
     /// Whether the segment at work holds up the rest.
     var isSlow: Bool { watchdog.isSlow }
     var isIdle: Bool { pipeline.count == 0 }
@@ -59,9 +56,6 @@ final class Connection: LinkOwner {
         link.close()
         for submission in pipeline.removeAll() { submission.resume(.failure(.closed)) }
     }
-
-    /// Ends the session, whatever it is in the middle of, and begins another one.
-    func reset(_ reason: String) { link.lose(reason) }
 
     func linkOpened(_ connection: OpaquePointer) {
         guard PQenterPipelineMode(connection) == 1 else {
@@ -85,8 +79,7 @@ extension Connection {
     func send(_ submission: Submission) {
         guard let connection = link.connection else { return }
         let steps = submission.segment.steps
-        submission.segment.statistics?.count(
-            statements: steps.count - submission.segment.ownStatementCount)
+        submission.segment.statistics?.count(statements: steps.count)
         var isSent = true
         names.removeAll(keepingCapacity: true)
         for step in steps {

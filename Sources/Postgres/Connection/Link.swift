@@ -22,8 +22,6 @@ final class Link: DescriptorWatcher {
     private var backoff = Backoff()
     /// Why the last attempt to connect failed; nil once one succeeds.
     private(set) var failure: String?
-    /// Counts the connections made, so that one is not mistaken for the next.
-    private(set) var generation = 0
 
     /// - Parameter owner: hears of everything; kept alive until the link is closed.
     init(
@@ -133,7 +131,6 @@ final class Link: DescriptorWatcher {
             return retryLater("the kernel refuses to watch the socket")
         }
         state = .open(connection, watch)
-        generation += 1
         failure = nil
         configuration.onEvent(.connected(processID: PQbackendPID(connection)))
         executor.turn { owner?.linkOpened(connection) }

@@ -17,7 +17,6 @@ package final class ConnectionPool: @unchecked Sendable {
     private var connections: [Connection] = []
     private var state: PoolState
     private var queue = CircularBuffer<Submission>()
-    private var leaseQueue = CircularBuffer<LeaseRequest>()
     private var notices = NoticeQueue()
     private var telling: Task<Void, Never>?
     private var isClosed = false
@@ -63,7 +62,7 @@ package final class ConnectionPool: @unchecked Sendable {
     /// - Throws: `.server` when a statement failed, and with it all of them; see `PostgresError` for the rest.
     package func run(_ segment: Segment) async throws(PostgresError) -> [Rows] {
         try await executor.perform { () async throws(PostgresError) in
-            try await self.submit(segment, lease: nil)
+            try await self.submit(segment)
         }
     }
 
@@ -93,10 +92,8 @@ package final class ConnectionPool: @unchecked Sendable {
             if self.isClosed { return }
             self.isClosed = true
             for submission in self.queue { submission.resume(.failure(.closed)) }
-            for request in self.leaseQueue { request.resume(.failure(.closed)) }
             for connection in self.connections { connection.close() }
             self.queue.removeAll()
-            self.leaseQueue.removeAll()
             self.connections = []
             self.readiness.close()
         }
@@ -107,37 +104,25 @@ package final class ConnectionPool: @unchecked Sendable {
 
 extension ConnectionPool {
     /// Sends the segment, or lets it wait, and then waits for its rows.
-    ///
-    /// - Parameters:
-    ///   - lease: the connection to use, and no other.
-    ///   - isShielded: whether the task's cancellation is not to be heeded.
-    func submit(
-        _ segment: Segment, lease: Lease?, isShielded: Bool = false
-    ) async throws(PostgresError) -> [Rows] {
+    private func submit(_ segment: Segment) async throws(PostgresError) -> [Rows] {
         if isClosed { throw .closed }
-        if !isShielded && Task.isCancelled { throw .cancelled }
+        if Task.isCancelled { throw .cancelled }
         if segment.count == 0 { return [] }
         try segment.check()
         let timeout = segment.timeout ?? configuration.segmentTimeout
-        let submission = Submission(
-            segment, deadline: .now() + TimeAmount(timeout), isLeased: lease != nil)
-        if isShielded { return try await wait(submission, lease).get() }
+        let submission = Submission(segment, deadline: .now() + TimeAmount(timeout))
         return try await withTaskCancellationHandler {
-            await wait(submission, lease)
+            await wait(submission)
         } onCancel: {
             executor.eventLoop.execute { submission.resume(.failure(.cancelled)) }
         }.get()
     }
 
     /// Unsafe, because a checked continuation allocates, and `Submission.resume` gives its own away once.
-    private func wait(_ submission: Submission, _ lease: Lease?) async -> Submission.Outcome {
+    private func wait(_ submission: Submission) async -> Submission.Outcome {
         await withUnsafeContinuation { continuation in
             submission.wait(continuation)
-            if let lease {
-                send(submission, on: lease)
-            } else {
-                sendOrQueue(submission)
-            }
+            sendOrQueue(submission)
         }
     }
 
@@ -154,14 +139,6 @@ extension ConnectionPool {
         }
     }
 
-    private func send(_ submission: Submission, on lease: Lease) {
-        guard isCurrent(lease) else {
-            return submission.resume(
-                .failure(.connectionLost("the transaction's connection is gone")))
-        }
-        send(submission, on: lease.index)
-    }
-
     private func send(_ submission: Submission, on index: Int) {
         state.members[index].inFlightCount += 1
         counters.segmentCount += 1
@@ -172,10 +149,6 @@ extension ConnectionPool {
 
     /// Sends what waits, as far as there are connections for it.
     private func pump() {
-        while !leaseQueue.isEmpty, let index = state.memberForLease() {
-            let request = leaseQueue.removeFirst()
-            if !request.isAbandoned { request.resume(.success(lease(index))) }
-        }
         while !queue.isEmpty, let index = state.memberForSegment() {
             let submission = queue.removeFirst()
             if !submission.isAbandoned { send(submission, on: index) }
@@ -208,7 +181,7 @@ extension ConnectionPool {
         telling = Task(executorPreference: executor) {
             while let segment = self.notices.next() {
                 do throws(PostgresError) {
-                    _ = try await self.submit(segment, lease: nil)
+                    _ = try await self.submit(segment)
                 } catch {
                     // A notice is a hint: who listens asks the tables, too.
                 }
@@ -231,73 +204,12 @@ extension ConnectionPool {
 
     /// Puts the submission before all others, if it may be sent again and somebody waits for it.
     private func retry(_ submission: Submission) -> Bool {
-        guard !submission.isLeased, !submission.isAbandoned, submission.retryCount == 0, !isClosed
-        else { return false }
+        guard !submission.isAbandoned, submission.retryCount == 0, !isClosed else { return false }
         submission.prepareToRetry()
         counters.retryCount += 1
         queue.prepend(submission)
         startTicking()
         return true
-    }
-}
-
-// MARK: Leases
-
-/// The sole use of one session of one connection.
-struct Lease: Sendable {
-    let index: Int
-    let generation: Int
-}
-
-extension ConnectionPool {
-    /// Waits for a connection of its own.
-    func acquire(timeout: Duration) async throws(PostgresError) -> Lease {
-        if isClosed { throw .closed }
-        if Task.isCancelled { throw .cancelled }
-        let request = LeaseRequest(deadline: .now() + TimeAmount(timeout))
-        return try await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                request.wait(continuation)
-                enqueue(request)
-            }
-        } onCancel: {
-            executor.eventLoop.execute { request.resume(.failure(.cancelled)) }
-        }.get()
-    }
-
-    private func enqueue(_ request: LeaseRequest) {
-        if let index = state.memberForLease() {
-            request.resume(.success(lease(index)))
-        } else if state.mayQueue(queuedCount: leaseQueue.count) {
-            leaseQueue.append(request)
-            startTicking()
-        } else {
-            counters.refusedCount += 1
-            configuration.onEvent(.poolExhausted(queuedCount: leaseQueue.count))
-            request.resume(.failure(.poolExhausted))
-        }
-    }
-
-    private func lease(_ index: Int) -> Lease {
-        state.members[index].isLeased = true
-        return Lease(index: index, generation: connections[index].generation)
-    }
-
-    /// Gives the connection back to all.
-    ///
-    /// - Parameter isClean: whether it is known to be out of any transaction; if not, its session is ended.
-    func release(_ lease: Lease, isClean: Bool) {
-        if isClosed { return }
-        if !isClean, isCurrent(lease) {
-            connections[lease.index].reset("a transaction's end is not known")
-        }
-        state.members[lease.index].isLeased = false
-        pump()
-    }
-
-    private func isCurrent(_ lease: Lease) -> Bool {
-        !isClosed && connections[lease.index].isReady
-            && connections[lease.index].generation == lease.generation
     }
 }
 
@@ -319,7 +231,6 @@ extension ConnectionPool {
         let now = NIODeadline.now()
         let failure = failureOfWaiting
         queue.removeAll { $0.expire(at: now, with: failure) }
-        leaseQueue.removeAll { $0.expire(at: now, with: failure) }
         for (index, connection) in connections.enumerated() {
             for submission in connection.submissions {
                 _ = submission.expire(at: now, with: .timeout)
@@ -328,7 +239,7 @@ extension ConnectionPool {
             state.members[index].isSlow = connection.isSlow
         }
         pump()
-        if !queue.isEmpty || !leaseQueue.isEmpty || connections.contains(where: { !$0.isIdle }) {
+        if !queue.isEmpty || connections.contains(where: { !$0.isIdle }) {
             startTicking()
         }
     }

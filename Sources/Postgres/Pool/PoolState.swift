@@ -1,10 +1,8 @@
-/// Which connection takes the next segment or transaction, and whether there is room to wait for one.
+/// Which connection takes the next segment, and whether there is room to wait for one.
 struct PoolState {
     /// A connection as the pool sees it.
     struct Member {
         var isReady = false
-        /// Leased to a transaction: nobody else's segments go there.
-        var isLeased = false
         /// What it does now takes long, and would hold up what is sent after it.
         var isSlow = false
         var inFlightCount = 0
@@ -22,25 +20,9 @@ struct PoolState {
 
     /// The connection for a segment: one that is not held up, then the least loaded; nil to wait.
     func memberForSegment() -> Int? {
-        best { $0.inFlightCount < inFlightMax }
-    }
-
-    /// The connection for a transaction, nil to wait. One is always left to segments, where there are two.
-    func memberForLease() -> Int? {
-        let leasedCount = members.count { $0.isLeased }
-        guard leasedCount < max(1, members.count - 1) else { return nil }
-        return best { _ in true }
-    }
-
-    /// Whether one more may wait.
-    func mayQueue(queuedCount: Int) -> Bool {
-        queuedCount < queuedMax
-    }
-
-    private func best(where isCandidate: (Member) -> Bool) -> Int? {
         var best: Int?
         for (index, member) in members.enumerated()
-        where member.isReady && !member.isLeased && isCandidate(member) {
+        where member.isReady && member.inFlightCount < inFlightMax {
             guard let current = best else {
                 best = index
                 continue
@@ -52,5 +34,10 @@ struct PoolState {
             }
         }
         return best
+    }
+
+    /// Whether one more may wait.
+    func mayQueue(queuedCount: Int) -> Bool {
+        queuedCount < queuedMax
     }
 }

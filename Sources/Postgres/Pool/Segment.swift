@@ -18,8 +18,6 @@ package struct Segment: Sendable {
     private(set) var steps: [Step] = []
     /// What is told to those who listen when the segment is committed.
     private(set) var notices: Set<Notice> = []
-    /// How many of the steps are the pool's own, which nobody asked for.
-    private(set) var ownStatementCount = 0
 
     /// Whether nothing changes by running it twice: then it is sent again when a connection breaks under it.
     package var isReadOnly: Bool
@@ -61,12 +59,6 @@ package struct Segment: Sendable {
         var segment = Segment(isReadOnly: isReadOnly)
         segment.append(statement, parameters)
         return segment
-    }
-
-    /// Adds a statement of the pool's own before the others.
-    mutating func prepend(_ statement: Statement) {
-        ownStatementCount += 1
-        steps.insert(Step(statement: statement, parameters: Parameters()), at: 0)
     }
 
     /// Refuses what the protocol or the memory cannot carry, before anything is sent.

@@ -1,16 +1,27 @@
 import NIOCore
 
-/// A caller who waits for something of the pool's, until it is there or the deadline has passed.
+/// A segment on its way, and the caller who waits for it until its rows are there or the deadline has passed.
 ///
 /// It belongs to the pool's loop: everything here is read and written there, hence Sendable.
-class Waiting<Value: Sendable>: @unchecked Sendable {
-    typealias Outcome = Result<Value, PostgresError>
+final class Submission: @unchecked Sendable {
+    typealias Outcome = Result<[Rows], PostgresError>
 
+    let segment: Segment
     private let deadline: NIODeadline
     private var continuation: UnsafeContinuation<Outcome, Never>?
+    /// How often it has been sent again.
+    private(set) var retryCount = 0
+    /// The server was asked to cancel it.
+    var isCancelRequested = false
+    /// It failed, and had no effect, for a reason that is gone now.
+    var isWorthAnotherTry = false
+    private var results: [Rows] = []
+    private(set) var failure: ServerError?
 
-    init(deadline: NIODeadline) {
+    init(_ segment: Segment, deadline: NIODeadline) {
+        self.segment = segment
         self.deadline = deadline
+        results.reserveCapacity(segment.count)
     }
 
     /// Whether nobody waits any more; what still comes is thrown away.
@@ -33,31 +44,6 @@ class Waiting<Value: Sendable>: @unchecked Sendable {
     func expire(at now: NIODeadline, with failure: PostgresError) -> Bool {
         if now >= deadline { resume(.failure(failure)) }
         return isAbandoned
-    }
-}
-
-/// Waits for a connection of its own.
-typealias LeaseRequest = Waiting<Lease>
-
-/// A segment on its way, and the caller who waits for it.
-final class Submission: Waiting<[Rows]>, @unchecked Sendable {
-    let segment: Segment
-    /// Part of a transaction that a connection is leased to, so it cannot be sent again elsewhere.
-    let isLeased: Bool
-    /// How often it has been sent again.
-    private(set) var retryCount = 0
-    /// The server was asked to cancel it.
-    var isCancelRequested = false
-    /// It failed, and had no effect, for a reason that is gone now.
-    var isWorthAnotherTry = false
-    private var results: [Rows] = []
-    private(set) var failure: ServerError?
-
-    init(_ segment: Segment, deadline: NIODeadline, isLeased: Bool) {
-        self.segment = segment
-        self.isLeased = isLeased
-        super.init(deadline: deadline)
-        results.reserveCapacity(segment.count)
     }
 
     func receive(_ rows: Rows) {

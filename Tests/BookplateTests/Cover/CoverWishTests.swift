@@ -321,16 +321,54 @@ import Testing
         #expect(
             try await world.app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND priority = 10") == 3)
-        // One that came to nothing is looked for again.
+        // One that came to nothing yesterday is looked for again.
         try await world.app.database.execute(
-            "UPDATE books SET cover_status = 'NOT_FOUND', cover_wanted_at = NULL WHERE title = 'Book 3'"
-        )
+            """
+            UPDATE books SET cover_status = 'NOT_FOUND', cover_wanted_at = NULL, \
+            cover_sought_at = now() - interval '25 hours' WHERE title = 'Book 3'
+            """)
         #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 1)
         #expect(
             try await world.app.database.count(
                 "SELECT count(*) FROM books WHERE cover_status = 'FETCHING' AND user_id = '\(other.id.string ?? "")'"
             ) == 0)
         #expect(try await world.app.ask(fetch).code == "UNAUTHENTICATED")
+    }
+
+    /// What nobody had a moment ago is not looked for again at once, unless the book is another one now, or its reader asks.
+    @Test func whatWasNotFoundJustNowIsLeftAlone() async throws {
+        let world = try await CoverWorld.start()
+        let reader = try await world.app.newReader()
+        let id = try await reader.makeBook(["title": "Nothing", "author": "Nobody"])
+        #expect(try await world.settled(reader, id)["coverStatus"] == "NOT_FOUND")
+        let fetch = "mutation { fetchMissingCovers }"
+        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 0)
+        let renamed = try await reader.ask(
+            "mutation($b: ID!) { updateBook(id: $b, input: {title: \"Something\"}) { id } }",
+            ["b": id])
+        #expect(renamed.errors.isEmpty, "\(renamed.json)")
+        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 1)
+        #expect(try await world.settled(reader, id)["coverStatus"] == "NOT_FOUND")
+        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 0)
+        let one = try await reader.ask(Self.search, ["book": id])
+        #expect(one["setCover", "coverStatus"] == "FETCHING")
+        await world.worker.stop()
+    }
+
+    /// A reader has been told that nothing was found yet, and the search goes on.
+    @Test func aSearchThatGoesOnIsNotBegunAgain() async throws {
+        let world = try await CoverWorld.start()
+        let reader = try await world.app.newReader()
+        await world.worker.stop()
+        _ = try await reader.makeBook(["title": "Slow"])
+        try await world.app.database.execute(
+            "UPDATE books SET cover_status = 'NOT_FOUND', cover_wanted_at = now() - interval '5 minutes'"
+        )
+        let fetch = "mutation { fetchMissingCovers }"
+        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 0)
+        try await world.app.database.execute(
+            "UPDATE books SET cover_wanted_at = now() - interval '2 hours'")
+        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 1)
     }
 
     @Test func noMoreThanFiveHundredAreFetchedAtOnce() async throws {

@@ -38,6 +38,12 @@ import Testing
         await worker.stop()
     }
 
+    private static func app(_ catalog: [String], _ source: TestSource) async throws -> TestApp {
+        let sources = SourceChain([source.source(.openLibrary)])
+        return try await TestApp.start(
+            catalog: catalog, sources: sources, coverSources: CoverSources(sources))
+    }
+
     private static let feed = "{ feed(first: 10) { nodes { id title coverUrl coverKind } } }"
 
     @Test func cardsGetTheBestPictureThatASourceHas() async throws {
@@ -47,8 +53,7 @@ import Testing
             TestCatalog.isbn(2): record(server, "/nothing", "/150x220"),
             TestCatalog.isbn(3): record(server, "/nothing", "/40x60"),
         ])
-        let app = try await TestApp.start(
-            catalog: TestCatalog.lines(4), sources: SourceChain([source.source(.openLibrary)]))
+        let app = try await Self.app(TestCatalog.lines(4), source)
         try await runJobs(app)
         let reader = try await app.newReader()
         let cards = try await reader.need(Self.feed, .null, "feed", "nodes").list ?? []
@@ -90,8 +95,7 @@ import Testing
     @Test func aBookThatIsLookedUpGetsItsPicture() async throws {
         let server = try pictures()
         let source = TestSource([TestCatalog.isbn(7): record(server, "/500x700")])
-        let app = try await TestApp.start(
-            catalog: [], sources: SourceChain([source.source(.openLibrary)]))
+        let app = try await Self.app([], source)
         let reader = try await app.newReader()
         let lookup = """
             query($isbn: String!) { lookupISBN(isbn: $isbn) { coverKind } }
@@ -109,11 +113,67 @@ import Testing
         await worker.stop()
     }
 
+    /// That only the network was away is no answer: such books are asked for again soon, before all others, and those that
+    /// nobody has a picture of are not.
+    @Test func aSourceThatWasAwayIsAskedAgainSoon() async throws {
+        let server = try pictures()
+        let source = TestSource([TestCatalog.isbn(1): record(server, "/500x700")])
+        let app = try await Self.app(TestCatalog.lines(2), source)
+        func due(_ minutes: Int) async throws -> Int {
+            try await app.database.count(
+                """
+                SELECT count(*) FROM editions WHERE cover_version IS NULL AND cover_due_at > now() \
+                AND cover_due_at < now() + interval '\(minutes) minutes'
+                """)
+        }
+        source.fail(with: .status(503))
+        try await runJobs(app)
+        #expect(try await due(16) == 2)
+        // The second time it waits for longer.
+        try await again(app)
+        #expect(try await due(31) == 2)
+        try await again(app)
+        #expect(try await due(59) == 0)
+        #expect(try await due(61) == 2)
+        #expect(source.asked.count == 6)
+        source.fail(with: nil)
+        try await again(app)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM editions WHERE cover_version IS NOT NULL") == 1)
+        // The other is known to have none.
+        #expect(try await due(89 * 24 * 60) == 0)
+        #expect(try await due(91 * 24 * 60) == 1)
+    }
+
+    /// The jobs of the minute in which the books that wait are due.
+    private func again(_ app: TestApp) async throws {
+        try await app.database.execute(
+            """
+            UPDATE editions SET cover_due_at = now() - interval '1 second' WHERE cover_version IS NULL;
+            UPDATE jobs SET run_at = now() WHERE kind = 'edition.covers'
+            """)
+        try await runJobs(app)
+    }
+
+    /// A picture that cannot be had now is another thing than one that is not there.
+    @Test(arguments: [(503, 1), (404, 0)])
+    func aPictureThatCannotBeHadIsNoAnswer(status: Int, soon: Int) async throws {
+        let server = try LoopbackServer { _ in [.answer(status)] }
+        let source = TestSource([TestCatalog.isbn(1): record(server, "/500x700")])
+        let app = try await Self.app(TestCatalog.lines(1), source)
+        try await runJobs(app)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM editions WHERE cover_due_at < now() + interval '1 hour'")
+                == soon)
+    }
+
     @Test func withoutSourcesNobodyIsAsked() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(2))
         try await runJobs(app)
         #expect(
             try await app.database.count(
-                "SELECT count(*) FROM editions WHERE cover_asked_at IS NOT NULL") == 0)
+                "SELECT count(*) FROM editions WHERE cover_due_at > '-infinity'") == 0)
     }
 }

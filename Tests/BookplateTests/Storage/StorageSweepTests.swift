@@ -1,4 +1,5 @@
 import GraphQL
+import Identity
 import Images
 import Objects
 import Postgres
@@ -172,6 +173,61 @@ import Testing
         ).run()
         #expect(summary.isSound, "\(summary)")
         #expect(summary.covers == 1)
+    }
+
+    /// A sweep of a large store goes on where its server died, and the next one begins anew.
+    @Test(arguments: [SweepProgress.ofServers, .ofOperator])
+    func aStoppedSweepGoesOn(progress: SweepProgress) async throws {
+        let desk = try await Desk(try await TestApp.start(catalog: []))
+        let connection = try desk.connection()
+        // Folders of readers who are gone, in front of the reader's and behind.
+        var folders: [String] = []
+        for number in 0..<250 {
+            let folder = lowercaseHex([UInt8(number)]) + "000000-0000-4000-8000-000000000000"
+            let key = try #require(ObjectKey(.bookCovers, folder: folder, name: folder))
+            await desk.store.settle(
+                try await desk.store.write(
+                    key, version: String(repeating: "0", count: 32), [.full: [1]]))
+            folders.append(folder)
+        }
+        func sweep(stoppingAfter foldersMax: Int = .max) async throws(StorageError) -> Int {
+            var count = 0
+            let sweep = StorageSweep(
+                desk.store, graceSeconds: 0, isDryRun: false, progress: progress, connection)
+            let summary = try await sweep.run(onFolder: { () throws(StorageError) in
+                count += 1
+                if count > foldersMax { throw .cancelled }
+            })
+            return summary.foldersBefore
+        }
+        await #expect(throws: StorageError.self) { try await sweep(stoppingAfter: 150) }
+        // What crashed behind the place that was written down is looked at again.
+        #expect(try await desk.app.database.count("SELECT done FROM checkpoints") == 100)
+        let returned = try #require(ObjectKey(.bookCovers, folder: folders[0], name: folders[0]))
+        await desk.store.settle(
+            try await desk.store.write(
+                returned, version: String(repeating: "1", count: 32), [.full: [1]]))
+        #expect(try await sweep() == 100)
+        #expect(try await Set(desk.store.folders(of: .bookCovers)) == [folders[0], "\(desk.user)"])
+        #expect(try await desk.app.database.count("SELECT count(*) FROM checkpoints") == 0)
+        #expect(try await sweep() == 0)
+        #expect(try await desk.store.folders(of: .bookCovers) == ["\(desk.user)"])
+    }
+
+    /// What was done days ago says little of today.
+    @Test func anOldCheckpointIsForgotten() async throws {
+        let desk = try await Desk(try await TestApp.start(catalog: []))
+        try await desk.app.database.execute(
+            """
+            INSERT INTO checkpoints (task, position, done, updated_at) \
+            VALUES ('storage.sweep', 'edition-covers/ff', 9, now() - interval '25 hours')
+            """)
+        let version = try await desk.leave("f")
+        let summary = try await StorageSweep(
+            desk.store, graceSeconds: 0, isDryRun: false, progress: .ofServers, desk.connection()
+        ).run()
+        #expect(summary.orphans == 1 && summary.foldersBefore == 0)
+        #expect(try await !desk.versions().contains(version))
     }
 
     @Test func itIsDoneInTheBackground() async throws {

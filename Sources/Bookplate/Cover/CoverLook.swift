@@ -1,0 +1,73 @@
+import BookSources
+import HTTPFetch
+import Images
+
+/// What a picture turned out to be that may be a book's cover.
+enum CoverLook {
+    case usable(CoverImages, quality: Int)
+    /// No cover, or none that may be fetched.
+    case refused
+    /// It is not there.
+    case missing
+    /// Nobody could say: worth to be asked again.
+    case failed
+
+    var name: String {
+        switch self {
+        case .usable: "usable"
+        case .refused: "refused"
+        case .missing: "missing"
+        case .failed: "failed"
+        }
+    }
+}
+
+extension Covers {
+    /// A picture larger than this is no cover but somebody's scan for print.
+    private static let offeredBytesMax = 15 << 20
+    private static let offerBudget = Duration.seconds(6)
+
+    /// Fetches a picture that the sources offer, and judges it.
+    func look(
+        at offer: CoverOffer, of sources: CoverSources, within budget: Duration = offerBudget
+    ) async -> CoverLook {
+        let response: FetchResponse
+        do throws(FetchError) {
+            // Only where the operator's own settings lead may be private; all else is a stranger's word.
+            let fetcher =
+                offer.source != nil && sources.isOperators(offer.url)
+                ? sources.fetcher ?? fetcher : fetcher
+            response = try await fetcher.fetch(
+                FetchRequest(
+                    url: offer.url, headers: [("Accept", "image/*")],
+                    deadline: min(Self.offerBudget, budget), bodyBytesMax: Self.offeredBytesMax))
+        } catch {
+            switch error {
+            case .invalidURL, .invalidRequest, .addressRefused, .redirectRefused, .tooLarge,
+                .tooManyRedirects, .notHTTP:
+                return .refused
+            case .hostNotFound, .connectionFailed, .tlsFailed, .timedOut, .interrupted,
+                .cancelled, .overloaded, .failed:
+                // Addresses on the web are often dead; of a source that cannot be it is no answer.
+                return offer.source == nil ? .missing : .failed
+            }
+        }
+        switch response.status {
+        case 200: break
+        case 429, 500...: return offer.source == nil ? .missing : .failed
+        default: return .missing
+        }
+        let images: CoverImages
+        do throws(ImageError) {
+            images = try await self.images.cover(from: response.body)
+        } catch .unsupported {
+            return .refused
+        } catch {
+            return .failed
+        }
+        guard case .usable(let quality) = CoverJudgement(images, bytes: response.body) else {
+            return .refused
+        }
+        return .usable(images, quality: quality)
+    }
+}
