@@ -116,7 +116,7 @@ struct RowConnection: RowLoader {
                         FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n) ORDER BY k.n
                         """), counting)
             }
-            let parentIndex = columns.columns.count
+            let parentIndex = columns.count
             return .afterFlush { [layouts, selection] parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let rows = try page.rows()

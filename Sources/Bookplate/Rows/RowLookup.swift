@@ -1,7 +1,7 @@
 import GraphQL
 import Postgres
 
-/// One row, or none, for a field of the root: `me`, `book(id:)`.
+/// One row, or none, for a field of the root: `me`, `book(id:)`. The rows of its relations come in the same statement.
 struct RowLookup: FieldLoader {
     let type: RowType
     /// The argument that names the row; nil for the caller's own.
@@ -16,18 +16,19 @@ struct RowLookup: FieldLoader {
     }
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
-        var columns = ColumnSet()
-        let layout = RowLayout(field.selections[0], of: type, columns: &columns)
+        let selection = field.selections[0]
+        var statement = UnitedStatement()
+        let layout = statement.add(
+            type, selection, from: "\(type.table) WHERE \(type.scope) AND \(type.id.sql) = $2")
+        let united = UnitedRelations(of: type, selection, in: &statement)
         return Prepared(
-            lookup: self, layout: layout,
-            statement: Statement(
-                "SELECT \(columns.sql) FROM \(type.table) "
-                    + "WHERE \(type.scope) AND \(type.id.sql) = $2"))
+            lookup: self, layout: layout, united: united, statement: Statement(statement.sql))
     }
 
     private struct Prepared: RequestLoad {
         let lookup: RowLookup
         let layout: RowLayout
+        let united: UnitedRelations
         let statement: Statement
 
         func start(
@@ -38,11 +39,14 @@ struct RowLookup: FieldLoader {
             guard let id else { return .ready(.null(parents.count)) }
             let answer = request.ask(statement, .of(userID, id))
             // Relations that start from the id need not wait for the row.
-            return .foreseen(standIn: ForeseenRow(lookup.type.id, id)) { parents in
+            return .foreseen(standIn: ForeseenRow(lookup.type.id, id, with: united)) { parents in
                 request.children(of: parents) { () throws(BookplateError) in
-                    let batch = RowBatch(try answer.rows(), layout)
+                    let rows = try answer.rows()
+                    let row = united.row(in: rows)
+                    let batch = RowBatch(
+                        rows, layout, selecting: row.map { [$0] } ?? [], with: united)
                     return Children(
-                        slots: [batch.count > 0 ? .object(group: 0, index: 0) : .null],
+                        slots: [row == nil ? .null : .object(group: 0, index: 0)],
                         groups: [.init(batch)])
                 }
             }

@@ -38,24 +38,27 @@ struct RowRelation: RowLoader {
 
     var parentColumns: [Column] { [key] + (condition?.columns ?? []) }
 
+    /// For a single key. An array's length is unknown to the planner: for the shelves of one book it went through all
+    /// shelved books of the reader rather than to the one.
+    var fromOfOne: String { from.replacing("= ANY($2)", with: "= $2") }
+
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()
         let match = columns.index(of: Column(matching, .uuid))
         let layout = RowLayout(field.selections[0], of: type(), columns: &columns)
-        let text = "SELECT \(columns.sql) FROM \(from)"
         return Prepared(
-            relation: self, layout: layout, match: match, statement: Statement(text),
-            statementOfOne: Statement(text.replacing("= ANY($2)", with: "= $2")))
+            relation: self, selection: field.selections[0], layout: layout, match: match,
+            statement: Statement("SELECT \(columns.sql) FROM \(from)"),
+            statementOfOne: Statement("SELECT \(columns.sql) FROM \(fromOfOne)"))
     }
 
     private struct Prepared: RequestLoad {
         let relation: RowRelation
+        let selection: PlannedSelection
         let layout: RowLayout
         /// Where the parent's key stands in the rows.
         let match: Int
         let statement: Statement
-        /// For a single key. An array's length is unknown to the planner: for the shelves of one book it went through
-        /// all shelved books of the reader rather than to the one.
         let statementOfOne: Statement
 
         func start(
@@ -67,7 +70,11 @@ struct RowRelation: RowLoader {
             switch parents {
             case let parents as RowBatch:
                 keys = parents.keys(relation.key, where: relation.condition)
+                if !keys.isEmpty, let rows = parents.united(selection) {
+                    return .ready(relation.only(rows))
+                }
             case let parents as ForeseenRow:
+                if parents.brings(selection) { return .needsParents }
                 guard let key = parents.value(of: relation.key) else { return .needsParents }
                 keys = ParentKeys([key])
                 judgesLater = relation.condition != nil
@@ -103,6 +110,19 @@ struct RowRelation: RowLoader {
                     }
                 }
             }
+        }
+    }
+}
+
+extension RowRelation {
+    /// The rows of a single parent.
+    fileprivate func only(_ rows: RowBatch) -> Children {
+        let items = (0..<Int32(rows.count)).map { Slot.object(group: 0, index: $0) }
+        return switch shape {
+        case .one: Children(slots: [items.last ?? .null], groups: [.init(rows)])
+        case .many:
+            Children(
+                slots: [.list(start: 1, count: Int32(items.count))] + items, groups: [.init(rows)])
         }
     }
 }

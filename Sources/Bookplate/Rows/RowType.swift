@@ -40,18 +40,35 @@ struct RowCells {
 
 /// The columns that a statement selects, each once.
 struct ColumnSet {
-    private(set) var columns: [Column] = []
+    /// By place; nil where only another part of the statement has a column.
+    private(set) var columns: [Column?]
+    /// By place.
+    private(set) var formats: [CellFormat]
+
+    /// - Parameter formats: of places that are there already, each for one column of its format.
+    init(sharing formats: [CellFormat] = []) {
+        self.formats = formats
+        columns = Array(repeating: nil, count: formats.count)
+    }
+
+    var count: Int { columns.count }
 
     /// The column's place in the statement; it is added where it is new.
     mutating func index(of column: Column) -> Int {
         if let index = columns.firstIndex(of: column) { return index }
+        let free = columns.indices.first { columns[$0] == nil && formats[$0] == column.format }
+        if let free {
+            columns[free] = column
+            return free
+        }
         columns.append(column)
+        formats.append(column.format)
         return columns.count - 1
     }
 
     /// The select list; never empty, since a row may be asked for nothing but its type's name.
     var sql: String {
-        columns.isEmpty ? "NULL" : columns.map(\.sql).joined(separator: ", ")
+        columns.isEmpty ? "NULL" : columns.map { $0?.sql ?? "NULL" }.joined(separator: ", ")
     }
 }
 
@@ -113,10 +130,13 @@ final class RowLayout: Sendable {
 final class ForeseenRow: ObjectBatch {
     private let column: Column
     private let id: UUID
+    private let united: UnitedRelations
 
-    init(_ column: Column, _ id: UUID) {
+    /// - Parameter united: the relations whose rows come with it.
+    init(_ column: Column, _ id: UUID, with united: UnitedRelations) {
         self.column = column
         self.id = id
+        self.united = united
     }
 
     let count = 1
@@ -126,6 +146,9 @@ final class ForeseenRow: ObjectBatch {
 
     /// nil where only the row knows.
     func value(of column: Column) -> UUID? { column == self.column ? id : nil }
+
+    /// Whether the rows of a relation come with it.
+    func brings(_ selection: PlannedSelection) -> Bool { united.part(of: selection) != nil }
 }
 
 /// Rows of a result, as objects of one type.
@@ -134,11 +157,17 @@ final class RowBatch: ObjectBatch {
     let layout: RowLayout
     /// Which rows are the objects; nil for all.
     private let selected: [Int32]?
+    /// The relations of its one object whose rows came with it; nil where there are none.
+    private let united: UnitedRelations?
 
-    init(_ rows: Rows, _ layout: RowLayout, selecting selected: [Int32]? = nil) {
+    init(
+        _ rows: Rows, _ layout: RowLayout, selecting selected: [Int32]? = nil,
+        with united: UnitedRelations? = nil
+    ) {
         self.rows = rows
         self.layout = layout
         self.selected = selected
+        self.united = united
     }
 
     var count: Int { selected?.count ?? rows.count }
@@ -148,6 +177,11 @@ final class RowBatch: ObjectBatch {
     }
 
     func row(of object: Int) -> Int { selected.map { Int($0[object]) } ?? object }
+
+    /// The rows of a relation that came with it; nil where they have to be asked for.
+    func united(_ selection: PlannedSelection) -> RowBatch? {
+        united?.rows(of: selection, in: rows)
+    }
 
     /// The cell of a column that a relation asked for.
     func cell(_ column: Column, of object: Int) -> UnsafeRawBufferPointer? {
