@@ -23,8 +23,6 @@ let package = Package(
     targets: [
         .target(
             name: "GraphQL",
-            // Spans in the lexer, which outlive a call but not the source they borrow.
-            swiftSettings: [.enableExperimentalFeature("Lifetimes")],
             // Rounding is in libm, which modules that import the C library link by themselves.
             linkerSettings: [.linkedLibrary("m")]),
         .executableTarget(name: "GraphQLTool", dependencies: ["GraphQL"]),

@@ -6,8 +6,7 @@ import PackageDescription
 let package = Package(
     name: "benchmarks",
     targets: [
-        .target(
-            name: "GraphQL", swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
+        .target(name: "GraphQL"),
         .executableTarget(name: "IdleSockets"),
         .executableTarget(
             name: "Benchmarks", dependencies: ["GraphQL"], exclude: ["graphql-js.cjs"]),

@@ -9,9 +9,7 @@ let package = Package(
     name: "fuzz",
     targets: [
         .target(name: "CFuzzer"),
-        .target(
-            name: "GraphQL",
-            swiftSettings: fuzzed + [.enableExperimentalFeature("Lifetimes")]),
+        .target(name: "GraphQL", swiftSettings: fuzzed),
         .executableTarget(
             name: "ByteFuzz", dependencies: ["GraphQL", "CFuzzer"], swiftSettings: fuzzed,
             linkerSettings: linked),

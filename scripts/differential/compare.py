@@ -216,7 +216,7 @@ class Schema:
         # Of September 2025, and not in graphql-core 3.2.
         if any('must be nullable' in message for message, _ in found):
             # A OneOf with a non-null field is wrong already, and is no cycle where another field can be given.
-            expected = without(expected, 'series of non-null fields')
+            expected, found = (without(counted, 'series of non-null fields') for counted in (expected, found))
         if any('can only be defined once' in message for message, _ in found):
             # Which of two definitions with one name counts is open.
             found = without(found, 'cannot represent')

@@ -1,5 +1,5 @@
-extension Lexer {
-    /// Finds the end of the number that starts at `start`.
+extension MarkedText {
+    /// Finds the end of the number at `start`.
     ///
     /// IntValue :: IntegerPart [lookahead != {Digit, `.`, NameStart}]
     ///
@@ -7,14 +7,14 @@ extension Lexer {
     /// one of both parts at least
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Int-Value
-    mutating func scanNumber(from start: Int) throws(GraphQLError) -> (end: Int, isFloat: Bool) {
+    func scanNumber(at start: Int) throws(SyntaxFailure) -> (end: Int, isFloat: Bool) {
         var position = start
         var isFloat = false
-        if bytes[position] == UInt8(ascii: "-") { position += 1 }
-        if byteIs(UInt8(ascii: "0"), at: position, in: bytes) {
+        if self[position] == UInt8(ascii: "-") { position += 1 }
+        if self[position] == UInt8(ascii: "0") {
             position += 1
-            if position < bytes.count, isDigit(bytes[position]) {
-                throw source.syntaxError(
+            if isDigit(self[position]) {
+                throw failure(
                     at: position,
                     "Invalid number, unexpected digit after 0: \(source.describeCharacter(at: position))."
                 )
@@ -22,38 +22,40 @@ extension Lexer {
         } else {
             position = try endOfDigits(from: position)
         }
-        if byteIs(UInt8(ascii: "."), at: position, in: bytes) {
+        if self[position] == UInt8(ascii: ".") {
             isFloat = true
             position = try endOfDigits(from: position + 1)
         }
-        if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
+        if self[position] | 0x20 == UInt8(ascii: "e") {
             isFloat = true
             position += 1
-            if byteIs(UInt8(ascii: "+"), at: position, in: bytes)
-                || byteIs(UInt8(ascii: "-"), at: position, in: bytes)
-            {
+            if self[position] == UInt8(ascii: "+") || self[position] == UInt8(ascii: "-") {
                 position += 1
             }
             position = try endOfDigits(from: position)
         }
-        if position < bytes.count,
-            bytes[position] == UInt8(ascii: ".") || isNameStart(bytes[position])
-        {
+        if self[position] == UInt8(ascii: ".") || isNameStart(self[position]) {
             throw expectedDigit(at: position)
         }
         return (position, isFloat)
     }
 
-    private mutating func endOfDigits(from start: Int) throws(GraphQLError) -> Int {
-        guard start < bytes.count, isDigit(bytes[start]) else { throw expectedDigit(at: start) }
+    private func endOfDigits(from start: Int) throws(SyntaxFailure) -> Int {
+        guard isDigit(self[start]) else { throw expectedDigit(at: start) }
         var position = start + 1
-        while position < bytes.count, isDigit(bytes[position]) { position += 1 }
+        while isDigit(self[position]) { position += 1 }
         return position
     }
 
-    private mutating func expectedDigit(at position: Int) -> GraphQLError {
-        source.syntaxError(
+    private func expectedDigit(at position: Int) -> SyntaxFailure {
+        failure(
             at: position,
             "Invalid number, expected digit but got: \(source.describeCharacter(at: position)).")
     }
+}
+
+func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+
+func isNameStart(_ byte: UInt8) -> Bool {
+    (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "_")
 }

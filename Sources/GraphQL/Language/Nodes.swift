@@ -1,11 +1,22 @@
 /// The nodes of a tree in one piece of memory: written in whatever order by the parser, then only read.
 ///
-/// A place is taken before what is below it is read and filled behind it, which an array would check twice for its own
-/// uniqueness, for every node.
+/// A node takes its place before what is below it is read, and is known whole only behind it. An array would check its own
+/// uniqueness and its bounds for every number that is written. Here a place is only had from `open`, so it is always there;
+/// all but `outside`, which builds for tests check.
 struct Nodes: ~Copyable, @unchecked Sendable {
+    /// The place of a node that was opened.
+    struct Place: Equatable {
+        fileprivate let index: Int
+    }
+
     private var storage: UnsafeMutablePointer<Node>
     private var capacity: Int
-    private(set) var count: Int32 = 0
+    private var taken = 0
+    /// Of the nodes that were entered and not left, the last one. The `next` of each is the one around it.
+    private(set) var innermost = Self.outside
+
+    /// Around all nodes; no place of a node.
+    static let outside = Place(index: -1)
 
     init(capacity: Int) {
         self.capacity = capacity
@@ -13,6 +24,9 @@ struct Nodes: ~Copyable, @unchecked Sendable {
     }
 
     deinit { storage.deallocate() }
+
+    @inline(__always)
+    var count: Int32 { Int32(truncatingIfNeeded: taken) }
 
     subscript(index: Int32) -> Node {
         @inline(__always)
@@ -22,27 +36,61 @@ struct Nodes: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Takes the next place, which `fill` must fill.
-    @inline(__always)
-    mutating func take() -> Int32 {
-        if Int(count) == capacity { grow() }
-        count &+= 1
-        return count &- 1
+    subscript(place: Place) -> Node {
+        @inline(__always)
+        get {
+            assert(place != Self.outside, "no node is around the others")
+            return storage[place.index]
+        }
+        @inline(__always)
+        _modify {
+            assert(place != Self.outside, "no node is around the others")
+            yield &storage[place.index]
+        }
     }
 
-    /// Writes the node of a place that was taken.
+    /// A new node, the next of its parent; what is opened until it is closed is below it.
     @inline(__always)
-    mutating func fill(_ place: Int32, with node: Node) {
-        assert(place >= 0 && place < count, "a place that was not taken")
-        storage[Int(place)] = node
+    mutating func open(_ kind: NodeKind, detail: UInt8 = 0, start: Int32) -> Place {
+        if _slowPath(taken == capacity) { grow() }
+        let place = Place(index: taken)
+        (storage + taken).initialize(to: Node(kind: kind, detail: detail, start: start))
+        taken &+= 1
+        return place
+    }
+
+    @inline(__always)
+    mutating func close(_ place: Place, end: Int32) {
+        self[place].end = end
+        self[place].next = count
+    }
+
+    /// Whether anything is below a node that is open.
+    @inline(__always)
+    func hasChildren(_ place: Place) -> Bool { taken > place.index + 1 }
+
+    /// Keeps an open node in mind, until `leave`, as the one that is read.
+    @inline(__always)
+    mutating func enter(_ place: Place) {
+        self[place].next = Int32(truncatingIfNeeded: innermost.index)
+        innermost = place
+    }
+
+    /// The innermost of the nodes that were entered, which is still to be closed.
+    @inline(__always)
+    mutating func leave() -> Place {
+        precondition(innermost != Self.outside, "left more nodes than were entered")
+        let place = innermost
+        innermost = Place(index: Int(self[place].next))
+        return place
     }
 
     @inline(never)
     private mutating func grow() {
-        capacity *= 2
-        let larger = UnsafeMutablePointer<Node>.allocate(capacity: capacity)
-        larger.update(from: storage, count: Int(count))
+        let larger = UnsafeMutablePointer<Node>.allocate(capacity: 2 * capacity)
+        larger.moveInitialize(from: storage, count: taken)
         storage.deallocate()
         storage = larger
+        capacity *= 2
     }
 }

@@ -2,144 +2,159 @@ extension Parser {
     /// Definition :: ExecutableDefinition | TypeSystemDefinitionOrExtension
     ///
     /// Spec: https://spec.graphql.org/September2025/#Definition
-    mutating func parseDefinition() throws(GraphQLError) {
-        let start = self.start
+    mutating func parseDefinition() throws(SyntaxFailure) {
+        let start = lexer.start
         // What it is, its keyword tells, which may stand behind a description.
-        var node = open(.operation)
-        if isAt(.leftBrace) { return try parseShorthand(&node) }
+        let node = open(.operation)
+        if isAt("{") { return try parseShorthand(node) }
         let hasDescription = try parseDescription()
-        guard isAt(.name) else {
-            guard hasDescription, isAt(.leftBrace) else { throw unexpected() }
-            throw error(
+        guard let keyword = lexer.name else {
+            guard hasDescription, isAt("{") else { throw unexpected() }
+            throw lexer.text.failure(
                 at: start,
                 "Unexpected description, descriptions are not supported on shorthand queries.")
         }
-        if let kind = operationKind() {
-            try parseOperation(&node, kind)
-        } else if isAtKeyword("fragment") {
-            try parseFragmentDefinition(&node)
-        } else if try parseTypeSystemDefinition(&node) {
+        if let kind = OperationKind(keyword) {
+            try advance(over: keyword)
+            try parseOperation(node, kind)
+        } else if keyword.isKeyword("fragment") {
+            try advance(over: keyword)
+            try parseFragmentDefinition(node)
+        } else if try parseTypeSystemDefinition(node, keyword) {
             return
         } else if hasDescription {
-            throw error(
+            throw lexer.text.failure(
                 at: start, "Unexpected description, only GraphQL definitions support descriptions.")
         } else {
-            guard try skipKeyword("extend") else { throw unexpected() }
-            try parseTypeSystemExtension(&node)
+            guard keyword.isKeyword("extend") else { throw unexpected() }
+            try advance(over: keyword)
+            try parseTypeSystemExtension(node)
         }
     }
 
-    /// OperationType :: one of `query` `mutation` `subscription`
-    mutating func operationKind() -> OperationKind? {
-        if isAtKeyword("query") { return .query }
-        if isAtKeyword("mutation") { return .mutation }
-        if isAtKeyword("subscription") { return .subscription }
-        return nil
-    }
-
     /// OperationDefinition :: SelectionSet
-    private mutating func parseShorthand(_ node: inout Node) throws(GraphQLError) {
-        node.kind = .operation
-        node.detail = OperationKind.query.detail | OperationDefinition.shorthandDetail
-        try parseSelectionSet()
-        close(node)
+    private mutating func parseShorthand(_ node: Nodes.Place) throws(SyntaxFailure) {
+        nodes[node].detail = OperationKind.query.detail | OperationDefinition.shorthandDetail
+        try parseSelectionSet(of: node)
     }
 
     /// OperationDefinition ::
     /// Description? OperationType Name? VariablesDefinition? Directives? SelectionSet
+    ///
+    /// The type was read.
     private mutating func parseOperation(
-        _ node: inout Node, _ kind: OperationKind
-    ) throws(GraphQLError) {
-        node.kind = .operation
-        node.detail = kind.detail
-        try advance()
-        if isAt(.name) { try parseName(of: &node) }
-        try optionalMany(.leftParenthesis, .rightParenthesis) { parser throws(GraphQLError) in
+        _ node: Nodes.Place, _ kind: OperationKind
+    ) throws(SyntaxFailure) {
+        nodes[node].detail = kind.detail
+        if let name = lexer.name { nodes[node].setName(try take(name)) }
+        try optionalMany("(", ")") { parser throws(SyntaxFailure) in
             try parser.parseVariableDefinition()
         }
         try parseDirectives(isConst: false)
-        try parseSelectionSet()
-        close(node)
+        try parseSelectionSet(of: node)
     }
 
     /// VariableDefinition :: Description? Variable `:` Type DefaultValue? Directives[Const]?
-    private mutating func parseVariableDefinition() throws(GraphQLError) {
-        var node = open(.variableDefinition)
+    private mutating func parseVariableDefinition() throws(SyntaxFailure) {
+        let node = open(.variableDefinition)
         _ = try parseDescription()
-        var variable = open(.variable)
-        try expect(.dollar)
-        try parseName(of: &variable)
+        let variable = open(.variable)
+        try expect("$")
+        let name = try takeName()
+        nodes[variable].setName(name)
+        nodes[node].setName(name)
         close(variable)
-        node.name = variable.name
-        node.nameStart = variable.nameStart
-        try expect(.colon)
+        try expect(":")
         try parseTypeReference()
-        if try skip(.equals) { try parseValue(isConst: true) }
+        if try skip("=") { try parseValue(isConst: true) }
         try parseDirectives(isConst: true)
         close(node)
     }
 
     /// SelectionSet :: `{` Selection+ `}`
-    mutating func parseSelectionSet() throws(GraphQLError) {
-        try openSelectionSet()
-        while true {
-            var selection = open(.field)
+    ///
+    /// It is the last part of a definition, which ends with it.
+    @inline(never)
+    private mutating func parseSelectionSet(of definition: Nodes.Place) throws(SyntaxFailure) {
+        try openSelectionSet(of: definition)
+        repeat {
+            let selection = open(.field)
             let hasSelectionSet =
-                isAt(.spread) ? try parseFragment(&selection) : try parseField(&selection)
+                isAt(".") ? try parseFragment(selection) : try parseField(selection)
             if hasSelectionSet {
-                unclosed.append(selection)
-                try openSelectionSet()
-                continue
-            }
-            close(selection)
-            while try skip(.rightBrace) {
-                close(unclosed.removeLast())
-                ascend()
-                guard let selection = unclosed.popLast() else { return }
+                try openSelectionSet(of: selection)
+            } else {
                 close(selection)
+                while nodes.innermost != Nodes.outside, try skip("}") { closeSelectionSet() }
             }
-        }
+        } while nodes.innermost != Nodes.outside
     }
 
-    private mutating func openSelectionSet() throws(GraphQLError) {
+    @inline(__always)
+    private mutating func openSelectionSet(of owner: Nodes.Place) throws(SyntaxFailure) {
+        guard isAt("{") else { throw expected("\"{\"") }
         try descend()
-        unclosed.append(open(.selectionSet))
-        try expect(.leftBrace)
+        nodes.enter(owner)
+        nodes.enter(open(.selectionSet))
+        try advance()
+    }
+
+    /// Ends a selection set with the definition, field or fragment that it belongs to.
+    @inline(__always)
+    private mutating func closeSelectionSet() {
+        close(nodes.leave())
+        close(nodes.leave())
+        ascend()
     }
 
     /// Field :: Alias? Name Arguments? Directives? SelectionSet?
     ///
     /// - Returns: whether the selection set follows, which is still to be read.
-    private mutating func parseField(_ node: inout Node) throws(GraphQLError) -> Bool {
-        try parseName(of: &node)
-        if isAt(.colon) { try parseAlias(of: &node) }
-        if isAt(.leftParenthesis) { try parseArguments(isConst: false) }
-        if isAt(.at) { try parseDirectives(isConst: false) }
-        return isAt(.leftBrace)
+    @inline(__always)
+    private mutating func parseField(_ field: Nodes.Place) throws(SyntaxFailure) -> Bool {
+        let name = try takeName()
+        nodes[field].setName(name)
+        if isAt(":") { try parseAlias(name, of: field) }
+        if isAt("(") { try parseArguments(isConst: false) }
+        if isAt("@") { try parseDirectives(isConst: false) }
+        return isAt("{")
+    }
+
+    /// Reads on behind what turns out to be the alias of an open field, its first child.
+    private mutating func parseAlias(
+        _ name: NumberedName, of field: Nodes.Place
+    ) throws(SyntaxFailure) {
+        let alias = nodes.open(.alias, start: name.start)
+        nodes[alias].setName(name)
+        close(alias)
+        try advance()
+        try parseName(of: field)
     }
 
     /// Arguments :: `(` Argument+ `)`
-    mutating func parseArguments(isConst: Bool) throws(GraphQLError) {
-        try expect(.leftParenthesis)
-        repeat { try parseArgument(isConst: isConst) } while try !skip(.rightParenthesis)
+    private mutating func parseArguments(isConst: Bool) throws(SyntaxFailure) {
+        try many("(", ")") { parser throws(SyntaxFailure) in
+            try parser.parseArgument(isConst: isConst)
+        }
     }
 
     /// Argument :: Name `:` Value
-    private mutating func parseArgument(isConst: Bool) throws(GraphQLError) {
-        var node = open(.argument)
-        try parseName(of: &node)
-        try expect(.colon)
+    @inline(__always)
+    private mutating func parseArgument(isConst: Bool) throws(SyntaxFailure) {
+        let node = open(.argument)
+        try parseName(of: node)
+        try expect(":")
         try parseValue(isConst: isConst)
         close(node)
     }
 
     /// Directives :: Directive+; Directive :: `@` Name Arguments?
-    mutating func parseDirectives(isConst: Bool) throws(GraphQLError) {
-        while isAt(.at) {
-            var node = open(.directive)
+    mutating func parseDirectives(isConst: Bool) throws(SyntaxFailure) {
+        while isAt("@") {
+            let node = open(.directive)
             try advance()
-            try parseName(of: &node)
-            if isAt(.leftParenthesis) { try parseArguments(isConst: isConst) }
+            try parseName(of: node)
+            if isAt("(") { try parseArguments(isConst: isConst) }
             close(node)
         }
     }
@@ -149,31 +164,54 @@ extension Parser {
     /// InlineFragment :: `...` TypeCondition? Directives? SelectionSet
     ///
     /// - Returns: whether it is an inline fragment, whose selection set is still to be read.
-    private mutating func parseFragment(_ node: inout Node) throws(GraphQLError) -> Bool {
-        try advance()
-        let hasTypeCondition = try skipKeyword("on")
-        let isSpread = !hasTypeCondition && isAt(.name)
-        node.kind = isSpread ? .fragmentSpread : .inlineFragment
-        if isSpread {
-            try parseName(of: &node)
-        } else if hasTypeCondition {
-            try parseNamed(.namedType)
+    private mutating func parseFragment(_ node: Nodes.Place) throws(SyntaxFailure) -> Bool {
+        try advanceOverSpread()
+        let name = lexer.name
+        if let name, !name.isKeyword("on") {
+            nodes[node].kind = .fragmentSpread
+            nodes[node].setName(try take(name))
+            try parseDirectives(isConst: false)
+            return false
         }
+        nodes[node].kind = .inlineFragment
+        if let on = name { try parseTypeCondition(on) }
         try parseDirectives(isConst: false)
-        return !isSpread
+        return true
+    }
+
+    /// TypeCondition :: `on` NamedType
+    private mutating func parseTypeCondition(_ on: NameToken) throws(SyntaxFailure) {
+        try advance(over: on)
+        try parseNamed(.namedType)
     }
 
     /// FragmentDefinition ::
     /// Description? `fragment` FragmentName TypeCondition Directives? SelectionSet
-    private mutating func parseFragmentDefinition(_ node: inout Node) throws(GraphQLError) {
-        node.kind = .fragmentDefinition
-        try advance()
-        guard !isAtKeyword("on") else { throw unexpected() }
-        try parseName(of: &node)
+    ///
+    /// The keyword was read.
+    private mutating func parseFragmentDefinition(_ node: Nodes.Place) throws(SyntaxFailure) {
+        nodes[node].kind = .fragmentDefinition
+        guard let name = lexer.name else { throw expected("Name") }
+        guard !name.isKeyword("on") else { throw unexpected() }
+        nodes[node].setName(try take(name))
         try expectKeyword("on")
         try parseNamed(.namedType)
         try parseDirectives(isConst: false)
-        try parseSelectionSet()
-        close(node)
+        try parseSelectionSet(of: node)
+    }
+}
+
+extension OperationKind {
+    /// OperationType :: one of `query` `mutation` `subscription`
+    init?(_ keyword: NameToken) {
+        if keyword.isKeyword("query") {
+            self = .query
+        } else if keyword.isKeyword("mutation") {
+            self = .mutation
+        } else if keyword.isKeyword("subscription") {
+            self = .subscription
+        } else {
+            return nil
+        }
     }
 }

@@ -1,211 +1,167 @@
-/// Parses a document: executable definitions, type-system definitions and extensions, or both.
-///
-/// - Throws: the first error of the text, with `GRAPHQL_PARSE_FAILED` as its code; or `OPERATION_TOO_COMPLEX`
-///   with the name of the limit where the text exceeds one of `limits`. Messages are those of graphql-js.
-///
-/// Spec: https://spec.graphql.org/September2025/#sec-Document
-public func parse(
-    _ source: Source, limits: ParseLimits = ParseLimits()
-) throws(GraphQLError) -> Document {
-    Document(
-        tree: try parseTree(source, limits) { parser throws(GraphQLError) in
-            repeat { try parser.parseDefinition() } while !parser.isAt(.endOfFile)
-        })
-}
-
-/// Parses a text that is one value, such as a default value given to a tool.
-///
-/// Spec: https://spec.graphql.org/September2025/#Value
-public func parseValue(
-    _ source: Source, limits: ParseLimits = ParseLimits()
-) throws(GraphQLError) -> ValueNode {
-    let tree = try parseTree(source, limits) { parser throws(GraphQLError) in
-        try parser.parseValue(isConst: false)
-        try parser.expect(.endOfFile)
-    }
-    return ValueNode(NodeReference(tree: tree, index: 0))
-}
-
-/// Parses a text that is one type reference.
-///
-/// Spec: https://spec.graphql.org/September2025/#Type
-public func parseType(
-    _ source: Source, limits: ParseLimits = ParseLimits()
-) throws(GraphQLError) -> TypeReference {
-    let tree = try parseTree(source, limits) { parser throws(GraphQLError) in
-        try parser.parseTypeReference()
-        try parser.expect(.endOfFile)
-    }
-    return NodeReference(tree: tree, index: 0).typeReference
-}
-
-/// The tree of what `parse` reads of a text.
-private func parseTree(
-    _ source: Source, _ limits: ParseLimits,
-    _ parse: (inout Parser) throws(GraphQLError) -> Void
-) throws(GraphQLError) -> SyntaxTree {
-    try source.check(limits)
-    var parser = Parser(source.bytes.span, source: source, limits: limits)
-    try parser.advance()
-    try parse(&parser)
-    return parser.finish()
-}
-
 /// A recursive-descent parser; one method a grammar production, one token of lookahead.
 ///
 /// A production opens its node, which puts it into the tree before its children, and closes it behind them.
 ///
-/// What can stand in itself (selection sets, values, list types) is read with a stack of open nodes instead of recursion, so
-/// no text overflows the stack of the thread.
-struct Parser: ~Copyable, ~Escapable {
-    private var lexer: Lexer
-    private let nestingMax: Int
-    private var nesting = 0
-    private var nodes: Nodes
+/// What can stand in itself (selection sets, values, list types) is read in a loop, which enters such a node and leaves it
+/// at its end, instead of recursion: so no text overflows the stack of the thread.
+///
+/// Where a method is not inlined it is `mutating`, even if it only reads: what is borrowed the compiler copies, whole, for
+/// each call. For the same reason what reads the text belongs to `MarkedText`, which is four words and never changes.
+struct Parser: ~Copyable {
+    private(set) var lexer: Lexer
+    var nodes: Nodes
     private var names: NameTable
     private var strings: [String] = []
-    /// Selection sets, values and list types around the current token, and the fields they belong to.
-    var unclosed: [Node] = []
+    private let nestingMax: Int
+    private var nesting = 0
 
-    /// Takes a text that `Source.check` let pass; `advance` reads the first token.
-    @_lifetime(copy bytes)
-    init(_ bytes: Span<UInt8>, source: Source, limits: ParseLimits) {
-        nestingMax = limits.nestingMax
-        names = NameTable(bytesCount: bytes.count)
+    /// Takes a text that `Source.check` let pass; `begin` reads the first token.
+    init(_ source: Source, limits: ParseLimits) {
+        lexer = Lexer(source, tokensMax: limits.tokensMax)
         // More are rare: a name and the blanks around it are one node.
-        nodes = Nodes(capacity: bytes.count / 6 + 8)
-        lexer = Lexer(bytes, source: source, tokensMax: limits.tokensMax)
+        nodes = Nodes(capacity: source.bytes.count / 6 + 8)
+        names = NameTable(bytesCount: source.bytes.count)
+        nestingMax = limits.nestingMax
     }
+
+    mutating func begin() throws(SyntaxFailure) { try lexer.begin() }
 
     /// The tree of what was read.
     consuming func finish() -> SyntaxTree {
-        SyntaxTree(source: lexer.source, nodes: nodes, names: names, strings: strings)
+        SyntaxTree(source: lexer.text.source, nodes: nodes, names: names.names, strings: strings)
     }
 
     // MARK: - Tokens
 
-    var kind: TokenKind { lexer.kind }
-
     /// Where the current token starts.
+    @inline(__always)
     var start: Int32 { Int32(truncatingIfNeeded: lexer.start) }
 
-    /// Where the token before the current one ended.
-    var previousEnd: Int32 { Int32(truncatingIfNeeded: lexer.previousEnd) }
-
-    /// The text of the current token.
-    var tokenText: String { lexer.text }
+    /// Whether the current token is that punctuator, or begins with that character.
+    @inline(__always)
+    func isAt(_ character: Unicode.Scalar) -> Bool { lexer.first == UInt8(ascii: character) }
 
     @inline(__always)
-    func isAt(_ kind: TokenKind) -> Bool { lexer.kind == kind }
-
-    mutating func advance() throws(GraphQLError) { try lexer.advance() }
-
-    mutating func expect(_ kind: TokenKind) throws(GraphQLError) {
-        guard lexer.kind == kind else { throw expected(kind.description) }
-        try lexer.advance()
+    mutating func expect(_ punctuator: Unicode.Scalar) throws(SyntaxFailure) {
+        guard _fastPath(isAt(punctuator)) else { throw expected("\"\(punctuator)\"") }
+        try advance()
     }
 
-    /// Takes the current token if it is of that kind.
-    mutating func skip(_ kind: TokenKind) throws(GraphQLError) -> Bool {
-        guard lexer.kind == kind else { return false }
-        try lexer.advance()
+    /// Takes the current token if it is that punctuator.
+    @inline(__always)
+    mutating func skip(_ punctuator: Unicode.Scalar) throws(SyntaxFailure) -> Bool {
+        guard isAt(punctuator) else { return false }
+        try advance()
         return true
     }
 
-    mutating func isAtKeyword(_ word: StaticString) -> Bool { lexer.isName(word) }
+    /// Goes over the current token, which is a punctuator of one character.
+    @inline(__always)
+    mutating func advance() throws(SyntaxFailure) { try lexer.advance(behind: lexer.start &+ 1) }
 
-    mutating func expectKeyword(_ word: StaticString) throws(GraphQLError) {
+    @inline(__always)
+    mutating func advance(over name: NameToken) throws(SyntaxFailure) {
+        try lexer.advance(behind: name.end)
+    }
+
+    mutating func advanceOverSpread() throws(SyntaxFailure) {
+        guard lexer.text.isSpread(at: lexer.start) else { throw unexpected() }
+        try lexer.advance(to: lexer.start + 3)
+    }
+
+    mutating func expectEnd() throws(SyntaxFailure) {
+        guard lexer.isAtEnd else { throw expected(Source.endOfFile) }
+    }
+
+    mutating func expectKeyword(_ word: StaticString) throws(SyntaxFailure) {
         guard try skipKeyword(word) else { throw expected("\"\(word)\"") }
     }
 
-    mutating func skipKeyword(_ word: StaticString) throws(GraphQLError) -> Bool {
-        guard isAtKeyword(word) else { return false }
-        try lexer.advance()
+    @inline(__always)
+    mutating func skipKeyword(_ word: StaticString) throws(SyntaxFailure) -> Bool {
+        guard let name = lexer.name, name.isKeyword(word) else { return false }
+        try advance(over: name)
         return true
     }
 
     // MARK: - Nodes
 
-    /// A node that starts with the current token; what is read until `close` is below it.
-    ///
-    /// Its place in the tree is taken, and kept in `next` until then.
+    /// A node that starts with the current token.
     @inline(__always)
-    mutating func open(_ kind: NodeKind, detail: UInt8 = 0) -> Node {
-        Node(kind: kind, detail: detail, start: start, next: nodes.take())
+    mutating func open(_ kind: NodeKind, detail: UInt8 = 0) -> Nodes.Place {
+        nodes.open(kind, detail: detail, start: start)
     }
 
     /// Ends a node behind the last token that was read.
     @inline(__always)
-    mutating func close(_ open: Node) {
-        var node = open
-        node.end = previousEnd
-        node.next = nodes.count
-        nodes.fill(open.next, with: node)
+    mutating func close(_ node: Nodes.Place) {
+        nodes.close(node, end: Int32(truncatingIfNeeded: lexer.previousEnd))
     }
 
-    /// Whether anything was read below an open node.
-    func hasChildren(_ open: Node) -> Bool { nodes.count > open.next + 1 }
-
-    /// The current token as a node without children.
-    mutating func parseLeaf(_ kind: NodeKind, detail: UInt8 = 0) throws(GraphQLError) {
-        let node = open(kind, detail: detail)
-        try lexer.advance()
-        close(node)
-    }
-
-    // MARK: - Shared productions
-
-    /// Reads the name of an open node.
+    /// Takes the current token as the name of an open node.
     @inline(__always)
-    mutating func parseName(of open: inout Node) throws(GraphQLError) {
-        guard lexer.kind == .name else { throw expected(TokenKind.name.description) }
-        open.name = lexer.number(in: &names)
-        open.nameStart = start
-        try lexer.advance()
+    mutating func parseName(of node: Nodes.Place) throws(SyntaxFailure) {
+        nodes[node].setName(try takeName())
+    }
+
+    @inline(__always)
+    mutating func takeName() throws(SyntaxFailure) -> NumberedName {
+        guard let name = lexer.name else { throw expected("Name") }
+        return try take(name)
+    }
+
+    /// Goes over the current token, which is a name.
+    @inline(__always)
+    mutating func take(_ token: NameToken) throws(SyntaxFailure) -> NumberedName {
+        let name = NumberedName(
+            number: names.number(of: token, in: lexer.text),
+            start: Int32(truncatingIfNeeded: token.start))
+        try advance(over: token)
+        return name
     }
 
     /// A node that is only its name.
-    mutating func parseNamed(_ kind: NodeKind) throws(GraphQLError) {
-        var node = open(kind)
-        try parseName(of: &node)
+    mutating func parseNamed(_ kind: NodeKind) throws(SyntaxFailure) {
+        let node = open(kind)
+        try parseName(of: node)
         close(node)
-    }
-
-    /// Reads on behind what turns out to be the alias of an open field, its first child.
-    mutating func parseAlias(of field: inout Node) throws(GraphQLError) {
-        var alias = open(.alias)
-        alias.start = field.start
-        alias.name = field.name
-        alias.nameStart = field.nameStart
-        close(alias)
-        try lexer.advance()
-        try parseName(of: &field)
     }
 
     /// Description :: StringValue
     ///
     /// - Returns: whether there was one.
-    mutating func parseDescription() throws(GraphQLError) -> Bool {
-        guard isAt(.string) || isAt(.blockString) else { return false }
+    mutating func parseDescription() throws(SyntaxFailure) -> Bool {
+        guard isAt("\"") else { return false }
         try parseString(.description)
         return true
     }
 
-    mutating func parseString(_ kind: NodeKind) throws(GraphQLError) {
-        var string = open(kind, detail: isAt(.blockString) ? 1 : 0)
-        if let value = lexer.stringValue {
-            string.name = Int32(truncatingIfNeeded: strings.count)
+    mutating func parseString(_ kind: NodeKind) throws(SyntaxFailure) {
+        let string = try lexer.text.scanString(at: lexer.start)
+        let node = open(kind, detail: string.isBlock ? 1 : 0)
+        if let value = string.value {
+            nodes[node].name = Int32(truncatingIfNeeded: strings.count)
             strings.append(value)
         }
-        try lexer.advance()
-        close(string)
+        try lexer.advance(to: string.end)
+        close(node)
     }
+
+    mutating func parseNumber() throws(SyntaxFailure) {
+        let number = try lexer.text.scanNumber(at: lexer.start)
+        let node = open(number.isFloat ? .float : .int)
+        try lexer.advance(to: number.end)
+        close(node)
+    }
+
+    // MARK: - Lists and levels
 
     /// One node or more between `open` and `close`.
     @inline(__always)
     mutating func many(
-        _ open: TokenKind, _ close: TokenKind, _ parse: (inout Parser) throws(GraphQLError) -> Void
-    ) throws(GraphQLError) {
+        _ open: Unicode.Scalar, _ close: Unicode.Scalar,
+        _ parse: (inout Parser) throws(SyntaxFailure) -> Void
+    ) throws(SyntaxFailure) {
         try expect(open)
         repeat { try parse(&self) } while try !skip(close)
     }
@@ -213,63 +169,58 @@ struct Parser: ~Copyable, ~Escapable {
     /// Nothing at all, or one node or more between `open` and `close`.
     @inline(__always)
     mutating func optionalMany(
-        _ open: TokenKind, _ close: TokenKind, _ parse: (inout Parser) throws(GraphQLError) -> Void
-    ) throws(GraphQLError) {
+        _ open: Unicode.Scalar, _ close: Unicode.Scalar,
+        _ parse: (inout Parser) throws(SyntaxFailure) -> Void
+    ) throws(SyntaxFailure) {
         if isAt(open) { try many(open, close, parse) }
     }
 
     /// One node or more between delimiters, the first of which may be left out.
     mutating func delimited(
-        by delimiter: TokenKind, _ parse: (inout Parser) throws(GraphQLError) -> Void
-    ) throws(GraphQLError) {
+        by delimiter: Unicode.Scalar, _ parse: (inout Parser) throws(SyntaxFailure) -> Void
+    ) throws(SyntaxFailure) {
         _ = try skip(delimiter)
         repeat { try parse(&self) } while try skip(delimiter)
     }
 
     /// Counts one level more; every `descend` is followed by an `ascend`, or the parse has failed.
-    mutating func descend() throws(GraphQLError) {
-        guard nesting < nestingMax else {
-            throw lexer.source.limitExceeded(
-                at: lexer.start, "Document is nested deeper than \(nestingMax) levels.",
-                limit: "nestingMax", max: nestingMax)
-        }
-        nesting += 1
+    @inline(__always)
+    mutating func descend() throws(SyntaxFailure) {
+        guard _fastPath(nesting < nestingMax) else { throw nestedTooDeep() }
+        nesting &+= 1
     }
 
-    mutating func ascend() { nesting -= 1 }
+    @inline(__always)
+    mutating func ascend() { nesting &-= 1 }
 
     // MARK: - Errors
 
-    func unexpected() -> GraphQLError {
-        error(at: start, "Unexpected \(tokenDescription).")
+    /// The current token is none that fits.
+    @inline(never)
+    mutating func unexpected() -> SyntaxFailure {
+        failure { token in "Unexpected \(token)." }
     }
 
-    /// The current token, which is a name, is none that fits. A token behind it that is none at all counts first.
-    mutating func unexpectedName() throws(GraphQLError) -> GraphQLError {
-        let error = unexpected()
-        try advance()
-        return error
+    @inline(never)
+    mutating func expected(_ what: String) -> SyntaxFailure {
+        failure { token in "Expected \(what), found \(token)." }
     }
 
-    func error(at offset: Int32, _ message: String) -> GraphQLError {
-        lexer.source.syntaxError(at: Int(offset), message)
-    }
-
-    /// The value of the current token, which is a string.
-    private var stringText: String {
-        lexer.stringValue ?? lexer.source.text(lexer.start + 1..<lexer.end - 1)
-    }
-
-    func expected(_ what: String) -> GraphQLError {
-        error(at: start, "Expected \(what), found \(tokenDescription).")
-    }
-
-    /// The current token as it reads in an error: `Name "a"`, `"}"`, `<EOF>`.
-    var tokenDescription: String {
-        switch kind {
-        case .name, .int, .float: "\(kind.description) \"\(tokenText)\""
-        case .string, .blockString: "\(kind.description) \"\(stringText)\""
-        default: kind.description
+    /// An error of the current token, or that it is no token at all.
+    mutating func failure(_ message: (_ token: String) -> String) -> SyntaxFailure {
+        do throws(SyntaxFailure) {
+            return lexer.text.failure(
+                at: lexer.start, message(try lexer.text.describeToken(at: lexer.start)))
+        } catch {
+            return error
         }
+    }
+
+    @inline(never)
+    private mutating func nestedTooDeep() -> SyntaxFailure {
+        SyntaxFailure(
+            lexer.text.source.limitExceeded(
+                at: lexer.start, "Document is nested deeper than \(nestingMax) levels.",
+                limit: "nestingMax", max: nestingMax))
     }
 }

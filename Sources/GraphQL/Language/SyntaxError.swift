@@ -1,4 +1,7 @@
 extension Source {
+    /// The end of the text as it reads in an error.
+    static let endOfFile = "<EOF>"
+
     /// An error of the document's text, worded as graphql-js does.
     func syntaxError(at offset: Int, _ message: String) -> GraphQLError {
         GraphQLError(
@@ -36,7 +39,7 @@ extension Source {
 
     /// The scalar at a byte offset for an error: `"a"`, `U+00E9`, or `<EOF>`.
     func describeCharacter(at offset: Int) -> String {
-        guard offset < bytes.count else { return TokenKind.endOfFile.description }
+        guard offset < bytes.count else { return Self.endOfFile }
         let scalar = scalar(at: offset)
         switch scalar.value {
         case 0x22: return "'\"'"

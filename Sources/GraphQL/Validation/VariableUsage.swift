@@ -58,7 +58,9 @@ extension ValidationContext {
             case .list(let items):
                 pending +=
                     items.map {
-                        ValuePlace(value: $0, place: place, listsCount: value.listsCount + 1)
+                        ValuePlace(
+                            value: $0, place: place, listsCount: value.listsCount + 1,
+                            oneOfParent: value.misplacedOneOf)
                     }.reversed()
             case .object(let fields):
                 let inputObject = place?.inputObject
@@ -84,4 +86,11 @@ private struct ValuePlace {
     let place: InputPlace?
     var listsCount = 0
     var oneOfParent: TypeDefinition?
+
+    /// The OneOf input object that is expected where a list is given: the list's items count as its members' values.
+    var misplacedOneOf: TypeDefinition? {
+        guard let place, place.inputObject?.isOneOf == true else { return nil }
+        let type = (0..<listsCount).reduce(place.type) { type, _ in type.listItem ?? type.nullable }
+        return type.nullable.listItem == nil ? place.namedType : nil
+    }
 }

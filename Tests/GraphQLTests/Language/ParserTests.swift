@@ -1,5 +1,6 @@
-import GraphQL
 import Testing
+
+@testable import GraphQL
 
 @Suite struct ParserTests {
     private func text(_ range: SourceRange, of source: Source) -> String {
@@ -116,5 +117,41 @@ import Testing
         #expect(operation.description?.value == "o")
         #expect(operation.variables.first?.description?.value == "v")
         #expect(fragment.description?.value == "f")
+    }
+
+    /// The lexer looks at 8, 16 and 64 bytes together: nothing may depend on where they begin.
+    @Test(arguments: 0...130)
+    func textsReadAlikeWhereverTheyStand(blanks: Int) throws {
+        let text =
+            "query Q($veryLongVariable_17: [Int!]! = [-1.5e3, 7]) {a(b:\"é # }\",c:\"\"\"d\"\"\")"
+            + "...F@skip(if:$veryLongVariable_17)} # {\nfragment F on T{x:y{...on T{z}}}"
+        let document = try parse(Source(String(repeating: " ", count: blanks) + text))
+        #expect(print(document) == print(try parse(Source(text))))
+        let first = try #require(document.definitions.first)
+        guard case .operation(let operation) = first else { throw GraphQLError("no operation") }
+        #expect(operation.range.start == Int32(blanks))
+        expectSyntaxError(
+            Source(String(repeating: " ", count: blanks) + "{ab cd"), "Expected Name, found <EOF>.",
+            1, blanks + 7)
+    }
+
+    @Test(arguments: [1, 2, 7, 8, 9, 15, 16, 17, 23, 24, 25, 55, 56, 57, 63, 64, 65, 200])
+    func namesOfEveryLengthAreToldApart(length: Int) throws {
+        let name = String(repeating: "n", count: length)
+        let others = (0..<length).map { index -> String in
+            name.prefix(index) + "m" + name.dropFirst(index + 1)
+        }
+        let names = [name] + others + [name + "n", name]
+        let document = try parse(
+            Source("{" + names.joined(separator: " ") + "}"), limits: .trusted)
+        guard case .operation(let operation)? = document.definitions.first else {
+            throw GraphQLError("no operation")
+        }
+        let keys = operation.selectionSet.selections.compactMap { selection -> Field? in
+            if case .field(let field) = selection { field } else { nil }
+        }
+        #expect(keys.map(\.name.value) == names)
+        #expect(Set(keys.map(\.responseKeyID)).count == names.count - 1)
+        #expect(keys.first?.responseKeyID == keys.last?.responseKeyID)
     }
 }

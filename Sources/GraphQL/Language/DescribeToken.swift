@@ -1,0 +1,36 @@
+extension MarkedText {
+    /// The token at `start` as it reads in an error: `Name "a"`, `"}"`, `<EOF>`.
+    ///
+    /// - Throws: the error of a text that is no token at all, which so comes before one of the grammar.
+    @inline(never)
+    func describeToken(at start: Int) throws(SyntaxFailure) -> String {
+        switch self[start] {
+        case _ where start == count:
+            return Source.endOfFile
+        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "("),
+            UInt8(ascii: ")"), UInt8(ascii: ":"), UInt8(ascii: "="), UInt8(ascii: "@"),
+            UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "{"), UInt8(ascii: "|"),
+            UInt8(ascii: "}"):
+            return "\"\(Character(Unicode.Scalar(self[start])))\""
+        case _ where isSpread(at: start):
+            return "\"...\""
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+            let number = try scanNumber(at: start)
+            return "\(number.isFloat ? "Float" : "Int") \"\(source.text(start..<number.end))\""
+        case UInt8(ascii: "\""):
+            let string = try scanString(at: start)
+            let value = string.value ?? source.text(start + 1..<string.end - 1)
+            return "\(string.isBlock ? "BlockString" : "String") \"\(value)\""
+        case UInt8(ascii: "'"):
+            throw failure(
+                at: start,
+                "Unexpected single quote character ('), did you mean to use a double quote (\")?")
+        default:
+            guard let name = name(at: start) else {
+                throw failure(
+                    at: start, "Unexpected character: \(source.describeCharacter(at: start)).")
+            }
+            return "Name \"\(source.text(name.start..<name.end))\""
+        }
+    }
+}
