@@ -1,7 +1,9 @@
 import NIOCore
 import NIOHTTP1
 
-@testable import Server
+#if !FUZZ
+    @testable import Server
+#endif
 
 /// What the readers make of the bytes of one connection.
 struct ReadRequests: Equatable {

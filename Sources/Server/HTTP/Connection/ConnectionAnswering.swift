@@ -9,20 +9,20 @@ extension ConnectionHandler {
     private static let copiedBytesMax = 4 << 10
 
     /// Answers at once where the route can, or else runs it in one task on this loop.
-    func start(_ request: HTTPRequest, _ route: Route, _ exchange: Exchange) {
-        if let response = route.respondAtOnce?(request) { return finish(response, exchange) }
-        var request = request
-        request.client = client(of: request)
-        let call = NIOLoopBound((route, self), eventLoop: loopContext.loop)
+    func start(_ reader: RequestReader, _ route: Route) {
+        let exchange = Exchange(reader)
+        if let response = route.respondAtOnce?(reader.request) { return finish(response, exchange) }
+        reader.request.client = client(of: reader.request)
+        let call = NIOLoopBound((reader, route, self), eventLoop: loopContext.loop)
         phaseDeadline = exchange.start + loopContext.limits.answerTimeout
-        let task = Task(executorPreference: loopContext.executor) { [request] in
-            let (route, connection) = call.value
+        let task = Task(executorPreference: loopContext.executor) {
+            let (reader, route, connection) = call.value
             // A value of the task costs a request something, and few belong to a trace.
-            guard let trace = request.headers.traceParent.flatMap(TraceParent.init) else {
-                return await connection.answer(request, by: route)
+            guard let trace = reader.request.headers.traceParent.flatMap(TraceParent.init) else {
+                return await connection.answer(reader.request, by: route)
             }
             await TraceParent.$current.withValue(trace) {
-                await connection.answer(request, by: route)
+                await connection.answer(reader.request, by: route)
             }
         }
         phase = .answering(task, exchange)

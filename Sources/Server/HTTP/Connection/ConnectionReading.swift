@@ -66,7 +66,7 @@ extension ConnectionHandler {
         case .wait: break
         case .sendContinue: send(.continueHead)
         case .refuse(let problem): refuse(problem, reader)
-        case .answer(let route): start(reader.request, route, Exchange(reader))
+        case .answer(let route): start(reader, route)
         case .upgrade(let head, let endpoint):
             upgrade(reader.request, head, endpoint, Exchange(reader))
         case .answerProblem(let problem): finish(problem.response(), Exchange(reader))

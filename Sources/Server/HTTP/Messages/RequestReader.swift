@@ -29,7 +29,7 @@ final class RequestReader {
     private static let unreadBodyBytesMax = 64 << 10
     private static let bodyBytesPerSecondMin = 128 << 10
 
-    private(set) var request: HTTPRequest
+    var request: HTTPRequest
     let version: HTTPVersion
     private let target: Target
     private let bodyBytesMax: Int
