@@ -55,7 +55,7 @@ extension ConnectionHandler {
     /// Ends an answer that is written, and goes on with the next request.
     func end(_ exchange: Exchange) {
         phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
-        if exchange.isKeepAlive {
+        if exchange.isKeepAlive, !loopContext.isDraining {
             phase = .idle
             unreadByClient = .max
         } else {
@@ -147,7 +147,8 @@ extension ConnectionHandler {
     }
 
     private func setCork(_ value: CInt) {
-        guard let socket else { return }
+        // The descriptor of a closed channel may be another's by now.
+        guard let socket, let context, context.channel.isActive else { return }
         var value = value
         setsockopt(
             socket, CInt(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<CInt>.size))

@@ -43,7 +43,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     var isWritable = true
     /// Whether the channel asked to read when nothing more was to be taken.
     var isReadHeld = false
-    /// The socket, for the time that the channel is open.
+    /// The channel's socket, while it is active.
     var socket: NIOBSDSocket.Handle?
     /// What waited to be read by the client when a deadline last passed.
     var unreadByClient = Int.max
@@ -119,6 +119,12 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
         if case .streaming(let body, _) = phase { body.set(isWritable: isWritable) }
         if isWritable { advance() }
         context.fireChannelWritabilityChanged()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // Also a connection that was made while the others were told.
+        if event is ChannelShouldQuiesceEvent { drain() }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -18,6 +18,7 @@ extension ConnectionHandler {
         phase = .streaming(body, exchange)
         body.set(isWritable: isWritable)
         write(response, exchange)
+        needsFlush = false
         context?.flush()
         if loopContext.isDraining { body.end(.stopping) }
         return body
