@@ -45,7 +45,7 @@ extension ConnectionHandler {
     /// Writes an answer whose request has been read to its end, and goes on with the next request.
     func finish(_ response: HTTPResponse, _ exchange: Exchange) {
         var exchange = exchange
-        if loopContext.isDraining { exchange.isKeepAlive = false }
+        if loopContext.isDraining || isLastAnswer { exchange.isKeepAlive = false }
         exchange.log(response, to: loopContext.logger)
         loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
@@ -55,7 +55,7 @@ extension ConnectionHandler {
     /// Ends an answer that is written, and goes on with the next request.
     func end(_ exchange: Exchange) {
         phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
-        if exchange.isKeepAlive, !loopContext.isDraining {
+        if exchange.isKeepAlive, !loopContext.isDraining, !isLastAnswer {
             phase = .idle
             unreadByClient = .max
         } else {

@@ -43,6 +43,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     var isWritable = true
     /// Whether the channel asked to read when nothing more was to be taken.
     var isReadHeld = false
+    /// Whether the connection ends with the answer that is under way.
+    var isLastAnswer = false
     /// The channel's socket, while it is active.
     var socket: NIOBSDSocket.Handle?
     /// What waited to be read by the client when a deadline last passed.
@@ -122,8 +124,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Also a connection that was made while the others were told.
-        if event is ChannelShouldQuiesceEvent { drain() }
+        if event is ChannelShouldQuiesceEvent { listeningEnded() }
         context.fireUserInboundEventTriggered(event)
     }
 

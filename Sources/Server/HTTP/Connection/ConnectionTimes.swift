@@ -32,14 +32,17 @@ extension ConnectionHandler {
             && unreadByClient <= before - loopContext.limits.bytesReadMin
     }
 
-    /// Requests that have begun are answered, and their answers are the last.
+    /// Requests that have begun are answered, and their answers are the last; see `end`.
     func drain() {
-        switch phase {
-        case .idle:
-            phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
-            closeWhenSent(.all)
-        case .streaming(let body, _): body.end(.stopping)
-        case .receiving, .blocked, .answering, .upgrading, .closing: break
-        }
+        if case .streaming(let body, _) = phase { body.end(.stopping) }
+    }
+
+    /// Ends a connection between two requests, once nobody can connect any more: a client that comes back at once then
+    /// finds another server.
+    func listeningEnded() {
+        isLastAnswer = true
+        guard case .idle = phase else { return }
+        phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
+        closeWhenSent(.all)
     }
 }
