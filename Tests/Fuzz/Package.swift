@@ -1,12 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// `./run SECONDS` in this folder builds and runs both fuzzers.
-// The engine's sources come by a link, so that they are built with the fuzzer's instrumentation.
+// `./run SECONDS` in this folder builds and runs all fuzzers.
+// The sources come by links, so that they are built with the fuzzer's instrumentation.
 let fuzzed: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer"])]
 let linked: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
 let package = Package(
     name: "fuzz",
+    dependencies: [.package(url: "https://github.com/apple/swift-nio", from: "2.101.2")],
     targets: [
         .target(name: "CFuzzer"),
         .target(name: "GraphQL", swiftSettings: fuzzed),
@@ -16,6 +17,13 @@ let package = Package(
         .executableTarget(
             name: "GrammarFuzz", dependencies: ["GraphQL", "CFuzzer"], swiftSettings: fuzzed,
             linkerSettings: linked),
+        .executableTarget(
+            name: "HTTPFuzz",
+            dependencies: [
+                "CFuzzer", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: fuzzed + [.define("FUZZ")], linkerSettings: linked),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import Testing
 
@@ -161,6 +162,89 @@ import Testing
         try await TestServer.run { server in
             let response = try await server.get("http://test/graphql?query=%7Ba%7D")
             #expect(response.body == "query={a}")
+        }
+    }
+
+    /// What is unreadable is refused when it is its turn, wherever the network has cut it.
+    @Test(arguments: [
+        ["GET / HTTP/1.1\r\nhost", " : a\r\n\r\n", "GET / HTTP/1.1\r\n", "host: a\r\n\r\n"],
+        ["GET / HTTP/1.1\nhost: a", "\n", "\n"],
+        [
+            "POST /graphql HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n", "5", " \r\n",
+            "hello",
+        ],
+    ])
+    func saysThatARequestInSegmentsIsUnreadable(segments: [String]) async throws {
+        try await TestServer.run { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(.post(#"{"query":"{slow}"}"#))
+                for segment in segments {
+                    usleep(20_000)
+                    try client.send(segment)
+                }
+                #expect(try client.response().status == 200)
+                let response = try client.response()
+                #expect(response.status == 400)
+                #expect(response.body.contains(#""code":"BAD_REQUEST""#))
+                #expect(response.headers["connection"] == "close")
+                #expect(client.isClosed())
+            }
+        }
+    }
+
+    /// A proxy that reads less strictly must not be made to pass on a second request in the first one's body.
+    @Test func readsNothingBehindARequestThatItRefuses() async throws {
+        try await TestServer.run { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(
+                    "POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n"
+                        + "transfer-encoding: chunked\r\n\r\n0\r\n\r\n"
+                        + "GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n")
+                #expect(try client.response().status == 400)
+                #expect(client.isClosed())
+            }
+        }
+    }
+
+    @Test(arguments: ["Close", "keep-alive, CLOSE", "x,close ,y"])
+    func closesHoweverItIsAsked(connection: String) async throws {
+        try await TestServer.run { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(
+                    "GET /health/live HTTP/1.1\r\nhost: a\r\nconnection: \(connection)\r\n\r\n")
+                #expect(try client.response().headers["connection"] == "close")
+                #expect(client.isClosed())
+            }
+        }
+    }
+
+    /// Those that are answered at once and those that take a task, heads and bodies large and small.
+    @Test func answersAMixtureOfPipelinedRequests() async throws {
+        try await TestServer.run { server in
+            let bodies = try await onThread {
+                let client = try RawClient(port: server.port)
+                let requests = (1...50).map { number in
+                    switch number % 4 {
+                    case 0: "GET /nothing HTTP/1.1\r\nhost: a\r\n\r\n"
+                    case 1: String.post(#"{"query":"{huge}"}"#)
+                    case 2: "OPTIONS /graphql HTTP/1.1\r\nhost: a\r\n\r\n"
+                    default: String.post(#"{"query":"{a\#(number)}"}"#)
+                    }
+                }
+                try client.send(requests.joined())
+                return try (1...50).map { _ in try client.response().body }
+            }
+            for (index, body) in bodies.enumerated() {
+                switch (index + 1) % 4 {
+                case 0: #expect(body.contains("NOT_FOUND"))
+                case 1: #expect(body.utf8.count == 4 << 20)
+                case 2: #expect(body.isEmpty)
+                default: #expect(body == "query={a\(index + 1)}")
+                }
+            }
         }
     }
 }

@@ -242,4 +242,27 @@ import Testing
             #expect(body == ":\n\n")
         }
     }
+
+    /// HTTP/1.0 knows no chunks: the body ends with the connection.
+    @Test func endsTheConnectionBehindAStreamOfHTTP10() async throws {
+        try await TestServer.run { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                let body = #"{"query":"subscription{three}"}"#
+                try client.send(
+                    "POST /graphql HTTP/1.0\r\ncontent-type: application/json\r\naccept: text/event-stream\r\n"
+                        + "content-length: \(body.utf8.count)\r\n\r\n\(body)")
+                var text = ""
+                while case let bytes = try client.receive(), !bytes.isEmpty {
+                    text += String(decoding: bytes, as: UTF8.self)
+                }
+                #expect(!text.contains("transfer-encoding"))
+                #expect(
+                    text.hasSuffix(
+                        "\r\n\r\n"
+                            + Self.events(
+                                #"{"data":{"n":1}}"#, #"{"data":{"n":2}}"#, #"{"data":{"n":3}}"#)))
+            }
+        }
+    }
 }

@@ -74,8 +74,9 @@ struct GraphQLEndpoint {
 
     /// The boundary of a request of `multipart/form-data`; nil for any other type.
     private static func boundary(_ headers: RequestHeaders) -> String? {
-        guard let contentType = headers.contentType, let media = MediaType.single(contentType),
-            media.is("multipart", "form-data")
+        // What most clients send is not taken apart.
+        guard let contentType = headers.contentType, contentType != "application/json",
+            let media = MediaType.single(contentType), media.is("multipart", "form-data")
         else { return nil }
         return media.parameter("boundary") ?? ""
     }

@@ -1,7 +1,6 @@
 import Logging
 import NIOCore
 import NIOExtras
-import NIOHTTP1
 import NIOPosix
 import EventLoops
 import ServiceLifecycle
@@ -118,7 +117,7 @@ package struct HTTPServer: Service {
                         try channel.pipeline.syncOperations.addHandler(OverloadHandler())
                         return
                     }
-                    try Self.addHandlers(to: channel.pipeline.syncOperations, context)
+                    try channel.pipeline.syncOperations.addHandler(ConnectionHandler(context))
                 }
             }
         do {
@@ -126,25 +125,6 @@ package struct HTTPServer: Service {
         } catch {
             throw ListenError(host: host, port: port, error)
         }
-    }
-
-    private static func addHandlers(
-        to pipeline: ChannelPipeline.SynchronousOperations, _ context: LoopContext
-    ) throws {
-        var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderFieldCount = context.limits.headerFieldsMax
-        limits.maxHeaderFieldSize = context.limits.headerFieldBytesMax
-        limits.maxHeaderListSize = context.limits.headerBytesMax
-        try pipeline.addHandlers([
-            // Nothing more is read from a client that does not read.
-            BackPressureHandler(),
-            HTTPResponseEncoder(),
-            ByteToMessageHandler(
-                HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
-            ),
-            HTTPServerPipelineHandler(),
-            ConnectionHandler(context),
-        ])
     }
 
     /// Returns when every connection is closed: idle ones, sockets and streams at once, the others

@@ -1,7 +1,7 @@
 import NIOHTTP1
 
 /// One method of one path, or of all that begin with one: `/covers/*`.
-package struct Route {
+package final class Route {
     package let method: HTTPMethod
     package let path: String
     package let bodyBytesMax: Int
@@ -15,6 +15,8 @@ package struct Route {
     package let respondAtOnce: ((HTTPRequest) -> HTTPResponse?)?
     /// Runs on the event loop that the route was made for.
     package let respond: (HTTPRequest) async -> HTTPResponse
+    /// What counts its answers, once there was one.
+    var counts: RouteCounts?
 
     package init(
         _ method: HTTPMethod, _ path: String, bodyBytesMax: Int = 0,
@@ -51,28 +53,35 @@ struct RouteTable {
     }
 
     private struct Path {
-        var routes: [Route]
-        var allow: String
-    }
+        /// With what the paths of those begin that end in `*`.
+        let text: String
+        let isBeginning: Bool
+        let routes: [Route]
+        let allow: String
 
-    private let paths: [Substring: Path]
-    /// Those of paths that end in `*`, with what comes before it.
-    private let beginnings: [(text: Substring, path: Path)]
-
-    init(_ routes: [Route]) {
-        let all = Dictionary(grouping: routes) { $0.path[...] }.mapValues { routes in
+        init(_ path: String, _ routes: [Route]) {
+            isBeginning = path.last == "*"
+            text = isBeginning ? String(path.dropLast()) : path
+            self.routes = routes
             var methods = routes.map(\.method.rawValue)
             if methods.contains("GET") { methods.append("HEAD") }
-            return Path(
-                routes: routes, allow: (methods + ["OPTIONS"]).joined(separator: ", "))
+            allow = (methods + ["OPTIONS"]).joined(separator: ", ")
         }
-        paths = all.filter { $0.key.last != "*" }
-        beginnings = all.filter { $0.key.last == "*" }.map { ($0.key.dropLast(), $0.value) }
+
+        func matches(_ path: Substring) -> Bool {
+            isBeginning ? path.utf8.starts(with: text.utf8) : path == text
+        }
     }
 
-    private func path(_ path: Substring) -> Path? {
-        paths[path] ?? beginnings.first { path.hasPrefix($0.text) }?.path
+    /// Whole paths first. There are few: looking at all of them takes less time than a hash of one.
+    private let paths: [Path]
+
+    init(_ routes: [Route]) {
+        let all = Dictionary(grouping: routes, by: \.path).map { Path($0.key, $0.value) }
+        paths = all.filter { !$0.isBeginning } + all.filter(\.isBeginning)
     }
+
+    private func path(_ path: Substring) -> Path? { paths.first { $0.matches(path) } }
 
     /// Whether pages of other origins may use the path.
     func allowsOtherOrigins(path: Substring) -> Bool {

@@ -35,13 +35,9 @@ final class ObjectEndpoint {
 
     // MARK: - Reading
 
-    private func target(_ request: HTTPRequest) -> String? {
-        request.query.map { "\(request.path)?\($0)" }
-    }
-
     /// What was asked for lately.
     private func getKnown(_ request: HTTPRequest) -> HTTPResponse? {
-        guard let target = target(request), let file = files.file(at: target) else { return nil }
+        guard let file = files.file(at: request.target.text) else { return nil }
         return answer(file, file.lastingHeaders, request)
     }
 
@@ -53,7 +49,7 @@ final class ObjectEndpoint {
             return HTTPProblem.badRequest("The size is thumbnail, full or large.").response()
         }
         if let version = address.version, let file = open(address.key, version, variant) {
-            if let target = target(request) { files.keep(file, at: target) }
+            files.keep(file, at: request.target.text)
             return answer(file, file.lastingHeaders, request)
         }
         do throws(HTTPProblem) {
@@ -81,29 +77,30 @@ final class ObjectEndpoint {
     }
 
     private func answer(
-        _ file: ServedFile, _ headers: [(String, String)], _ request: HTTPRequest
+        _ file: ServedFile, _ headers: String, _ request: HTTPRequest
     ) -> HTTPResponse {
-        var headers = headers
+        var response = HTTPResponse(.ok, contentType: "image/jpeg")
+        response.preparedHeaders = headers
         if let known = request.headers.ifNoneMatch, Self.matches(known, file.tag) {
-            return HTTPResponse(.notModified, headers: headers)
+            response.status = .notModified
+            response.contentType = nil
+            return response
         }
         let count = file.object.byteCount
         let wantsPart = request.headers.ifRange.map { $0 == file.tag } ?? true
-        var status = HTTPResponseStatus.ok
-        var range = 0..<count
         switch ByteRange(wantsPart ? request.headers.range : nil, of: count) {
-        case .whole: break
+        case .whole:
+            response.file = (file, 0..<count)
         case .part(let part):
-            status = .partialContent
-            range = part
-            headers.append(
-                ("content-range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)"))
+            response.status = .partialContent
+            response.file = (file, part)
+            response.headers = [
+                ("content-range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)")
+            ]
         case .unsatisfiable:
             return HTTPResponse(
                 .rangeNotSatisfiable, headers: [("content-range", "bytes */\(count)")])
         }
-        var response = HTTPResponse(status, contentType: "image/jpeg", headers: headers)
-        response.file = (file, range)
         return response
     }
 

@@ -9,8 +9,8 @@ final class ServedFile {
 
     let object: OpenObject
     let tag: String
-    /// Of every answer with a version in its address.
-    let lastingHeaders: [(String, String)]
+    /// Of every answer with a version in its address, as they are sent.
+    let lastingHeaders: String
     private let content: ByteBuffer?
     private let handle: NIOFileHandle
 
@@ -29,13 +29,13 @@ final class ServedFile {
         _ = try? handle.takeDescriptorOwnership()
     }
 
-    static func headers(_ tag: String, _ cacheControl: String) -> [(String, String)] {
+    static func headers(_ tag: String, _ cacheControl: String) -> String {
         [
             ("etag", tag), ("cache-control", cacheControl), ("accept-ranges", "bytes"),
             ("content-security-policy", "default-src 'none'; sandbox"),
             ("cross-origin-resource-policy", "cross-origin"),
             ("content-disposition", "inline; filename=\"cover.jpg\""),
-        ]
+        ].map { "\($0): \($1)\r\n" }.joined()
     }
 
     /// A part of a small file; nil for a large one.
@@ -52,14 +52,16 @@ final class ServedFile {
 /// Files that were asked for lately, by their address with a version: what it shows never changes.
 struct ServedFiles {
     private static let countMax = 512
+    /// Of an address that is kept; ours are shorter.
+    private static let addressBytesMax = 256
 
-    private var files: [String: ServedFile] = [:]
+    private var files: [Substring: ServedFile] = [:]
     /// Addresses in the order they came; the oldest goes first.
-    private var order: [String] = []
+    private var order: [Substring] = []
     private var next = 0
 
     /// nil also where the file has been removed meanwhile.
-    mutating func file(at address: String) -> ServedFile? {
+    mutating func file(at address: Substring) -> ServedFile? {
         guard let file = files[address] else { return nil }
         guard !file.object.isRemoved else {
             files[address] = nil
@@ -68,8 +70,10 @@ struct ServedFiles {
         return file
     }
 
-    mutating func keep(_ file: ServedFile, at address: String) {
-        guard files.updateValue(file, forKey: address) == nil else { return }
+    mutating func keep(_ file: ServedFile, at address: Substring) {
+        guard address.utf8.count <= Self.addressBytesMax,
+            files.updateValue(file, forKey: address) == nil
+        else { return }
         if order.count < Self.countMax {
             order.append(address)
         } else {

@@ -12,6 +12,8 @@ package struct HTTPResponse {
     var file: (ServedFile, Range<Int>)?
     /// More headers: name, in lower case, and value; no line breaks.
     package var headers: [(String, String)]
+    /// More headers, as they are sent: `name: value CR LF`, of answers that are made once.
+    var preparedHeaders = ""
     /// Writes the body, in place of `body`, in parts as they come; run after the head is sent.
     package var stream: ((BodyStream) async -> Void)?
 

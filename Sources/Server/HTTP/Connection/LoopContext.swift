@@ -5,6 +5,9 @@ import Telemetry
 
 /// What the connections of one event loop share; used on that loop only.
 final class LoopContext {
+    /// What a head with a small body needs.
+    private static let headBytes = 4 << 10
+
     let executor: EventLoopTaskExecutor
     let routes: RouteTable
     let limits: HTTPLimits
@@ -12,7 +15,9 @@ final class LoopContext {
     let logger: Logger
     var date = HTTPDate()
     var requestIDs = RequestID()
-    var metrics: HTTPMetrics
+    let metrics: HTTPMetrics
+    /// Where answers' heads are written: its memory is used again when the last one is sent.
+    var head = ByteBuffer()
     let gauges: LiveGauges
     /// Whether the server stops: what would last is ended.
     private(set) var isDraining = false
@@ -30,6 +35,7 @@ final class LoopContext {
         self.proxies = proxies
         self.logger = logger
         self.metrics = HTTPMetrics(metrics)
+        head.reserveCapacity(Self.headBytes)
         self.gauges = gauges
     }
 

@@ -1,0 +1,156 @@
+import Glibc
+import NIOCore
+import NIOHTTP1
+import Telemetry
+
+/// From requests to answers, and from answers to bytes.
+extension ConnectionHandler {
+    /// A body up to this size is sent in one buffer with its head; a larger one is not worth a copy.
+    private static let copiedBytesMax = 4 << 10
+
+    /// Answers at once where the route can, or else runs it in one task on this loop.
+    func start(_ reader: RequestReader, _ route: Route) {
+        let exchange = Exchange(reader)
+        if let response = route.respondAtOnce?(reader.request) { return finish(response, exchange) }
+        reader.request.client = client(of: reader.request)
+        let call = NIOLoopBound((reader, route, self), eventLoop: loopContext.loop)
+        phaseDeadline = exchange.start + loopContext.limits.answerTimeout
+        let task = Task(executorPreference: loopContext.executor) {
+            let (reader, route, connection) = call.value
+            // A value of the task costs a request something, and few belong to a trace.
+            guard let trace = reader.request.headers.traceParent.flatMap(TraceParent.init) else {
+                return await connection.answer(reader.request, by: route)
+            }
+            await TraceParent.$current.withValue(trace) {
+                await connection.answer(reader.request, by: route)
+            }
+        }
+        phase = .answering(task, exchange)
+    }
+
+    func client(of request: HTTPRequest) -> ClientAddress? {
+        loopContext.proxies.client(of: peer, forwardedFor: request.headers.forwardedFor)
+    }
+
+    private func answer(_ request: HTTPRequest, by route: Route) async {
+        let response = await route.respond(request)
+        if let produce = response.stream, let body = beginStream(response) {
+            await produce(body)
+            endStream(body)
+        } else if case .answering(_, let exchange) = phase {
+            finish(response, exchange)
+        }
+    }
+
+    /// Writes an answer whose request has been read to its end, and goes on with the next request.
+    func finish(_ response: HTTPResponse, _ exchange: Exchange) {
+        var exchange = exchange
+        if loopContext.isDraining || isLastAnswer { exchange.isKeepAlive = false }
+        exchange.log(response, to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: response.status)
+        write(response, exchange)
+        end(exchange)
+    }
+
+    /// Ends an answer that is written, and goes on with the next request.
+    func end(_ exchange: Exchange) {
+        phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
+        if exchange.isKeepAlive, !loopContext.isDraining, !isLastAnswer {
+            phase = .idle
+            unreadByClient = .max
+        } else {
+            closeWhenSent(.all)
+        }
+        advance()
+    }
+
+    /// Answers before the request has been read to its end, and ends the connection.
+    func refuse(_ problem: HTTPProblem, _ reader: RequestReader? = nil) {
+        var reader = reader
+        switch phase {
+        case .receiving(let current): reader = current
+        case .idle, .blocked: break
+        case .answering, .streaming, .upgrading, .closing: return
+        }
+        var exchange = reader.map(Exchange.init) ?? Exchange(id: loopContext.requestIDs.next())
+        exchange.isKeepAlive = false
+        let response = problem.response()
+        exchange.log(response, to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: response.status)
+        write(response, exchange)
+        phaseDeadline = .now() + loopContext.limits.lastWordTimeout
+        // Closing at once with unread bytes would reset the connection and take the answer from the client: only the
+        // output is closed, and what still comes is dropped until the client closes or the deadline passes.
+        closeWhenSent(.output)
+        advance()
+    }
+
+    /// Ends the connection when the client has got all that is written.
+    func closeWhenSent(_ mode: CloseMode) {
+        phase = .closing
+        unread = ByteBuffer()
+        guard let context else { return }
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        let bound = context.loopBound
+        promise.futureResult.whenComplete { _ in bound.value.close(mode: mode, promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.byteBuffer(ByteBuffer())), promise: promise)
+    }
+
+    // MARK: Writing
+
+    func send(_ bytes: ByteBuffer) {
+        context?.writeAndFlush(wrapOutboundOut(.byteBuffer(bytes)), promise: nil)
+    }
+
+    /// Writes the head, and a body that is there; `advance` sends it.
+    func write(_ response: HTTPResponse, _ exchange: Exchange) {
+        needsFlush = true
+        let date = loopContext.date.now()
+        loopContext.head.clear()
+        exchange.writeHead(of: response, date: date, to: &loopContext.head)
+        guard response.bodyByteCount > 0, exchange.method != .HEAD,
+            response.status.mayHaveResponseBody
+        else { return write(loopContext.head) }
+        if let (file, range) = response.file {
+            guard let bytes = file.bytes(range) else { return write(file, range) }
+            write(loopContext.head, bytes)
+        } else {
+            write(loopContext.head, response.body)
+        }
+    }
+
+    private func write(_ head: ByteBuffer, _ body: ByteBuffer) {
+        if body.readableBytes <= Self.copiedBytesMax {
+            loopContext.head.writeImmutableBuffer(body)
+            write(loopContext.head)
+        } else {
+            write(head)
+            write(body)
+        }
+    }
+
+    private func write(_ bytes: ByteBuffer) {
+        context?.write(wrapOutboundOut(.byteBuffer(bytes)), promise: nil)
+    }
+
+    /// Sends a part of a file behind the head that is made.
+    private func write(_ file: ServedFile, _ range: Range<Int>) {
+        guard let context else { return }
+        // The file stays open until all of it is sent.
+        let isSent = context.eventLoop.makePromise(of: Void.self)
+        isSent.futureResult.assumeIsolated().whenComplete { _ in withExtendedLifetime(file) {} }
+        // The kernel waits for the file's first bytes before it sends the head: a packet less.
+        setCork(1)
+        write(loopContext.head)
+        context.writeAndFlush(wrapOutboundOut(.fileRegion(file.region(range))), promise: isSent)
+        setCork(0)
+    }
+
+    private func setCork(_ value: CInt) {
+        // The descriptor of a closed channel may be another's by now.
+        guard let socket, let context, context.channel.isActive else { return }
+        var value = value
+        setsockopt(
+            socket, CInt(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<CInt>.size))
+    }
+}

@@ -1,0 +1,46 @@
+import Logging
+import NIOCore
+import NIOHTTP1
+
+/// What an answer needs to know of its request.
+struct Exchange {
+    /// nil for a request that could not be read.
+    private let reader: RequestReader?
+    let id: String
+    var isKeepAlive: Bool
+    let start = NIODeadline.now()
+
+    init(_ reader: RequestReader) {
+        self.reader = reader
+        id = reader.request.id
+        isKeepAlive = reader.isKeepAlive
+    }
+
+    /// Of a request that could not be read.
+    init(id: String) {
+        reader = nil
+        self.id = id
+        isKeepAlive = false
+    }
+
+    var method: HTTPMethod { reader?.request.method ?? .GET }
+    /// The route that answers; nil where none does.
+    var route: Route? { reader?.route }
+    /// Whether a page of another origin may have sent the request, and may read the answer.
+    var isCrossOrigin: Bool { reader?.isCrossOrigin ?? false }
+    /// Whether a body can come in chunks; otherwise it lasts as long as the connection.
+    var takesChunks: Bool { reader?.version != .http1_0 }
+
+    /// One line for the request; the path only, since a query may hold what is not for a log.
+    func log(_ response: HTTPResponse, to logger: Logger) {
+        let status = Int(response.status.code)
+        logger.log(
+            level: status >= 500 ? .warning : .debug,
+            "\(method.rawValue) \(reader?.request.path ?? "") \(status)",
+            metadata: [
+                "request_id": "\(id)",
+                "microseconds": "\((NIODeadline.now() - start).nanoseconds / 1000)",
+                "bytes": "\(response.bodyByteCount)",
+            ])
+    }
+}

@@ -1,0 +1,45 @@
+import NIOHTTP1
+
+/// The first line of a request: `METHOD SP TARGET SP HTTP-VERSION`.
+///
+/// Spec: RFC 9112, section 3
+struct RequestLine {
+    var method: HTTPMethod
+    /// As it was sent: a path with its query, or a whole address.
+    var target: String
+    var version: HTTPVersion
+
+    private static let versionByteCount = 8
+    /// Longer ones are nobody's.
+    private static let methodBytesMax = 32
+
+    init(_ line: Span<UInt8>) throws(HTTPProblem) {
+        var methodEnd = 0
+        while methodEnd < line.count, line[methodEnd].isTokenByte { methodEnd += 1 }
+        let targetEnd = line.count - Self.versionByteCount - 1
+        guard (1...Self.methodBytesMax).contains(methodEnd), targetEnd > methodEnd + 1,
+            line[methodEnd] == UInt8(ascii: " "), line[targetEnd] == UInt8(ascii: " ")
+        else {
+            throw .badRequest("A request begins with METHOD, address and HTTP/1.1.")
+        }
+        for index in methodEnd + 1..<targetEnd where !(0x21...0x7E).contains(line[index]) {
+            throw .badRequest("The address has a character that must be percent-encoded.")
+        }
+        let version = line.extracting((targetEnd + 1)...)
+        if version.equals("HTTP/1.1") {
+            self.version = .http1_1
+        } else if version.equals("HTTP/1.0") {
+            self.version = .http1_0
+        } else {
+            throw .badRequest("The version of HTTP must be 1.1.")
+        }
+        method = Self.method(line.extracting(..<methodEnd))
+        target = line.extracting(methodEnd + 1..<targetEnd).text
+    }
+
+    private static func method(_ name: Span<UInt8>) -> HTTPMethod {
+        if name.equals("GET") { return .GET }
+        if name.equals("POST") { return .POST }
+        return HTTPMethod(rawValue: name.text)
+    }
+}

@@ -1,0 +1,74 @@
+import NIOCore
+import NIOHTTP1
+
+/// The first line and the headers of an answer, written once into one buffer.
+///
+/// Spec: RFC 9112, section 4
+extension Exchange {
+    func writeHead(of response: HTTPResponse, date: String, to bytes: inout ByteBuffer) {
+        bytes.write(statusLine: response.status)
+        if let contentType = response.contentType {
+            bytes.write("content-type", contentType)
+        }
+        if response.status.mayHaveResponseBody {
+            if response.stream == nil {
+                bytes.write("content-length", String(response.bodyByteCount))
+            } else if takesChunks {
+                bytes.writeStaticString("transfer-encoding: chunked\r\n")
+            }
+        }
+        bytes.write("x-request-id", id)
+        bytes.write("date", date)
+        bytes.writeStaticString("x-content-type-options: nosniff\r\n")
+        if isCrossOrigin { writeCrossOrigin(to: &bytes) }
+        for (name, value) in response.headers { bytes.write(name, value) }
+        if !response.preparedHeaders.isEmpty { bytes.writeString(response.preparedHeaders) }
+        if !isKeepAlive { bytes.writeStaticString("connection: close\r\n") }
+        bytes.writeStaticString("\r\n")
+    }
+
+    /// Every origin is welcome: who asks is told by a token that no browser adds by itself.
+    private func writeCrossOrigin(to bytes: inout ByteBuffer) {
+        bytes.writeStaticString("access-control-allow-origin: *\r\n")
+        bytes.write(
+            "access-control-expose-headers",
+            "x-request-id, retry-after, ratelimit, ratelimit-policy, location, etag")
+        guard method == .OPTIONS else { return }
+        bytes.write(
+            "access-control-allow-headers", "authorization, content-type, x-request-id, *")
+        bytes.write("access-control-allow-methods", "GET, HEAD, POST, PUT, DELETE")
+        bytes.write("access-control-max-age", "7200")
+    }
+}
+
+extension ByteBuffer {
+    static let continueHead = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
+    /// Of a body in chunks.
+    static let lastChunk = ByteBuffer(string: "0\r\n\r\n")
+
+    fileprivate mutating func write(statusLine status: HTTPResponseStatus) {
+        switch status {
+        case .ok: writeStaticString("HTTP/1.1 200 OK\r\n")
+        default: writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
+        }
+    }
+
+    /// Writes one header.
+    mutating func write(_ name: String, _ value: String) {
+        writeString(name)
+        writeStaticString(": ")
+        writeString(value)
+        writeStaticString("\r\n")
+    }
+
+    /// The bytes as one chunk of a body; a chunk without bytes would be the last.
+    var chunk: ByteBuffer {
+        if readableBytes == 0 { return self }
+        var chunk = ByteBuffer()
+        chunk.reserveCapacity(readableBytes + 20)
+        chunk.writeString("\(String(readableBytes, radix: 16))\r\n")
+        chunk.writeImmutableBuffer(self)
+        chunk.writeStaticString("\r\n")
+        return chunk
+    }
+}

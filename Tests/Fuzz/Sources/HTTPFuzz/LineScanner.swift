@@ -1,0 +1,1 @@
+../../../../Sources/Server/HTTP/Messages/LineScanner.swift

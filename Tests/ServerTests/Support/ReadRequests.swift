@@ -1,0 +1,54 @@
+import NIOCore
+import NIOHTTP1
+
+#if !FUZZ
+    @testable import Server
+#endif
+
+/// What the readers make of the bytes of one connection.
+struct ReadRequests: Equatable {
+    /// `METHOD target body`.
+    var requests: [String] = []
+    var problem: HTTPProblem?
+
+    /// - Parameter pieces: the bytes in the order they arrive.
+    init(_ pieces: [[UInt8]], limits: HTTPLimits = HTTPLimits()) {
+        var unread = ByteBuffer()
+        var heads = HeadReader()
+        var open: (line: RequestLine, reader: BodyReader, body: ByteBuffer)?
+        do throws(HTTPProblem) {
+            for piece in pieces {
+                unread.writeBytes(piece)
+                while true {
+                    if let line = open?.line, var reader = open?.reader, var body = open?.body {
+                        switch try reader.read(&unread, limits) {
+                        case .part(var part):
+                            body.writeBuffer(&part)
+                            open = (line, reader, body)
+                            continue
+                        case .end:
+                            requests.append(
+                                "\(line.method.rawValue) \(line.target) \(String(buffer: body))")
+                            open = nil
+                            continue
+                        case .wait: open = (line, reader, body)
+                        }
+                    } else if let head = try heads.read(&unread, limits) {
+                        open = (head.line, BodyReader(head.framing), ByteBuffer())
+                        continue
+                    }
+                    break
+                }
+            }
+        } catch {
+            problem = error
+        }
+    }
+
+    init(_ text: String, limits: HTTPLimits = HTTPLimits()) {
+        self.init([Array(text.utf8)], limits: limits)
+    }
+
+    /// The same, a byte at a time.
+    static func byteByByte(_ bytes: [UInt8]) -> Self { Self(bytes.map { [$0] }) }
+}
