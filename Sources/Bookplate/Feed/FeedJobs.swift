@@ -30,7 +30,7 @@ struct RefreshFeed: JobHandler {
         let genres = (0..<rows.count).map { rows.int32($0, 1) ?? 0 }
         let items = (0..<rows.count).map { row in
             FeedItem(
-                affinity: 0, popularity: 0, genres: [Int16(truncatingIfNeeded: genres[row])],
+                affinity: 0, popularity: 0, genre: Int16(truncatingIfNeeded: genres[row]),
                 origin: Origin(author: rows.int32(row, 2) ?? 0, series: rows.int32(row, 3) ?? 0))
         }
         let order = FeedRanking.opening(items, count: Self.cardsMax)
