@@ -22,32 +22,26 @@ begin
 end
 $$;
 
--- Brings genres and the whole order up to date with editions; writes only what changed.
-create or replace function refresh_feed_order() returns void language plpgsql as $$
-begin
-  update feed_state set main_language = found.language
-    from (select split_part(language, '-', 1) as language from editions where language is not null
-      group by 1 order by count(*) desc, 1 limit 1) found
-    where main_language is distinct from found.language;
-  perform place_editions(array(select id from editions));
-  update genres g set readers = counted.readers
-    from (select genre, sum(ratings_count)::bigint as readers
-      from editions, unnest(genres) as genre group by genre) counted
-    where counted.genre = g.name and counted.readers <> g.readers;
-  -- Frontiers that would have to look at many new places begin anew. None is made until this is committed, so none
-  -- misses it.
-  perform pg_advisory_xact_lock(20261121);
-  update feed_state set frontiers_valid_since = clock_timestamp()
-    where 1000 < (select count(*) from (select from feed_order
-      where genre_id = primary_id and placed_at > frontiers_valid_since limit 1001) newer);
-  if found then
-    -- Who was here lately is dealt a deck, and has new frontiers with it.
+-- Of the readers behind `behind` the next 500 who were here lately and whose frontiers a refresh has outdated are dealt
+-- decks, and with them new frontiers. Returns the last one, or null: a few at once, for a swipe of a reader waits for
+-- whoever asks for their deck.
+create function deal_outdated_decks(behind uuid) returns uuid
+language sql security definer set search_path = public, pg_temp as $$
+  with readers as materialized (
+    select distinct d.user_id from feed_decks d
+    where d.user_id > behind and d.made_at > now() - interval '30 days' and exists (
+      select from feed_frontiers f where f.user_id = d.user_id
+        and f.seen_at <= (select frontiers_valid_since from feed_state))
+    order by d.user_id limit 500
+  ), asked as (
     insert into jobs as j (user_id, kind, payload, key, run_at, priority, attempts_max)
-      select user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3
-      from feed_decks group by user_id having max(made_at) > now() - interval '30 days'
+      select user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3 from readers
       on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do update
-        set again = j.state = 'RUNNING';
-    perform pg_notify('jobs', 'feed.deck');
-  end if;
-end
+        set again = j.state = 'RUNNING'
+  ), told as (
+    select pg_notify('jobs', 'feed.deck') from readers limit 1
+  )
+  select user_id from readers left join told on true order by user_id desc limit 1
 $$;
+revoke execute on function deal_outdated_decks(uuid) from public;
+grant execute on function deal_outdated_decks(uuid) to bookplate_app;
