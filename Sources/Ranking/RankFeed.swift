@@ -1,3 +1,5 @@
+import Glibc
+
 /// Whom a book is of, and which series: as hashes; 0 is none.
 package struct Origin: Sendable, Equatable {
     package var author: Int32
@@ -19,17 +21,17 @@ package struct FeedItem: Sendable, Equatable {
     package var affinity: Float
     /// Its readers, as a share of the most popular book's.
     package var popularity: Float
-    /// Its genres, the first one first.
-    package var genres: [Int16]
+    /// Its first genre; 0 is none.
+    package var genre: Int16
     package var origin: Origin
 
     package init(
-        affinity: Float, popularity: Float, genres: [Int16],
+        affinity: Float, popularity: Float, genre: Int16,
         origin: Origin = Origin(author: 0, series: 0)
     ) {
         self.affinity = affinity
         self.popularity = popularity
-        self.genres = genres
+        self.genre = genre
         self.origin = origin
     }
 }
@@ -41,54 +43,29 @@ package enum FeedRanking {
     private static let popularityWeight: Float = 0.1
     /// With so many signals, a reader's own count as much as popularity.
     private static let evidenceHalf: Float = 15
-    /// The share of relevance against variety.
-    private static let relevance: Float = 0.78
-    /// Items that are weighed against one another.
-    private static let window = 60
-    /// In so many cards of the opening an author or a series stands once.
+    /// Among so many cards that follow one another the rules of authors and of genres hold.
     package static let spread = 10
+    /// Of so many different genres they are, at the least. Six of ten: it costs less of what readers find than weighing
+    /// each card's likeness to the others does, and holds for every reader and not on average.
+    private static let genresMin = 6
 
-    /// The best items for a reader first, blended by evidence and then varied.
+    /// The best items for a reader first, blended by evidence; among any `spread` of them are `genresMin` first
+    /// genres or more, and no two neighbours are of one.
     ///
     /// - Parameters:
     ///   - signalCount: how many books the reader has spoken for.
     ///   - count: at most so many.
-    /// - Returns: indices of `items`; neighbours share a first genre only where the window has no other.
+    /// - Returns: indices of `items`; where too few genres are left a rule is broken, that of the neighbours last.
     package static func rank(_ items: [FeedItem], signalCount: Int, count: Int) -> [Int] {
         let ignorance = evidenceHalf / (evidenceHalf + Float(max(0, signalCount)))
         let scores = items.map {
             $0.affinity + popularityWeight * ignorance * ignorance * ignorance * $0.popularity
         }
-        var rest = items.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }[...]
-        guard let best = rest.first, let last = rest.prefix(window).last else { return [] }
-        let range = max(scores[best] - scores[last], .leastNormalMagnitude)
-        var window = Array(rest.prefix(window))
-        rest = rest.dropFirst(window.count)
-        // By item of the window: how like it is to the most like of those chosen lately.
-        var likeness = [Int: Float]()
-        var chosen: [Int] = []
-        while chosen.count < count, !window.isEmpty {
-            let previous = chosen.last.flatMap { items[$0].genres.first }
-            func value(_ item: Int) -> Float {
-                relevance * (scores[item] - scores[last]) / range
-                    - (1 - relevance) * (likeness[item] ?? 0)
-            }
-            var place: Int?
-            for index in window.indices {
-                if let previous, items[window[index]].genres.first == previous { continue }
-                if place.map({ value(window[index]) > value(window[$0]) }) ?? true { place = index }
-            }
-            let item = window.remove(at: place ?? 0)
-            chosen.append(item)
-            if let next = rest.popFirst() { window.append(next) }
-            for other in window {
-                let recent = chosen.suffix(spread - 1)
-                likeness[other] = recent.reduce(0) {
-                    max($0, jaccard(items[$1].genres, items[other].genres))
-                }
-            }
+        let best = items.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }
+        return deal(best, of: items, count: count) { item, recent in
+            let genres = Set(recent.map(\.genre)).union([item.genre])
+            return recent.count + 1 - genres.count <= spread - genresMin
         }
-        return chosen
     }
 
     /// The feed of somebody who has said nothing yet: each card is the most popular that may stand there, of
@@ -98,26 +75,41 @@ package enum FeedRanking {
     /// - Returns: indices of `items`, at most `count`; where nothing else is left a rule is broken, that of
     ///   the authors first.
     package static func opening(_ items: [FeedItem], count: Int) -> [Int] {
-        var rest = Array(items.indices)
-        var chosen: [Int] = []
-        while chosen.count < count, !rest.isEmpty {
-            let recent = chosen.suffix(spread - 1).map { items[$0] }
-            func isOther(_ item: Int) -> Bool {
-                recent.last.map { $0.genres.first != items[item].genres.first } ?? true
-            }
-            let place =
-                rest.firstIndex { item in
-                    isOther(item) && !recent.contains { $0.origin.isLike(items[item].origin) }
-                } ?? rest.firstIndex(where: isOther) ?? 0
-            chosen.append(rest.remove(at: place))
+        deal(Array(items.indices), of: items, count: count) { item, recent in
+            !recent.contains { $0.origin.isLike(item.origin) }
         }
-        return chosen
     }
 
-    /// How many of both items' genres they share.
-    private static func jaccard(_ one: [Int16], _ other: [Int16]) -> Float {
-        let shared = one.count { other.contains($0) }
-        let all = one.count + other.count - shared
-        return all == 0 ? 0 : Float(shared) / Float(all)
+    /// After so many newer ones a signal has lost half of what it is louder for being new.
+    package static let loudnessHalf = 10
+
+    /// How loud a reader's signal speaks: what they liked of late tells more of what they want next.
+    ///
+    /// - Parameter newer: how many signals of theirs that speak for a book are newer.
+    /// - Returns: from 2 down to 1.
+    package static func loudness(newer: Int) -> Float {
+        1 + exp2(-Float(newer) / Float(loudnessHalf))
+    }
+
+    /// Each time the first that may stand behind the cards so far: of another first genre than the last, and as `rule`
+    /// says of the `spread - 1` before it; or else of another genre only; or else the first.
+    private static func deal(
+        _ order: [Int], of items: [FeedItem], count: Int,
+        where rule: (FeedItem, ArraySlice<FeedItem>) -> Bool
+    ) -> [Int] {
+        var rest = order
+        var chosen: [Int] = []
+        var cards: [FeedItem] = []
+        while chosen.count < count, !rest.isEmpty {
+            let recent = cards.suffix(spread - 1)
+            let last = cards.last?.genre
+            let place =
+                rest.firstIndex { items[$0].genre != last && rule(items[$0], recent) }
+                ?? rest.firstIndex { items[$0].genre != last } ?? 0
+            let item = rest.remove(at: place)
+            chosen.append(item)
+            cards.append(items[item])
+        }
+        return chosen
     }
 }

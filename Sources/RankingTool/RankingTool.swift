@@ -5,9 +5,10 @@ import Ranking
 ///
 /// Reads lines, and answers each `query` with a line of items, the best first:
 ///
-///     item POPULARITY AUTHOR SERIES GENRE...   the next item, counted from 0; popularity from 0 to 1; numbers, 0 is none
+///     item POPULARITY AUTHOR SERIES GENRE   the next item, counted from 0; popularity from 0 to 1; numbers, 0 is none
 ///     signal READER ITEM WEIGHT
-///     query COUNT ITEM:VOICE...           what a reader has said; these are not shown to them. Nothing said: the opening
+///     query COUNT ITEM:VOICE...           what a reader has said, the newest last; these are not shown to them. Nothing
+///                                         said: the opening
 ///     links                               answers every link learnt: FROM TO WEIGHT; then an empty line
 @main
 enum RankingTool {
@@ -30,13 +31,13 @@ enum RankingTool {
             let words = line.split(separator: " ")
             switch words.first {
             case "item":
-                guard words.count > 3, let popularity = Float(words[1]),
-                    let author = Int32(words[2]), let series = Int32(words[3])
+                guard words.count == 5, let popularity = Float(words[1]),
+                    let author = Int32(words[2]), let series = Int32(words[3]),
+                    let genre = Int16(words[4])
                 else { stop(line) }
                 items.append(
                     FeedItem(
-                        affinity: 0, popularity: popularity,
-                        genres: words[4...].compactMap { Int16($0) },
+                        affinity: 0, popularity: popularity, genre: genre,
                         origin: Origin(author: author, series: series)))
             case "signal":
                 guard words.count == 4, let reader = Int32(words[1]), let item = Int32(words[2]),
@@ -63,17 +64,20 @@ enum RankingTool {
         var affinities: [Int32: Float] = [:]
         var own: Set<Int> = []
         var signalCount = 0
-        for word in said {
+        for word in said.reversed() {
             let parts = word.split(separator: ":")
             guard parts.count == 2, let item = Int(parts[0]), items.indices.contains(item),
                 let voice = Float(parts[1])
             else { stop(String(word)) }
             own.insert(item)
+            let loudness = FeedRanking.loudness(newer: signalCount)
             if voice > 0 { signalCount += 1 }
-            for link in links[item] { affinities[link.to, default: 0] += voice * link.weight }
+            for link in links[item] {
+                affinities[link.to, default: 0] += voice * loudness * link.weight
+            }
         }
         guard !own.isEmpty else {
-            let popular = items.indices.filter { !items[$0].genres.isEmpty }.sorted {
+            let popular = items.indices.filter { items[$0].genre != 0 }.sorted {
                 (items[$1].popularity, $0) < (items[$0].popularity, $1)
             }
             return FeedRanking.opening(popular.map { items[$0] }, count: count).map {

@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """Reads feeds and prints what their pages cost PostgreSQL: scripts/ranking/curve starts it.
 
-    curve.py URL LOG BOOKS SWIPES:TOKEN...
+    curve.py URL CLUSTER BOOKS SWIPES:TOKEN...
 
-LOG is the folder of PostgreSQL's log (JSON), in which the server's role notes how long each statement took. A page's cost is the
-sum of what it was parsed, bound and executed in, of all its statements, in milliseconds."""
+CLUSTER is the folder of PostgreSQL's data, whose log is JSON. Each kind of page is read three times: for the CPU that PostgreSQL
+takes, by the kernel's count of its processes; for the time of its statements, by the log (parse, bind and execute); and for the
+buffers and rows that it goes through, by auto_explain. The standard input and output of psql are the way to PostgreSQL's settings:
+its command is in the environment as CURVE_PSQL."""
 import collections
+import datetime
 import glob
 import json
+import os
 import re
+import subprocess
 import sys
 import time
 import urllib.request
@@ -18,72 +23,151 @@ FEED = """query($after: String, $genres: [String!]) { feed(first: 10, after: $af
 PAGES = 200
 
 
-def ask(url, token, variables):
-    body = json.dumps({"query": FEED, "variables": variables}).encode()
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
-    with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=60) as answer:
-        feed = json.load(answer)["data"]["feed"]
+class Reader:
+    """Pages of one reader's feed, and when each was asked for."""
+
+    def __init__(self, url, token):
+        self.url, self.token, self.times = url, token, []
+
+    def page(self, **variables):
+        body = json.dumps({"query": FEED, "variables": variables}).encode()
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
+        start = time.time()
+        with urllib.request.urlopen(urllib.request.Request(self.url, body, headers), timeout=60) as answer:
+            feed = json.load(answer)["data"]["feed"]
+        self.times.append((start, time.time()))
         if len(feed["nodes"]) != 10:
             sys.exit(f"a page has {len(feed['nodes'])} cards")
+        time.sleep(0.003)  # the log counts milliseconds
         return feed["pageInfo"]["endCursor"]
 
+    def first(self):
+        for _ in range(PAGES):
+            self.page()
 
-def lines(folder):
-    for path in sorted(glob.glob(f"{folder}/*.json")):
-        with open(path, errors="replace") as file:
-            yield from (line for line in file if line.endswith("}\n"))
+    def walk(self):
+        for _ in range(PAGES // 25):
+            after = None
+            for _ in range(25):
+                after = self.page(after=after)
+
+    def filtered(self):
+        for number in range(PAGES):
+            self.page(genres=[f"Genre {number % 32}"])
 
 
-def cost(folder, pages):
-    """Of what `pages` asks for: milliseconds a page, in order."""
-    known = sum(1 for _ in lines(folder))
-    count = pages()
-    time.sleep(1)
-    spent = collections.Counter()
-    for line in list(lines(folder))[known:]:
-        entry = json.loads(line)
-        match = re.match(r"duration: ([\d.]+) ms +(parse|bind|execute) ", entry.get("message", ""))
-        if match and entry.get("user") == "bookplate_app" and entry.get("vxid"):
-            statement = entry.get("statement", "") + entry["message"]
-            spent[entry["pid"], entry["vxid"]] += float(match[1])
-            if "FROM editions" in statement:
-                spent[entry["pid"], entry["vxid"], "feed"] = 1
-    # A page may take several transactions: what the feed took in all, over its pages.
-    costs = sorted(ms for key, ms in spent.items() if len(key) == 2 and spent.get((*key, "feed")))
-    return costs, count
+class Cluster:
+    def __init__(self, folder):
+        self.folder = folder
+        with open(f"{folder}/postmaster.pid") as file:
+            self.postmaster = file.readline().strip()
+
+    def set(self, name, value):
+        statements = [f"alter system set {name} = '{value}'", "select pg_reload_conf()"]
+        subprocess.run(os.environ["CURVE_PSQL"].split("\t") + [f"-c{text}" for text in statements], check=True, stdout=subprocess.DEVNULL)
+        time.sleep(1)
+
+    def cpu(self):
+        """Nanoseconds of the server's connections so far."""
+        spent = 0
+        for path in glob.glob("/proc/[0-9]*/cmdline"):
+            try:
+                with open(path) as file, open(path.replace("cmdline", "stat")) as stat:
+                    if "bookplate_app" in file.read() and stat.read().rsplit(")", 1)[1].split()[1] == self.postmaster:
+                        with open(path.replace("cmdline", "schedstat")) as schedule:
+                            spent += int(schedule.read().split()[0])
+            except OSError:
+                pass
+        return spent
+
+    def log(self, since):
+        """What the server's connections have logged since then: when it was, in seconds, and the entry."""
+        time.sleep(1)
+        for path in sorted(glob.glob(f"{self.folder}/log/*.json")):
+            with open(path, errors="replace") as file:
+                for line in file:
+                    if not line.endswith("}\n"):
+                        continue
+                    entry = json.loads(line)
+                    stamp = datetime.datetime.strptime(entry["timestamp"], "%Y-%m-%d %H:%M:%S.%f %Z")
+                    at = stamp.replace(tzinfo=datetime.timezone.utc).timestamp()
+                    if at >= since - 0.001 and entry.get("user") == "bookplate_app" and entry.get("vxid"):
+                        yield at, entry
+
+
+def by_page(times, entries, amount):
+    """What `amount` finds in the entries of each page. Another transaction meanwhile, such as a job's, is not the page's."""
+    entries = [(at, (entry["pid"], entry["vxid"]), entry) for at, entry in entries]
+    feeds = {key for _, key, entry in entries if re.search(r"FROM (editions|feed_state|genres|swipes)\b", entry.get("statement", "") + entry["message"])}
+    pages, index = [], 0
+    entries.sort(key=lambda entry: entry[0])
+    for start, end in times:
+        sums = collections.Counter()
+        while index < len(entries) and entries[index][0] <= end + 0.0015:
+            at, key, entry = entries[index]
+            index += 1
+            if at >= start - 0.001 and key in feeds:
+                sums.update(amount(entry))
+        pages.append(sums)
+    return pages
+
+
+def duration(entry):
+    match = re.match(r"duration: ([\d.]+) ms +(parse|bind|execute) ", entry["message"])
+    return {"ms": float(match[1])} if match else {}
+
+
+def work(entry):
+    match = re.match(r"duration: [\d.]+ ms +plan:\n(.*)", entry["message"], re.DOTALL)
+    if not match:
+        return {}
+    sums, nodes = collections.Counter(), [json.loads(match[1])["Plan"]]
+    sums["buffers"] = nodes[0].get("Shared Hit Blocks", 0) + nodes[0].get("Shared Read Blocks", 0)
+    while nodes:
+        node = nodes.pop()
+        nodes += node.get("Plans", [])
+        if "Relation Name" in node:
+            rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+            sums["rows"] += rows * node["Actual Loops"]
+    return sums
+
+
+def share(pages, what, part):
+    amounts = sorted(page[what] for page in pages)
+    return amounts[min(len(amounts) - 1, int(len(amounts) * part))]
 
 
 def main():
-    url, folder, books, readers = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
-    for reader in readers:
-        swipes, token = reader.split(":")
-
-        def tops():
-            for _ in range(PAGES):
-                ask(url, token, {})
-            return PAGES
-
-        def walk():
-            for _ in range(PAGES // 25):
-                after = ask(url, token, {})
-                for _ in range(24):
-                    after = ask(url, token, {"after": after})
-            return PAGES
-
-        def filtered():
-            for number in range(PAGES):
-                ask(url, token, {"genres": [f"Genre {number % 32}"]})
-            return PAGES
-
-        for name, pages in (("first page", tops), ("25 pages on end", walk), ("of one genre", filtered)):
-            pages()  # every connection has prepared it
-            costs, count = cost(folder, pages)
-            place = lambda share: costs[min(len(costs) - 1, int(len(costs) * share))]  # noqa: E731
-            print(f"| {books:,} | {int(swipes):,} | {name} | {place(0.5):.2f} | {place(0.95):.2f} | {sum(costs) / count:.2f} |", flush=True)
+    url, cluster, books, readers = sys.argv[1], Cluster(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+    if books == 10000:
+        print("| books | swipes | | CPU, ms | p50, ms | p95, ms | buffers p50 | p95 | most | rows p50 | p95 |")
+        print("| ---: | ---: | --- " + "| ---: " * 8 + "|")
+    for name in readers:
+        swipes, token = name.split(":")
+        for kind in ("first", "walk", "filtered"):
+            reader = Reader(url, token)
+            read = getattr(reader, kind)
+            read()  # every connection has prepared it
+            before = cluster.cpu()
+            read()
+            cpu = (cluster.cpu() - before) / PAGES / 1e6
+            cluster.set("log_min_duration_statement", "0")
+            reader.times = []
+            read()
+            cluster.set("log_min_duration_statement", "-1")
+            times = by_page(reader.times, cluster.log(reader.times[0][0]), duration)
+            cluster.set("auto_explain.log_min_duration", "0")
+            reader.times = []
+            read()
+            cluster.set("auto_explain.log_min_duration", "-1")
+            works = by_page(reader.times, cluster.log(reader.times[0][0]), work)
+            label = {"first": "first page", "walk": "25 pages on end", "filtered": "of one genre"}[kind]
+            cells = [f"{cpu:.2f}", f"{share(times, 'ms', 0.5):.2f}", f"{share(times, 'ms', 0.95):.2f}"]
+            cells += [str(share(works, "buffers", part)) for part in (0.5, 0.95, 1)] + [str(share(works, "rows", part)) for part in (0.5, 0.95)]
+            print(f"| {books:,} | {int(swipes):,} | {label} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 5:
         sys.exit(__doc__)
-    print("| books | swipes | | p50 | p95 | mean of a page |\n| ---: | ---: | --- | ---: | ---: | ---: |") if sys.argv[3] == "10000" else None
     main()

@@ -20,6 +20,7 @@ struct RefreshFeed: JobHandler {
         JOIN editions e ON e.id = o.edition_id ORDER BY o.position LIMIT 1000
         """)
     private static let deal = Statement("SELECT deal_opening($1, $2::int2[])")
+    private static let dealOutdated = Statement("SELECT deal_outdated_decks($1)")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         _ = try await job.write { segment in
@@ -30,7 +31,7 @@ struct RefreshFeed: JobHandler {
         let genres = (0..<rows.count).map { rows.int32($0, 1) ?? 0 }
         let items = (0..<rows.count).map { row in
             FeedItem(
-                affinity: 0, popularity: 0, genres: [Int16(truncatingIfNeeded: genres[row])],
+                affinity: 0, popularity: 0, genre: Int16(truncatingIfNeeded: genres[row]),
                 origin: Origin(author: rows.int32(row, 2) ?? 0, series: rows.int32(row, 3) ?? 0))
         }
         let order = FeedRanking.opening(items, count: Self.cardsMax)
@@ -39,6 +40,12 @@ struct RefreshFeed: JobHandler {
             parameters.append(uuids: order.compactMap { rows.uuid($0, 0) })
             parameters.append(int32s: order.map { genres[$0] })
             segment.append(Self.deal, parameters)
+        }
+        // A refresh that has moved much has outdated what is known of readers' places.
+        var reader: UUID? = UUID(high: 0, low: 0)
+        while let last = reader, !Task.isCancelled {
+            let rows = try await job.write { $0.append(Self.dealOutdated, .of(last)) }[0]
+            reader = rows.uuid(0, 0)
         }
     }
 }

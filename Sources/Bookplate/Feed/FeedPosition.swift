@@ -43,8 +43,10 @@ struct FeedPosition: Equatable {
     private(set) var recent: [Origin] = []
     /// Whether all tiers are read: skipped books come back, then books with little said of them.
     private(set) var isRelaxed = false
-    /// Genres that have every second turn, as the reader preferred them when this feed began.
+    /// Genres that have every second turn, as the reader preferred them when this feed began; or those that are asked for.
     private(set) var preferred: [Int16] = []
+    /// Whether books of those genres only were shown, so that what was passed of the queues may have others.
+    private(set) var isFiltered = false
     /// The versions of decks that cards came from, the current one last.
     private(set) var decks: [DeckReading] = []
     /// Whether the deck is read; from then on the queues are.
@@ -67,6 +69,7 @@ struct FeedPosition: Equatable {
         recent = position.recent
         isRelaxed = position.isRelaxed
         preferred = position.preferred
+        isFiltered = position.isFiltered
         decks = position.decks
         isDeckOver = position.isDeckOver
         order = position.order
@@ -111,6 +114,15 @@ struct FeedPosition: Equatable {
 
     mutating func prefer(_ genres: [Int16]) { preferred = Array(genres.prefix(Self.preferredMax)) }
 
+    /// Goes on with books of these genres only, or of all where it is nil. A feed of some genres cannot go on with
+    /// others, for it does not know which of them it passed: so they begin anew.
+    mutating func filter(_ genres: [Int16]?) {
+        if isFiltered, genres != preferred { self = FeedPosition(asOf: asOf) }
+        guard let genres else { return }
+        prefer(genres)
+        isFiltered = true
+    }
+
     /// The position behind a card.
     mutating func take(_ card: FeedCandidate) {
         count = count == .max ? 1 : count + 1
@@ -131,14 +143,16 @@ struct FeedPosition: Equatable {
     private static let originBytes = 8
     /// Genre ids are bounded by what the catalogue can hold; a cursor of more is no cursor.
     private static let genresMax = 1000
-    private static let preferredMax = 50
+    private static let preferredMax = Genres.filterMax
     private static let deckBytes = 16
     private static let decksMax = 64
 
     /// Bytes: the format, flags, the instant, the order or -1, the count of cards, the recent cards behind their number, the
     /// preferred genres and the decks behind theirs, and genre, place and turn of each genre read; base64url.
     var cursor: String {
-        var bytes: [UInt8] = [Self.format, (isRelaxed ? 1 : 0) | (isDeckOver ? 2 : 0)]
+        var bytes: [UInt8] = [
+            Self.format, (isRelaxed ? 1 : 0) | (isDeckOver ? 2 : 0) | (isFiltered ? 4 : 0),
+        ]
         func append(_ value: some FixedWidthInteger) {
             withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
         }
@@ -181,6 +195,7 @@ struct FeedPosition: Equatable {
         let flags = read(UInt8.self)
         isRelaxed = flags & 1 == 1
         isDeckOver = flags & 2 == 2
+        isFiltered = flags & 4 == 4
         asOf = read(Int64.self)
         let version = read(Int32.self)
         order = version < 0 ? nil : version

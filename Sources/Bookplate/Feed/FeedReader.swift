@@ -50,7 +50,7 @@ struct FeedReader {
         self.after = after
         self.wanted = wanted
         position = after ?? FeedPosition(asOf: 0)
-        if let filter { position.prefer(filter) }
+        position.filter(filter)
     }
 
     mutating func read() async throws(BookplateError) -> Reading {
@@ -154,11 +154,13 @@ struct FeedReader {
     }
 
     private mutating func readQueues() async throws(BookplateError) -> Reading {
-        var readsMuch = false
+        // A page of several tiers has most of its cards from the queues that have something left of the lowest.
+        var readsMuch = position.isRelaxed
         while true {
             let turns = position.turns(of: open())
             if turns.isEmpty, !position.isRelaxed {
                 position.relax()
+                readsMuch = true
                 continue
             }
             let preferred = position.preferred
@@ -173,18 +175,22 @@ struct FeedReader {
                 return reading
             } else {
                 position.relax()
-                readsMuch = false
+                readsMuch = true
             }
         }
     }
 
     /// The genres that have something left in this tier. Books of none are in no first tier.
     private func open() -> [Int16] {
-        let end = position.isRelaxed ? FeedPosition.end : FeedPosition.firstTierEnd
-        let candidates = position.isRelaxed ? genres + [0] : genres
-        return Array(
-            candidates.lazy.filter { position.place(in: $0) < end }.prefix(
-                filter == nil ? Self.genresAtOnce : genres.count + 1))
+        func open(_ genres: [Int16], before end: Int64) -> [Int16] {
+            genres.filter { position.place(in: $0) < end }
+        }
+        let most = filter == nil ? Self.genresAtOnce : genres.count + 1
+        let ofFirstTier = open(genres, before: FeedPosition.firstTierEnd)
+        guard position.isRelaxed else { return Array(ofFirstTier.prefix(most)) }
+        // What is left of the first tier is shown before the others are.
+        let others = open(genres + [0], before: FeedPosition.end)
+        return Array((ofFirstTier + others.filter { !ofFirstTier.contains($0) }).prefix(most))
     }
 
     /// How many books of each genre make a page, if all have some: preferred genres have every second turn.
@@ -220,7 +226,7 @@ struct FeedReader {
                 genre, to: position.isRelaxed ? FeedPosition.end : FeedPosition.firstTierEnd)
         }
         let open = open()
-        if after == nil, filter == nil, position.preferred.isEmpty {
+        if position.count == 0, filter == nil, position.preferred.isEmpty {
             let names = statements.preferredGenres(rows)
             position.prefer(try await request.services.genres.known(names, for: request))
         }

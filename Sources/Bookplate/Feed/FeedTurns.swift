@@ -9,6 +9,9 @@ struct FeedCandidate: Equatable {
     let origin: Origin
     /// Its place in the reader's own deck, counted from 1, where it comes from there.
     var deckPlace: Int32?
+
+    /// 0 is shown before 1, and so on.
+    var tier: Int64 { place / FeedPosition.firstTierEnd }
 }
 
 extension FeedCandidate {
@@ -66,8 +69,8 @@ struct FeedTurns {
         }
     }
 
-    /// The first card that may stand here: of another genre than the last, and, if there is one, of an author
-    /// and a series that were not there for a while.
+    /// The first card that may stand here: of another genre than the last, of the lowest tier, and, if there is one, of an
+    /// author and a series that were not there for a while.
     private func next() -> FeedCandidate? {
         let last = position.lastGenre
         let waiting = position.turns(of: genres)
@@ -75,8 +78,11 @@ struct FeedTurns {
         let turns =
             waiting.filter { preferred.contains($0) == isTheirTurn }
             + waiting.filter { preferred.contains($0) != isTheirTurn }
-        let heads = turns.filter { $0 != last }.compactMap { queues[$0]?.first }
-        return heads.first { head in !position.recent.contains { $0.isLike(head.origin) } }
-            ?? heads.first ?? last.flatMap { queues[$0]?.first }
+        var heads = turns.filter { $0 != last }.compactMap { queues[$0]?.first }
+        let tier = heads.map(\.tier).min()
+        heads.removeAll { $0.tier != tier }
+        return heads.first { head in
+            !position.recent.contains { $0.isLike(head.origin) }
+        } ?? heads.first ?? last.flatMap { queues[$0]?.first }
     }
 }

@@ -13,6 +13,8 @@ package final class Genres: Sendable {
 
     private let table = Mutex<Table?>(nil)
     private static let lifetime = Duration.seconds(60)
+    /// Genres that a feed may be asked for at once.
+    static let filterMax = 100
     private static let select = Statement("SELECT id, name FROM genres ORDER BY readers DESC, id")
 
     package init() {}
@@ -37,8 +39,8 @@ package final class Genres: Sendable {
         named names: [String], field: String = "genres", for request: RequestContext
     ) async throws(BookplateError) -> [Int16] {
         let table = try await current(for: request)
-        guard names.count <= 100 else {
-            throw .badUserInput(field: field, "At most 100 genres at once.")
+        guard names.count <= Self.filterMax else {
+            throw .badUserInput(field: field, "At most \(Self.filterMax) genres at once.")
         }
         var wanted: Set<Int16> = []
         for name in names {

@@ -26,36 +26,35 @@ struct PrepareDeck: JobHandler {
     }
 
     private static func deck(_ rows: Rows) -> [(id: UUID, genre: Int16)] {
-        // Genres are compared by their names, whatever number an edition's first one has.
-        var genres: [String: Int16] = [:]
         var cards: [(id: UUID, genre: Int16)] = []
         var items: [FeedItem] = []
         for row in 0..<rows.count {
             guard let id = rows.uuid(row, 0) else { continue }
-            cards.append((id, Int16(truncatingIfNeeded: rows.int32(row, 5) ?? 0)))
-            let named = (rows.texts(row, 3) ?? []).map { name in
-                let genre = genres[name] ?? Int16(truncatingIfNeeded: genres.count)
-                genres[name] = genre
-                return genre
-            }
+            let genre = Int16(truncatingIfNeeded: rows.int32(row, 4) ?? 0)
+            cards.append((id, genre))
             items.append(
                 FeedItem(
                     affinity: Float(rows.float8(row, 1) ?? 0),
-                    popularity: Float(rows.float8(row, 2) ?? 0), genres: named))
+                    popularity: Float(rows.float8(row, 2) ?? 0), genre: genre))
         }
         return FeedRanking.rank(
-            items, signalCount: Int(rows.int64(0, 4) ?? 0), count: cardsMax
+            items, signalCount: Int(rows.int64(0, 3) ?? 0), count: cardsMax
         ).map { cards[$0] }
     }
 
     /// What the reader's last 300 signals speak for, and the most popular of each large genre; unseen. In genres that
-    /// the reader prefers, three readers count as nine.
+    /// the reader prefers, three readers count as nine. New signals are louder (`FeedRanking.loudness`): `newer` is how many
+    /// that speak for a book came after one, half of those of the same instant.
     private static let candidates = Statement(
         """
         WITH preferred AS MATERIALIZED (SELECT preferred_genres AS genres FROM users WHERE id = $1), \
-        mine AS MATERIALIZED (SELECT edition_id, voice FROM reader_signals \
-        WHERE user_id = $1 ORDER BY at DESC LIMIT 300), \
-        voiced AS (SELECT s.similar_id AS id, sum(m.voice * s.score) AS affinity \
+        mine AS MATERIALIZED (SELECT edition_id, voice, greatest(0, (count(*) FILTER (WHERE voice > 0) OVER upto \
+        + count(*) FILTER (WHERE voice > 0) OVER before - 1) / 2.0)::float8 AS newer \
+        FROM (SELECT edition_id, voice, at FROM reader_signals \
+        WHERE user_id = $1 ORDER BY at DESC LIMIT 300) latest WINDOW upto AS (ORDER BY at DESC), \
+        before AS (ORDER BY at DESC RANGE UNBOUNDED PRECEDING EXCLUDE GROUP)), \
+        voiced AS (SELECT s.similar_id AS id, \
+        sum(m.voice * s.score * (1 + power(2, -m.newer / \(FeedRanking.loudnessHalf)))) AS affinity \
         FROM mine m CROSS JOIN LATERAL (SELECT * FROM edition_similar s \
         WHERE s.edition_id = m.edition_id OFFSET 0) s GROUP BY s.similar_id), \
         popular AS (SELECT o.edition_id AS id \
@@ -74,7 +73,7 @@ struct PrepareDeck: JobHandler {
         (SELECT id, affinity FROM voiced ORDER BY affinity DESC LIMIT 400) v \
         FULL JOIN (SELECT DISTINCT id FROM popular) p USING (id)) \
         SELECT c.id, c.affinity::float8, e.popularity / (SELECT greatest(max(popularity), 1) FROM editions) \
-        * CASE WHEN e.genres && (SELECT genres FROM preferred) THEN 3 ELSE 1 END, e.genres, \
+        * CASE WHEN e.genres && (SELECT genres FROM preferred) THEN 3 ELSE 1 END, \
         (SELECT count(*) FROM mine WHERE voice > 0), \
         coalesce((SELECT g.id FROM genres g WHERE g.name = e.genres[1]), 0) \
         FROM chosen c CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e \

@@ -66,15 +66,19 @@ enum Swipe {
         WITH ORDINALITY i (edition_id, action, swiped_at, n)
         """
 
+    /// One whose time is not said is of now, and after those that come before it in the batch.
+    private static let swipedAt =
+        "least(coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond'), now())"
+
     /// Records the newest swipe of each card, unless a newer one is there. What this transaction
     /// changes is known afterwards by `recorded_at = now()`, the time it began.
     private static let upsert = Statement(
         """
         INSERT INTO swipes (user_id, edition_id, action, swiped_at) \
         SELECT DISTINCT ON (i.edition_id) $1, e.id, i.action::swipe_action, \
-        least(coalesce(i.swiped_at, now()), now()) \
+        \(swipedAt) \
         FROM \(input) JOIN editions e ON e.id = i.edition_id \
-        ORDER BY i.edition_id, least(coalesce(i.swiped_at, now()), now()) DESC, i.n DESC \
+        ORDER BY i.edition_id, \(swipedAt) DESC, i.n DESC \
         ON CONFLICT (user_id, edition_id) DO UPDATE \
         SET action = excluded.action, swiped_at = excluded.swiped_at, recorded_at = now(), \
         saved_book_id = CASE WHEN excluded.action IN ('LIKE', 'BUY') THEN swipes.saved_book_id END \

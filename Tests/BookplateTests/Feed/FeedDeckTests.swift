@@ -196,4 +196,31 @@ import Testing
             #expect(try await page(app.newReader()).nodes[0]["title"] == "Card 240")
         }
     }
+
+    /// Frontiers are of the order that they were made in; after much of it has changed nobody's page should pay.
+    @Test func afterAGreatRefreshReadersAreDealtDecksAndFrontiers() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(1100))
+        let reader = try await app.newReader()
+        let cards = try await reader.cards(30).map { $0["id"] ?? .null }
+        _ = try await reader.swipe("DISLIKE", cards)
+        try await deal(app)
+        func valid() async throws -> Int {
+            Int(
+                try await app.database.count(
+                    """
+                    SELECT count(*) FROM feed_frontiers
+                    WHERE seen_at > (SELECT frontiers_valid_since FROM feed_state)
+                    """))
+        }
+        try await refresh(app)
+        #expect(try await valid() > 0)
+        #expect(try await waiting(app) == 0)
+        try await app.database.execute(
+            "UPDATE editions SET ratings_count = 1 + number * 7919 % 1000 * 1000")
+        try await refresh(app)
+        #expect(try await valid() == 0)
+        #expect(try await waiting(app) == 1)
+        try await deal(app)
+        #expect(try await valid() > 0)
+    }
 }

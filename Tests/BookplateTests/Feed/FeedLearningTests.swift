@@ -75,6 +75,28 @@ import Testing
         #expect(similar.list?.allSatisfy(Self.isLate) == true)
     }
 
+    /// Two readers like the same books in opposite orders.
+    @Test func whatWasLikedLastSpeaksLoudest() async throws {
+        let app = try await Self.makeApp()
+        _ = try await app.database.connected { try SimilarBackfill($0).run(isIncremental: false) }
+        var readers: [Reader] = []
+        for lastAreLate in [true, false] {
+            let reader = try await app.newReader()
+            let cards =
+                try await reader.need(FeedTests.feed, ["first": 80], "feed", "nodes").list ?? []
+            for isLate in [!lastAreLate, lastAreLate] {
+                let liked = cards.filter { Self.isLate($0) == isLate }.prefix(12)
+                _ = try await reader.swipe("LIKE", liked.map { $0["id"] ?? .null })
+            }
+            readers.append(reader)
+        }
+        try await work(app, PrepareDeck(), until: "the decks are dealt") {
+            try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'feed.deck'") == 0
+        }
+        #expect(try await readers[0].cards(10).count(where: Self.isLate) > 5)
+        #expect(try await readers[1].cards(10).count(where: Self.isLate) < 5)
+    }
+
     @Test func whatIsLearntAgainIsTheSame() async throws {
         let app = try await Self.makeApp()
         func learn(_ isIncremental: Bool) async throws -> (SimilarBackfill.Summary, [String]) {
@@ -148,5 +170,9 @@ import Testing
               SELECT id, '\(least)', 'LIKE', now() FROM users
             """)
         try await work(app, RefreshFeed(), until: "the order is refreshed") { try await isFirst() }
+        // What nobody speaks of stays where it is, so a refresh writes what has changed and not the catalogue.
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM editions WHERE popularity <> ratings_count") == 1)
     }
 }

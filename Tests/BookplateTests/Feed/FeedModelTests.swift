@@ -96,6 +96,18 @@ import Testing
                 #expect(left.allSatisfy { $0.key == card.genre || $0.value == 0 }, "neighbours")
             }
         }
+        // The order of relaxation: nothing is shown while a card of a lower tier may stand there.
+        var queues = Dictionary(grouping: expected.values, by: \.genre).mapValues { cards in
+            cards.sorted { $0.order.lexicographicallyPrecedes($1.order) }
+        }
+        for (place, card) in shown.enumerated() where !hasDeck {
+            let last = place == 0 ? nil : shown[place - 1].genre
+            let heads = queues.filter { $0.key != last }.compactMap(\.value.first)
+            if let lowest = heads.map({ $0.order[0] }).min() {
+                #expect(card.order[0] == lowest, "card \(place)")
+            }
+            queues[card.genre]?.removeAll { $0.id == card.id }
+        }
         // What the reader's own signals speak for comes before.
         for queue in hasDeck ? [] : Array(Dictionary(grouping: shown, by: \.genre).values) {
             for (card, next) in zip(queue, queue.dropFirst()) {

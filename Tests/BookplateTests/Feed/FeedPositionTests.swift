@@ -29,6 +29,7 @@ import Testing
             }
             if Bool.random(using: &random) { position.relax() }
             if Bool.random(using: &random) { position.read(inOrder: 7) }
+            if Bool.random(using: &random) { position.filter([4, 2]) }
             #expect(FeedPosition(cursor: position.cursor) == position)
         }
     }
@@ -62,6 +63,25 @@ import Testing
         #expect(second.recent == [.init(author: 7, series: 0)])
         #expect(second.preferred == [2])
         #expect(second.isRelaxed)
+    }
+
+    @Test func otherGenresBeginAnewBehindSomeOnly() {
+        var all = FeedPosition(asOf: 1)
+        all.take(card(1, 4))
+        var some = all
+        some.filter([1, 2])
+        #expect(some.count == 1)
+        some.take(card(2, 5))
+        let same = some
+        some.filter([1, 2])
+        #expect(some == same)
+        for genres in [nil, [1]] as [[Int16]?] {
+            var other = same
+            other.filter(genres)
+            #expect(other.count == 0)
+            #expect(other.preferred == genres ?? [])
+            #expect(other.isFiltered == (genres != nil))
+        }
     }
 
     @Test func whatIsNoCursorIsRefused() {

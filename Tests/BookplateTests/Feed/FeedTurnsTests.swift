@@ -48,6 +48,20 @@ import Testing
         #expect(chosen([(1, 7, 0), (2, 7, 0)]) == [0, 1])
     }
 
+    /// What is described well comes before the rest, as far as neighbours may be of one genre.
+    @Test func lowerTiersComeFirst() {
+        let tiers: [(genre: Int16, tier: Int64)] = [(1, 3), (2, 0), (2, 0), (2, 0), (3, 2), (3, 2)]
+        let candidates = tiers.enumerated().map { row, card in
+            FeedCandidate(
+                row: Int32(row), genre: card.genre,
+                place: card.tier * FeedPosition.firstTierEnd + Int64(row),
+                origin: .init(author: 0, series: 0))
+        }
+        let turns = FeedTurns(
+            candidates, of: [1, 2, 3], from: FeedPosition(asOf: 1), count: candidates.count)
+        #expect(turns.cards.map(\.row) == [1, 4, 2, 5, 3, 0])
+    }
+
     @Test func preferredGenresHaveEverySecondTurn() {
         #expect(
             chosen(

@@ -51,6 +51,20 @@ import Testing
         #expect(none["recordSwipes"] == ["recorded": 0, "saved": []])
     }
 
+    /// A feed listens to the newest most, and clients need not say when a card was swiped.
+    @Test func swipesWithoutATimeAreInTheOrderOfTheirBatch() async throws {
+        let reader = try await Self.app().newReader()
+        let cards = try await reader.cards(20).map { $0["id"] ?? .null }.reversed()
+        _ = try await reader.swipe("SKIP", Array(cards))
+        let id = reader.id.string ?? ""
+        let order = try await Self.app().database.connected { connection in
+            let rows = try connection.query(
+                "SELECT edition_id::text FROM swipes WHERE user_id = '\(id)' ORDER BY swiped_at")
+            return (0..<rows.count).map { Value.string(rows.text($0, 0) ?? "") }
+        }
+        #expect(order == Array(cards))
+    }
+
     @Test func replayedBatchChangesNothing() async throws {
         let reader = try await Self.app().newReader()
         let cards = try await reader.cards(5).map { $0["id"] ?? .null }
