@@ -3,8 +3,12 @@ import PackageDescription
 
 // `./run SECONDS` in this folder builds and runs all fuzzers.
 // The sources come by links, so that they are built with the fuzzer's instrumentation.
-let fuzzed: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer"])]
-let linked: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+// Assertions are checked: those of the types that read memory by address stay within what is theirs, where the address
+// sanitizer sees one allocation.
+let fuzzed: [SwiftSetting] = [
+    .unsafeFlags(["-sanitize=fuzzer,address", "-assert-config", "Debug"])
+]
+let linked: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]
 let package = Package(
     name: "fuzz",
     dependencies: [.package(url: "https://github.com/apple/swift-nio", from: "2.101.2")],

@@ -1,5 +1,7 @@
 """Random GraphQL documents: mostly right, with mistakes strewn in."""
 
+import re
+
 from chance import Chance
 
 SCHEMA = '''
@@ -239,6 +241,13 @@ class Documents(Chance):
 
 def damaged(text, rng):
     """The text with a few bytes or tokens changed: for the parser."""
+    if rng.random() < 0.2:
+        # Names and tokens across the borders of what is read at once.
+        words = re.findall(r'[A-Za-z_]+', text)
+        if words:
+            long = rng.choice(words) + '_' * rng.choice([7, 8, 9, 14, 15, 16, 22, 23, 24, 54, 60, 64])
+            text = re.sub(r'\b%s\b' % rng.choice(words), long, text, count=rng.randint(1, 3))
+        text = ' ' * rng.randint(0, 70) + text
     for _ in range(rng.randint(1, 3)):
         i = rng.randrange(len(text) + 1)
         roll = rng.random()

@@ -20,12 +20,9 @@ struct RowMutation: FieldLoader {
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         let rows = RowsByID(type, field.selections[0], key: key)
-        @Sendable func call(
-            _ arguments: ArgumentValues, _ request: RequestContext
-        ) async throws(BookplateError) -> Children {
+        return PreparedCall { [perform] arguments, request throws(BookplateError) in
             try await perform(arguments, request, rows)
         }
-        return PreparedCall(call)
     }
 }
 
@@ -50,9 +47,8 @@ struct PlainMutation: FieldLoader {
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         let selection = field.selections[0]
-        @Sendable func call(
-            _ arguments: ArgumentValues, _ request: RequestContext
-        ) async throws(BookplateError) -> Children {
+        return PreparedCall(isPublic: isPublic) {
+            [shape, perform] arguments, request throws(BookplateError) in
             let objects = try await perform(arguments, request)
             let items = objects.indices.map { Slot.object(group: 0, index: Int32($0)) }
             let slots: [Slot] =
@@ -60,7 +56,6 @@ struct PlainMutation: FieldLoader {
                 ? Array(items.prefix(1)) : [.list(start: 1, count: Int32(items.count))] + items
             return Children(slots: slots, groups: [.init(PlainBatch(objects, selection))])
         }
-        return PreparedCall(isPublic: isPublic, call)
     }
 }
 
@@ -77,12 +72,9 @@ struct LeafMutation: FieldLoader {
     }
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
-        @Sendable func call(
-            _ arguments: ArgumentValues, _ request: RequestContext
-        ) async throws(BookplateError) -> Children {
+        PreparedCall { [perform] arguments, request throws(BookplateError) in
             .each(of: LeafBatch([try await perform(arguments, request)]))
         }
-        return PreparedCall(call)
     }
 }
 

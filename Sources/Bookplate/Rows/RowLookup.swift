@@ -41,13 +41,10 @@ struct RowLookup: FieldLoader {
             // Relations that start from the id need not wait for the row.
             return .foreseen(standIn: ForeseenRow(lookup.type.id, id, with: united)) { parents in
                 request.children(of: parents) { () throws(BookplateError) in
-                    let rows = try answer.rows()
-                    let row = united.row(in: rows)
-                    let batch = RowBatch(
-                        rows, layout, selecting: row.map { [$0] } ?? [], with: united)
+                    let row = united.cut(try answer.rows()).row(layout)
                     return Children(
-                        slots: [row == nil ? .null : .object(group: 0, index: 0)],
-                        groups: [.init(batch)])
+                        slots: [row.count > 0 ? .object(group: 0, index: 0) : .null],
+                        groups: [.init(row)])
                 }
             }
         }

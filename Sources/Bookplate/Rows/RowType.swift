@@ -148,7 +148,7 @@ final class ForeseenRow: ObjectBatch {
     func value(of column: Column) -> UUID? { column == self.column ? id : nil }
 
     /// Whether the rows of a relation come with it.
-    func brings(_ selection: PlannedSelection) -> Bool { united.part(of: selection) != nil }
+    func brings(_ selection: PlannedSelection) -> Bool { united.contain(selection) }
 }
 
 /// Rows of a result, as objects of one type.
@@ -157,12 +157,12 @@ final class RowBatch: ObjectBatch {
     let layout: RowLayout
     /// Which rows are the objects; nil for all.
     private let selected: [Int32]?
-    /// The relations of its one object whose rows came with it; nil where there are none.
-    private let united: UnitedRelations?
+    /// What came with its one object; nil where nothing did.
+    private let united: UnitedRows?
 
     init(
         _ rows: Rows, _ layout: RowLayout, selecting selected: [Int32]? = nil,
-        with united: UnitedRelations? = nil
+        with united: UnitedRows? = nil
     ) {
         self.rows = rows
         self.layout = layout
@@ -179,9 +179,7 @@ final class RowBatch: ObjectBatch {
     func row(of object: Int) -> Int { selected.map { Int($0[object]) } ?? object }
 
     /// The rows of a relation that came with it; nil where they have to be asked for.
-    func united(_ selection: PlannedSelection) -> RowBatch? {
-        united?.rows(of: selection, in: rows)
-    }
+    func united(_ selection: PlannedSelection) -> RowBatch? { united?.rows(of: selection) }
 
     /// The cell of a column that a relation asked for.
     func cell(_ column: Column, of object: Int) -> UnsafeRawBufferPointer? {

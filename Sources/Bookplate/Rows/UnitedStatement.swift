@@ -30,7 +30,7 @@ struct UnitedStatement {
 
     var sql: String {
         if partColumn == nil { return "SELECT \(parts[0].columns.sql) FROM \(parts[0].from)" }
-        // Parts come one after the other, and each in its order: PostgreSQL appends them, though SQL does not say so.
+        // Each part comes in its order: PostgreSQL appends them, though SQL does not say so.
         return parts.enumerated().map { number, part in
             let cells = formats.indices.map { place in
                 let column = place < part.columns.count ? part.columns.columns[place] : nil
@@ -60,23 +60,42 @@ struct UnitedRelations: Sendable {
         partColumn = statement.partColumn
     }
 
-    /// The row's number; nil where it is not there.
-    func row(in rows: Rows) -> Int32? {
-        let isThere = partColumn.map { rows.int32(0, $0) == 0 } ?? (rows.count > 0)
-        return isThere ? 0 : nil
+    /// Whether the rows of a relation are among them.
+    func contain(_ selection: PlannedSelection) -> Bool {
+        parts.contains { $0.selection === selection }
     }
 
-    func part(of selection: PlannedSelection) -> Int? {
-        parts.firstIndex { $0.selection === selection }
-    }
-
-    /// The rows of a relation; nil where it is none of these.
-    func rows(of selection: PlannedSelection, in rows: Rows) -> RowBatch? {
-        guard let part = part(of: selection), let partColumn else { return nil }
-        let selected = (0..<Int32(clamping: rows.count)).filter {
-            rows.int32(Int($0), partColumn) == Int32(part + 1)
+    /// Tells the rows of a result apart by their parts.
+    func cut(_ rows: Rows) -> UnitedRows {
+        var numbers = Array(repeating: [Int32](), count: parts.count + 1)
+        for row in 0..<Int32(clamping: rows.count) {
+            let part = partColumn.map { Int(rows.int32(Int(row), $0) ?? 0) } ?? 0
+            if numbers.indices.contains(part) { numbers[part].append(row) }
         }
-        return RowBatch(rows, parts[part].layout, selecting: selected)
+        return UnitedRows(relations: self, rows: rows, numbers: numbers)
+    }
+
+    fileprivate func rows(of selection: PlannedSelection, in united: UnitedRows) -> RowBatch? {
+        guard let part = parts.firstIndex(where: { $0.selection === selection }) else { return nil }
+        return RowBatch(united.rows, parts[part].layout, selecting: united.numbers[part + 1])
+    }
+}
+
+/// A looked-up row, and the rows of its relations that came with it.
+struct UnitedRows {
+    fileprivate let relations: UnitedRelations
+    let rows: Rows
+    /// The rows of each part, the first being the row's own.
+    fileprivate let numbers: [[Int32]]
+
+    /// The row itself, as one object; as none where it is not there.
+    func row(_ layout: RowLayout) -> RowBatch {
+        RowBatch(rows, layout, selecting: numbers[0], with: self)
+    }
+
+    /// The rows of a relation; nil where they have to be asked for.
+    func rows(of selection: PlannedSelection) -> RowBatch? {
+        relations.rows(of: selection, in: self)
     }
 }
 

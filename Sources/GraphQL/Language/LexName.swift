@@ -29,8 +29,8 @@ struct NameKey: Equatable {
 
     /// Takes eight bytes more into the hash. Its highest bit is set, as it is in no byte of a name.
     mutating func hash(_ word: Word) {
-        high = (high ^ word.bits) &* NameTable.multiplier
-        high = (high ^ high >> 32) | 1 << 63
+        let product = (high ^ word.bits).multipliedFullWidth(by: NameTable.multiplier)
+        high = (product.high ^ product.low) | 1 << 63
     }
 
     var isHash: Bool { high >> 63 != 0 }

@@ -40,8 +40,10 @@ struct FieldConflicts {
         }
         for (index, name) in collection.fragments.enumerated() {
             run(.withFragment(collection, name, false), in: context)
+            if isDone { return found[0] }
             for other in collection.fragments[(index + 1)...] {
                 run(.fragments(name, other, false), in: context)
+                if isDone { return found[0] }
             }
         }
         return found[0]
@@ -56,9 +58,14 @@ struct FieldConflicts {
         let id: Int
         var groups: [(key: NameID, fields: [Entry])] = []
         var indices: [NameID: Int] = [:]
-        var fragments: [NameID] = []
+        private(set) var fragments: [NameID] = []
+        private var knownFragments: Set<NameID> = []
 
         init(id: Int) { self.id = id }
+
+        func insert(fragment: NameID) {
+            if knownFragments.insert(fragment).inserted { fragments.append(fragment) }
+        }
 
         func fields(_ key: NameID) -> [Entry] { indices[key].map { groups[$0].fields } ?? [] }
     }
@@ -129,9 +136,7 @@ struct FieldConflicts {
                 }
                 around.append((fragment.selectionSet.selections[...], type))
             case .fragmentSpread(let spread):
-                if !collection.fragments.contains(spread.nameID) {
-                    collection.fragments.append(spread.nameID)
-                }
+                collection.insert(fragment: spread.nameID)
             }
         }
     }
@@ -275,6 +280,12 @@ struct FieldConflicts {
             leftSet, of: left.type.flatMap { schema.type(named: $0.namedType) }, in: context)
         let rightFields = collect(
             rightSet, of: right.type.flatMap { schema.type(named: $0.namedType) }, in: context)
+        // Every pair of them waits on the stack, which must not outgrow the budget that they are compared with.
+        let pairCount = leftFields.fragments.count * rightFields.fragments.count
+        guard tasks.count + pairCount <= comparisonsLeft else {
+            comparisonsLeft = -1
+            return
+        }
         found.append([])
         tasks.append(.finish(left, right))
         let first = tasks.count

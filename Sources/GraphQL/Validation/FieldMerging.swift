@@ -5,8 +5,8 @@
 /// closer look is needed: fields on types that exclude one another may differ after all.
 struct FieldMerging {
     private var visitsLeft: Int
-    /// Merged selection sets that were checked, as the sorted offsets of their parts.
-    private var checked: Set<[Int32]> = []
+    /// Merged selection sets that were checked, as their parts.
+    private var checked: Set<Set<PartKey>> = []
 
     init(visitsMax: Int) { visitsLeft = visitsMax }
 
@@ -14,6 +14,16 @@ struct FieldMerging {
     private struct Part {
         let selectionSet: SelectionSet
         let parentType: TypeDefinition?
+    }
+
+    private struct PartKey: Hashable {
+        let start: Int32
+        let parentType: ObjectIdentifier?
+
+        init(_ part: Part) {
+            start = part.selectionSet.range.start
+            parentType = part.parentType.map(ObjectIdentifier.init)
+        }
     }
 
     /// Fields of one response key.
@@ -35,8 +45,9 @@ struct FieldMerging {
                 return visitsLeft < 0 ? nil : false
             }
             for group in groups where group.parts.count > 1 {
-                let key = Set(group.parts.map(\.selectionSet.range.start)).sorted()
-                if checked.insert(key).inserted { pending.append(group.parts) }
+                if checked.insert(Set(group.parts.map(PartKey.init))).inserted {
+                    pending.append(group.parts)
+                }
             }
         }
         return true

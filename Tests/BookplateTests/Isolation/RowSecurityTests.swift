@@ -143,6 +143,10 @@ import Testing
         ("ALTER POLICY owner_only ON swipes WITH CHECK (true)", .everyTableHasAPolicyForTheServer),
         ("CREATE TABLE notes (user_id uuid, id uuid)", .everyTableIsEnabledAndForced),
         ("CREATE TABLE notes (user_id uuid, id uuid PRIMARY KEY)", .userLeadsEveryPrimaryKey),
+        (
+            "ALTER POLICY owner_only ON swipes USING (user_id = (SELECT app_user_id()))",
+            .everyPolicyComparesDirectly
+        ),
         ("CREATE POLICY open ON books USING (true)", .noPolicyIsForEverybody),
         ("CREATE UNIQUE INDEX ON shelves (name) WHERE false", .userLeadsEveryUniqueIndex),
         (

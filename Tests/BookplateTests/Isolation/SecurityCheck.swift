@@ -5,6 +5,7 @@ import TestSupport
 enum SecurityCheck: String, CaseIterable {
     case everyTableIsEnabledAndForced
     case everyTableHasAPolicyForTheServer
+    case everyPolicyComparesDirectly
     case noPolicyIsForEverybody
     case userLeadsEveryPrimaryKey
     case userLeadsEveryUniqueIndex
@@ -37,6 +38,12 @@ enum SecurityCheck: String, CaseIterable {
             AND p.polroles = ARRAY['bookplate_app'::regrole::oid]
             AND pg_get_expr(p.polqual, p.polrelid) ~ 'app_user_id'
             AND pg_get_expr(p.polwithcheck, p.polrelid) ~ 'app_user_id')
+            """
+        case .everyPolicyComparesDirectly:
+            // A select is a plan of its own in every statement that reads the table.
+            """
+            SELECT tablename::text FROM pg_policies WHERE policyname = 'owner_only' AND tablename <> 'users'
+            AND (qual ~ 'SELECT' OR with_check ~ 'SELECT')
             """
         case .noPolicyIsForEverybody:
             // It would open what the others close.

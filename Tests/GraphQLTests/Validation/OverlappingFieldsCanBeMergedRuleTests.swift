@@ -185,4 +185,21 @@ struct OverlappingFieldsCanBeMergedRuleTests {
     func comparesFragmentsWithEveryFieldSet(source: String, expected: [String]) throws {
         #expect(try errors(of: OverlappingFieldsCanBeMergedRule(), in: source) == expected)
     }
+
+    /// Fragments are compared in pairs: many of them are refused before the pairs are made.
+    @Test(arguments: [
+        "{ author { x: name \(spreads("A")) } author { x: nick \(spreads("B")) } }",
+        "{ a: author { id } a: shelf { id } \(spreads("A")) \(spreads("B")) }",
+    ])
+    func manyFragmentsEndAtTheLimit(source: String) throws {
+        let errors = try errors(of: OverlappingFieldsCanBeMergedRule(), in: source)
+        #expect(
+            errors.last?.hasPrefix(
+                "Checking whether fields can be merged takes more than 200000 comparisons.")
+                == true)
+    }
+
+    private static func spreads(_ prefix: String) -> String {
+        (0..<1200).map { "...\(prefix)\($0)" }.joined(separator: " ")
+    }
 }
