@@ -202,6 +202,14 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Along the way of a request, an async function runs where its caller does, on the event loop: it need not look for its
+// executor at every call and return.
+for target in package.targets
+where ["GraphQL", "Bookplate", "Server", "BookplateServer"].contains(target.name) {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+}
+
 // scripts/test asks for this. Elsewhere a newer compiler that warns of more still builds the project.
 if Context.environment["WARNINGS_AS_ERRORS"] == "1" {
     for target in package.targets where target.type != .system {

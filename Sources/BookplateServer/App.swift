@@ -19,7 +19,7 @@ import Telemetry
 /// The server: reads its configuration, opens the database, and serves until it is told to stop.
 @main
 enum App {
-    static func main() async {
+    @concurrent static func main() async {
         do {
             try await run(try Configuration.load())
         } catch let error as ConfigError {

@@ -20,9 +20,12 @@ struct RowMutation: FieldLoader {
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         let rows = RowsByID(type, field.selections[0], key: key)
-        return PreparedCall { [perform] arguments, request throws(BookplateError) in
+        @Sendable func call(
+            _ arguments: ArgumentValues, _ request: RequestContext
+        ) async throws(BookplateError) -> Children {
             try await perform(arguments, request, rows)
         }
+        return PreparedCall(call)
     }
 }
 
@@ -47,8 +50,9 @@ struct PlainMutation: FieldLoader {
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         let selection = field.selections[0]
-        return PreparedCall(isPublic: isPublic) {
-            [shape, perform] arguments, request throws(BookplateError) in
+        @Sendable func call(
+            _ arguments: ArgumentValues, _ request: RequestContext
+        ) async throws(BookplateError) -> Children {
             let objects = try await perform(arguments, request)
             let items = objects.indices.map { Slot.object(group: 0, index: Int32($0)) }
             let slots: [Slot] =
@@ -56,6 +60,7 @@ struct PlainMutation: FieldLoader {
                 ? Array(items.prefix(1)) : [.list(start: 1, count: Int32(items.count))] + items
             return Children(slots: slots, groups: [.init(PlainBatch(objects, selection))])
         }
+        return PreparedCall(isPublic: isPublic, call)
     }
 }
 
@@ -72,9 +77,12 @@ struct LeafMutation: FieldLoader {
     }
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
-        PreparedCall { [perform] arguments, request throws(BookplateError) in
+        @Sendable func call(
+            _ arguments: ArgumentValues, _ request: RequestContext
+        ) async throws(BookplateError) -> Children {
             .each(of: LeafBatch([try await perform(arguments, request)]))
         }
+        return PreparedCall(call)
     }
 }
 
