@@ -22,26 +22,28 @@ begin
 end
 $$;
 
--- Of the readers behind `behind` the next 500 who were here lately and whose frontiers a refresh has outdated are dealt
--- decks, and with them new frontiers. Returns the last one, or null: a few at once, for a swipe of a reader waits for
--- whoever asks for their deck.
+-- Of the next 1,000 readers behind `behind` those who were here lately and whose frontiers a refresh has outdated are
+-- dealt decks, and with them new frontiers. Returns the last one, or null: a few at once, for a swipe of a reader waits
+-- for whoever asks for their deck. Who reads has a session that was renewed lately, for an access token lives 15 minutes;
+-- that a deck was dealt lately tells nothing, for this deals them.
 create function deal_outdated_decks(behind uuid) returns uuid
 language sql security definer set search_path = public, pg_temp as $$
-  with readers as materialized (
-    select distinct d.user_id from feed_decks d
-    where d.user_id > behind and d.made_at > now() - interval '30 days' and exists (
-      select from feed_frontiers f where f.user_id = d.user_id
-        and f.seen_at <= (select frontiers_valid_since from feed_state))
-    order by d.user_id limit 500
+  with walked as materialized (
+    select id from users where id > behind order by id limit 1000
   ), asked as (
     insert into jobs as j (user_id, kind, payload, key, run_at, priority, attempts_max)
-      select user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3 from readers
+      select w.id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3 from walked w
+      where exists (select from sessions s
+          where s.user_id = w.id and s.rotated_at > now() - interval '30 days' offset 0)
+        and exists (select from feed_frontiers f
+          where f.user_id = w.id and f.seen_at <= (select frontiers_valid_since from feed_state) offset 0)
       on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do update
         set again = j.state = 'RUNNING'
+      returning user_id
   ), told as (
-    select pg_notify('jobs', 'feed.deck') from readers limit 1
+    select pg_notify('jobs', 'feed.deck') from asked limit 1
   )
-  select user_id from readers left join told on true order by user_id desc limit 1
+  select id from walked left join told on true order by id desc limit 1
 $$;
 revoke execute on function deal_outdated_decks(uuid) from public;
 grant execute on function deal_outdated_decks(uuid) to bookplate_app;

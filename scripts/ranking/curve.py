@@ -7,20 +7,29 @@ CLUSTER is the folder of PostgreSQL's data, whose log is JSON. Each kind of page
 takes, by the kernel's count of its processes; for the time of its statements, by the log (parse, bind and execute); and for the
 buffers and rows that it goes through, by auto_explain. The standard input and output of psql are the way to PostgreSQL's settings:
 its command is in the environment as CURVE_PSQL."""
+import base64
 import collections
 import datetime
 import glob
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import time
 import urllib.request
 
-FEED = """query($after: String, $genres: [String!]) { feed(first: 10, after: $after, genres: $genres) {
+FEED = """query($first: Int!, $after: String, $genres: [String!]) { feed(first: $first, after: $after, genres: $genres) {
   nodes { id title authors genre averageRating ratingsCount pageCount hook } pageInfo { endCursor } } }"""
 PAGES = 200
+KINDS = {
+    "first": "first page",
+    "walk": "25 pages on end",
+    "filtered": "of one genre",
+    "relaxed_half": "of 20 genres, all tiers, 100 cards",
+    "relaxed_all": "of 40 genres, all tiers, 100 cards",
+}
 
 
 class Reader:
@@ -29,14 +38,14 @@ class Reader:
     def __init__(self, url, token):
         self.url, self.token, self.times = url, token, []
 
-    def page(self, **variables):
-        body = json.dumps({"query": FEED, "variables": variables}).encode()
+    def page(self, first=10, **variables):
+        body = json.dumps({"query": FEED, "variables": {"first": first, **variables}}).encode()
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
         start = time.time()
         with urllib.request.urlopen(urllib.request.Request(self.url, body, headers), timeout=60) as answer:
             feed = json.load(answer)["data"]["feed"]
         self.times.append((start, time.time()))
-        if len(feed["nodes"]) != 10:
+        if len(feed["nodes"]) != first:
             sys.exit(f"a page has {len(feed['nodes'])} cards")
         time.sleep(0.003)  # the log counts milliseconds
         return feed["pageInfo"]["endCursor"]
@@ -54,6 +63,19 @@ class Reader:
     def filtered(self):
         for number in range(PAGES):
             self.page(genres=[f"Genre {number % 32}"])
+
+    def relaxed(self, genres):
+        """A hundred cards of all tiers: by a cursor that says that the first one is over, as anybody may make up."""
+        position = struct.pack(">BBqiiBBB", 4, 1, int(time.time() * 1e6), -1, 0, 0, 0, 0)
+        cursor = base64.urlsafe_b64encode(position).decode().rstrip("=")
+        for _ in range(PAGES):
+            self.page(first=100, after=cursor, genres=[f"Genre {number}" for number in genres])
+
+    def relaxed_half(self):
+        self.relaxed(range(20, 40))
+
+    def relaxed_all(self):
+        self.relaxed(range(40))
 
 
 class Cluster:
@@ -144,7 +166,7 @@ def main():
         print("| ---: | ---: | --- " + "| ---: " * 8 + "|")
     for name in readers:
         swipes, token = name.split(":")
-        for kind in ("first", "walk", "filtered"):
+        for kind, label in KINDS.items():
             reader = Reader(url, token)
             read = getattr(reader, kind)
             read()  # every connection has prepared it
@@ -161,7 +183,6 @@ def main():
             read()
             cluster.set("auto_explain.log_min_duration", "-1")
             works = by_page(reader.times, cluster.log(reader.times[0][0]), work)
-            label = {"first": "first page", "walk": "25 pages on end", "filtered": "of one genre"}[kind]
             cells = [f"{cpu:.2f}", f"{share(times, 'ms', 0.5):.2f}", f"{share(times, 'ms', 0.95):.2f}"]
             cells += [str(share(works, "buffers", part)) for part in (0.5, 0.95, 1)] + [str(share(works, "rows", part)) for part in (0.5, 0.95)]
             print(f"| {books:,} | {int(swipes):,} | {label} | " + " | ".join(cells) + " |", flush=True)

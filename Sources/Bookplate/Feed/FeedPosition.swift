@@ -115,9 +115,13 @@ struct FeedPosition: Equatable {
     mutating func prefer(_ genres: [Int16]) { preferred = Array(genres.prefix(Self.preferredMax)) }
 
     /// Goes on with books of these genres only, or of all where it is nil. A feed of some genres cannot go on with
-    /// others, for it does not know which of them it passed: so they begin anew.
+    /// others, for it does not know which of them it passed: so they begin anew. In which order they are given does not
+    /// matter: it follows their readers, who come and go, and the feed keeps the one that it began with.
     mutating func filter(_ genres: [Int16]?) {
-        if isFiltered, genres != preferred { self = FeedPosition(asOf: asOf) }
+        if isFiltered {
+            if let genres, Set(genres) == Set(preferred) { return }
+            self = FeedPosition(asOf: asOf)
+        }
         guard let genres else { return }
         prefer(genres)
         isFiltered = true

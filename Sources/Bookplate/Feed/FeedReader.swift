@@ -18,6 +18,9 @@ struct FeedReader {
         var hasMore: Bool
         /// Whether a genre was not read.
         var leavesOut: Bool
+        /// Genres all of whose cards were chosen though they have more, and how many those were: what was chosen behind
+        /// them might have been theirs.
+        var emptied: [Int16: Int]
     }
 
     let statements: FeedStatements
@@ -34,6 +37,8 @@ struct FeedReader {
     private static let genresAtOnce = 30
     /// Cards that are read besides, for where an author would come again too soon.
     private static let spare = 4
+    /// Rows of queues that are read at once, before it is known which queues a page needs more of.
+    private static let rowsAtOnce = 5000
     /// Cards of a deck that are read besides, for where neighbours would be of one genre.
     private static let deckSpare = 16
 
@@ -98,7 +103,7 @@ struct FeedReader {
         guard cards.count == wanted else { return nil }
         return Reading(
             rows: rows, start: start, cards: cards, newestDeck: statements.newestDeck(rows),
-            isSettled: true, hasMore: true, leavesOut: false)
+            isSettled: true, hasMore: true, leavesOut: false, emptied: [:])
     }
 
     private func append(_ decks: [FeedPosition.DeckReading], to parameters: inout Parameters) {
@@ -156,6 +161,7 @@ struct FeedReader {
     private mutating func readQueues() async throws(BookplateError) -> Reading {
         // A page of several tiers has most of its cards from the queues that have something left of the lowest.
         var readsMuch = position.isRelaxed
+        var atLeast: [Int16: Int] = [:]
         while true {
             let turns = position.turns(of: open())
             if turns.isEmpty, !position.isRelaxed {
@@ -164,11 +170,18 @@ struct FeedReader {
                 continue
             }
             let preferred = position.preferred
-            let reading = try await ask(readsMuch ? turns.map { ($0, wanted) } : shares(turns))
+            let reading = try await ask(
+                readsMuch
+                    ? Self.much(turns, filter: filter, wanted: wanted, atLeast: atLeast)
+                    : shares(turns))
             // The first rows tell what the reader prefers.
             if position.preferred != preferred { continue }
+            if readsMuch, !reading.emptied.isEmpty {
+                atLeast.merge(reading.emptied.mapValues { 4 * $0 }) { max($0, $1) }
+                continue
+            }
             if reading.isSettled { return reading }
-            // Reading much asks all open genres for all: then only a genre that entered has more.
+            // Reading much asks all open genres for enough: then only a genre that entered has more.
             if reading.leavesOut || reading.hasMore && !readsMuch {
                 readsMuch = true
             } else if position.isRelaxed {
@@ -191,6 +204,19 @@ struct FeedReader {
         // What is left of the first tier is shown before the others are.
         let others = open(genres + [0], before: FeedPosition.end)
         return Array((ofFirstTier + others.filter { !ofFirstTier.contains($0) }).prefix(most))
+    }
+
+    /// As many books of each genre as may be needed if the others have none, where that is not too much to read at once:
+    /// a queue whose genre is not of the filter is read once for each genre that is.
+    ///
+    /// - Parameter atLeast: how many of those that were too few before.
+    static func much(
+        _ turns: [Int16], filter: [Int16]?, wanted: Int, atLeast: [Int16: Int]
+    ) -> [(genre: Int16, most: Int)] {
+        let filter = Set(filter ?? turns)
+        let ranges = turns.reduce(0) { $0 + (filter.contains($1) ? 1 : filter.count) }
+        let most = max(wanted / max(turns.count, 1) + 2, rowsAtOnce / max(ranges, 1))
+        return turns.map { ($0, min(wanted, max(most, atLeast[$0] ?? 0))) }
     }
 
     /// How many books of each genre make a page, if all have some: preferred genres have every second turn.
@@ -232,12 +258,15 @@ struct FeedReader {
         }
         let start = FeedPosition(asOf: statements.now(rows) ?? 0, continuing: position)
         let turns = FeedTurns(candidates, of: genres + [0], from: start, count: wanted)
+        let taken = turns.cards.reduce(into: [Int16: Int]()) { $0[$1.genre, default: 0] += 1 }
+        let emptied = shares.filter { $0.most < wanted && taken[$0.genre] == $0.most }
         // One genre alone has no neighbours but itself.
         let mayHaveNeighbours = position.isRelaxed && open.count == 1
         return Reading(
             rows: rows, start: start, cards: turns.cards, newestDeck: statements.newestDeck(rows),
             isSettled: turns.cards.count == wanted && (mayHaveNeighbours || !turns.hasNeighbours),
             hasMore: shares.contains { $0.most < wanted && found[$0.genre] == $0.most },
-            leavesOut: open.contains { genre in !shares.contains { $0.genre == genre } })
+            leavesOut: open.contains { genre in !shares.contains { $0.genre == genre } },
+            emptied: Dictionary(emptied.map { ($0.genre, $0.most) }, uniquingKeysWith: max))
     }
 }

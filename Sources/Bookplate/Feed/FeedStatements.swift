@@ -170,6 +170,10 @@ struct FeedStatements {
         NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = o.edition_id \
         AND b.added_at <= coalesce($2, now()) OFFSET 0)
         """
+    /// The genres under which a queue's books are looked for: all of them stand under its own one.
+    private static let rangesOfQueue = """
+        CASE WHEN q.id = ANY($6::int2[]) THEN ARRAY[q.id] ELSE coalesce($6::int2[], ARRAY[q.id]) END
+        """
     /// For feeds of some genres only; each book stands in its first genre's queue under all its genres.
     private static let isWanted = """
         EXISTS (SELECT FROM feed_order f WHERE f.edition_id = o.edition_id AND f.genre_id = ANY(q.genres))
@@ -184,7 +188,7 @@ struct FeedStatements {
         Statement(
             """
             WITH shown AS MATERIALIZED (\(shown(7))), q AS MATERIALIZED (\
-            SELECT q.id, q.after, q.most, q.n, coalesce($6::int2[], ARRAY[q.id]) AS genres, \
+            SELECT q.id, q.after, q.most, q.n, \(rangesOfQueue) AS genres, \
             f.unseen, f.reach, f.seen_at \
             FROM unnest($3::int2[], $4::int8[], $5::int4[]) WITH ORDINALITY q (id, after, most, n) \
             LEFT JOIN feed_frontiers f ON f.user_id = $1 AND f.genre_id = q.id \
@@ -235,7 +239,7 @@ struct FeedStatements {
         return Statement(
             """
             WITH shown AS MATERIALIZED (\(shown(7))), q AS MATERIALIZED (\
-            SELECT q.id, q.after, q.most, q.n, coalesce($6::int2[], ARRAY[q.id]) AS genres \
+            SELECT q.id, q.after, q.most, q.n, \(rangesOfQueue) AS genres \
             FROM unnest($3::int2[], $4::int8[], $5::int4[]) WITH ORDINALITY q (id, after, most, n)), \
             found AS (\
             SELECT DISTINCT q.n, q.id, q.most, o.position, o.edition_id \

@@ -20,13 +20,16 @@ import Testing
             })
     }
 
+    /// A failed attempt waits for its next one as a finished job does; only its error tells them apart.
     private func refresh(_ app: TestApp) async throws {
         try await app.database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.refresh'")
         let worker = try await TestWorker.start(app.database, [RefreshFeed()])
         try await TestSupport.until("the feed is refreshed") {
             try await app.database.count(
-                "SELECT count(*) FROM jobs WHERE kind = 'feed.refresh' AND state = 'READY' AND run_at > now()"
-            ) == 1
+                """
+                SELECT count(*) FROM jobs WHERE kind = 'feed.refresh' AND state = 'READY' AND run_at > now()
+                AND last_error IS NULL
+                """) == 1
         }
         await worker.stop()
     }
@@ -222,5 +225,24 @@ import Testing
         #expect(try await waiting(app) == 1)
         try await deal(app)
         #expect(try await valid() > 0)
+        // Who has left is dealt none, though one was dealt just now; who looks again is, swiping or not.
+        func outdate() async throws {
+            try await app.database.execute(
+                "UPDATE feed_state SET frontiers_valid_since = clock_timestamp()")
+            try await refresh(app)
+        }
+        try await app.database.execute(
+            """
+            UPDATE sessions SET rotated_at = now() - interval '31 days';
+            UPDATE swipes SET recorded_at = now() - interval '31 days'
+            """)
+        try await outdate()
+        #expect(try await waiting(app) == 0)
+        let renewed = try await app.ask(
+            "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }",
+            ["token": .string(reader.refreshToken)])
+        #expect(renewed.errors.isEmpty)
+        try await outdate()
+        #expect(try await waiting(app) == 1)
     }
 }

@@ -1,0 +1,67 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// What is read for a feed of many genres: each queue may be asked for under each of them.
+@Suite struct FeedFilterTests {
+    @Test(arguments: [1, 5, 11, 101], [1, 2, 20, 40])
+    func whatIsReadAtOnceIsBounded(wanted: Int, genres: Int) {
+        let turns = (0...40).map { Int16($0) }
+        let filter = (1...genres).map { Int16($0) }
+        let shares = FeedReader.much(turns, filter: filter, wanted: wanted, atLeast: [:])
+        #expect(shares.map(\.genre) == turns)
+        #expect(
+            shares.allSatisfy {
+                $0.most > min(wanted, wanted / turns.count + 1) || $0.most == wanted
+            })
+        let rows = shares.reduce(0) {
+            $0 + $1.most * (filter.contains($1.genre) ? 1 : filter.count)
+        }
+        #expect(rows <= 5000)
+        // Without a filter, or of one genre, a page is read at once.
+        let most = FeedReader.much(
+            Array(turns.prefix(30)), filter: nil, wanted: wanted, atLeast: [:])
+        #expect(most.allSatisfy { $0.most == wanted })
+    }
+
+    @Test func moreIsReadOnlyOfQueuesThatWereTooShort() {
+        let shares = FeedReader.much(
+            (0...40).map { Int16($0) }, filter: (1...20).map { Int16($0) }, wanted: 101,
+            atLeast: [30: 44, 31: 1000])
+        #expect(shares.filter { $0.most > 11 }.map(\.genre) == [30, 31])
+        #expect(shares[30].most == 44)
+        #expect(shares[31].most == 101)
+    }
+
+    /// 100 described books whose first genre is not asked for and whose second is, and 100 of the others with little
+    /// said of them: every second card is one of the first, more than are read at once.
+    @Test func aQueueOfWhichMoreIsNeededIsReadOn() async throws {
+        let app = try await TestApp.start(
+            catalog: (1...217).map { number in
+                let genres =
+                    switch number {
+                    case 1...100: ["Genre 30", "Genre 1"]
+                    case 101...200: ["Genre \(1 + number % 12)"]
+                    default: ["Genre \(number - 188)"]
+                    }
+                let named = genres.map { "\"\($0)\"" }.joined(separator: ",")
+                let told = (101...200).contains(number) ? "" : #""description":"A story of it.","#
+                return """
+                    {"ids":{"test":"\(number)"},"title":"Card \(number)","authors":["Author \(number)"],\
+                    "genres":[\(named)],"language":"en",\(told)"ratingsCount":\(100_000 - number * 300)}
+                    """
+            })
+        let reader = try await app.newReader()
+        let genres = Value.list((1...12).map { .string("Genre \($0)") })
+        let page = try await reader.need(
+            FeedTests.feed, ["first": 100, "genres": genres], "feed", "nodes")
+        let isFirst = page.each("genre").map { $0 == "Genre 30" }
+        #expect(isFirst == (0..<100).map { $0 % 2 == 0 })
+        let numbers = zip(page.each("title"), isFirst).compactMap { title, isFirst in
+            isFirst ? title.string?.split(separator: " ").last.flatMap { Int($0) } : nil
+        }
+        #expect(numbers == Array(1...50))
+    }
+}
