@@ -214,7 +214,7 @@ import Testing
         let right = await fake.sources.covers(
             number: nil, title: "this is how you lose the time war!", author: "El-Mohtar, Amal")
         #expect(right.candidates.first?.url.contains("/b/id/8665647-L.jpg") == true)
-        #expect(right.hasFailures == false)
+        #expect(right.failures == [])
         let wrong = await fake.sources.covers(
             number: nil, title: "This Is How You Lose the Time War", author: "Somebody Else")
         #expect(wrong.candidates == [])
