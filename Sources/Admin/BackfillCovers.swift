@@ -37,7 +37,7 @@ extension Backfill {
         var restart = false
         @Flag(
             help:
-                "Go past books that no source can tell of, however many, and do not ask for them again in this run."
+                "Go past books that no source can tell of, however many; the next run goes on behind them."
         )
         var skipUnavailable = false
         @Flag(help: "Say how many would be looked for, and look for none.") var dryRun = false
@@ -101,7 +101,7 @@ extension Backfill {
                 let names = failures.sources.sorted().joined(separator: ", ")
                 throw Failure(
                     """
-                    the last \(failures.count) books: \(names.isEmpty ? "no source" : names) could not tell of them; the same \
+                    the last \(failures.count) books: \(names.isEmpty ? "the sources" : names) could not tell of them; the same \
                     command asks for them again, with --skip-unavailable it goes past them
                     """, .unavailable)
             }
