@@ -18,11 +18,12 @@ extension Backfill {
                 servers. Interrupted, the same command goes on with the next book; done, it begins anew. It needs the
                 storage of the servers, and looks for what readers have removed, too. Books that no source can tell of are
                 passed and counted; after a hundred of them in a row it stops, and when nobody could tell of any book it ends
-                with 69: the same command then asks for these again.
+                with 69: the same command then asks for these again. With --skip-unavailable it goes past them, however many.
 
                 Examples:
                   bookplate-admin backfill covers --rate 2
                   bookplate-admin backfill covers --limit 100 --web --json
+                  bookplate-admin backfill covers --skip-unavailable
                   bookplate-admin backfill covers --dry-run
                 """)
 
@@ -34,6 +35,11 @@ extension Backfill {
         var web = false
         @Flag(help: "Begin with the first book, though another run has not come to its end.")
         var restart = false
+        @Flag(
+            help:
+                "Go past books that no source can tell of, however many; the next run goes on behind them."
+        )
+        var skipUnavailable = false
         @Flag(help: "Say how many would be looked for, and look for none.") var dryRun = false
 
         /// After so many in a row that nobody could tell of, what follows would fare no better.
@@ -55,7 +61,9 @@ extension Backfill {
             let covers = try openCovers(configuration)
             guard
                 var backfill = try database({ () throws(PostgresError) in
-                    try CoverBackfill(connection, sources, covers: covers, startsOver: restart)
+                    try CoverBackfill(
+                        connection, sources, covers: covers, startsOver: restart,
+                        skipsUnavailable: skipUnavailable)
                 })
             else { throw Failure("another backfill of covers is under way") }
             Interruption.watch()
@@ -64,9 +72,12 @@ extension Backfill {
                 if restart, !dryRun { try backfill.finish() }
                 return try backfill.remaining()
             }
-            let (total, hasStopped) = try await work(&backfill, min(remaining, limit))
+            let (total, failures) = try await work(&backfill, min(remaining, limit))
             let left = max(0, remaining - total.asked)
-            let isUnreachable = hasStopped || total.asked > 0 && total.asked == total.unavailable
+            let isUnreachable =
+                !skipUnavailable
+                && (failures.count >= Self.unavailableMax
+                    || total.asked > 0 && total.asked == total.unavailable)
             if !dryRun, left == 0, !isUnreachable {
                 try database { () throws(PostgresError) in try backfill.finish() }
             }
@@ -87,22 +98,34 @@ extension Backfill {
                             + "\(total.unavailable) that nobody could tell of, \(left) left"
                 ])
             if isUnreachable {
+                let names = failures.sources.sorted().joined(separator: ", ")
                 throw Failure(
-                    "the sources cannot be asked now; the same command goes on later", .unavailable)
+                    """
+                    the last \(failures.count) books: \(names.isEmpty ? "the sources" : names) could not tell of them; the same \
+                    command asks for them again, with --skip-unavailable it goes past them
+                    """, .unavailable)
             }
         }
 
-        /// - Returns: what was done, and whether it was given up because nobody answers any more.
+        /// The last books in a row that nobody could tell of, and who could not.
+        private struct Failures {
+            var count = 0
+            var sources: Set<String> = []
+        }
+
+        /// - Returns: what was done, and of what it ended with nobody could tell.
         private func work(
             _ backfill: inout CoverBackfill, _ count: Int
-        ) async throws -> (CoverBackfill.Progress, hasStopped: Bool) {
+        ) async throws -> (CoverBackfill.Progress, Failures) {
             var total = CoverBackfill.Progress()
             let before = backfill.earlier.asked
             let progress = Progress("covers", total: count + before, done: before)
             defer { progress.finish() }
             let start = ContinuousClock.now
-            var unavailableInRow = 0
-            while !dryRun, total.asked < count, unavailableInRow < Self.unavailableMax {
+            var failures = Failures()
+            while !dryRun, total.asked < count,
+                skipUnavailable || failures.count < Self.unavailableMax
+            {
                 try Interruption.check()
                 let books = try database { () throws(PostgresError) in
                     try backfill.next(min(concurrency, count - total.asked))
@@ -110,7 +133,12 @@ extension Backfill {
                 if books.isEmpty { break }
                 let found = await backfill.look(for: books)
                 for (book, one) in zip(books, found) {
-                    unavailableInRow = one.isUnavailable ? unavailableInRow + 1 : 0
+                    if let sources = one.unavailable {
+                        failures.count += 1
+                        failures.sources.formUnion(sources)
+                    } else {
+                        failures = Failures()
+                    }
                     do throws(PostgresError) {
                         let done = try await backfill.save(one, of: book)
                         total.asked += done.asked
@@ -125,7 +153,7 @@ extension Backfill {
                 try? await Task.sleep(
                     until: start + .seconds(Double(total.asked) / rate), clock: .continuous)
             }
-            return (total, unavailableInRow >= Self.unavailableMax)
+            return (total, failures)
         }
 
         private func openCovers(_ configuration: Configuration) throws -> Bookplate.Covers {

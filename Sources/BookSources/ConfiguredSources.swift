@@ -56,7 +56,8 @@ extension CoverSources {
 }
 
 extension SourceChain.Configuration {
-    /// The operator's own settings may name private hosts; nothing a stranger says comes to this fetcher.
+    /// The operator's own settings may name private hosts. What a source says is a stranger's word: this fetcher is given addresses
+    /// at the configured origins only, and no redirect away from them is followed by it.
     fileprivate func fetcher(
         reaching urls: [String?]
     ) throws(FetchAllowList.InvalidEntry) -> Fetcher {

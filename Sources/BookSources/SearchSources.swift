@@ -41,18 +41,18 @@ extension SourceChain {
 
     /// Where a cover of a book may be had: of its edition by ISBN, or else of books with its title and author.
     ///
-    /// - Returns: the likeliest first; and whether a source could not say, so that it is worth to ask again.
+    /// - Returns: the likeliest first; and the sources that could not say, so that it is worth to ask again.
     package func covers(
         number: BookNumber?, title: String, author: String?,
         within budget: Duration = SourceChain.budget
-    ) async -> (candidates: [CoverCandidate], hasFailures: Bool) {
+    ) async -> (candidates: [CoverCandidate], failures: [SourceName]) {
         let deadline = ContinuousClock.now.advanced(by: budget)
         var candidates: [CoverCandidate] = []
-        var hasFailures = false
+        var failures: [SourceName] = []
         func take(_ answers: [(SourceName, Result<[BookRecord], SourceError>)]) {
-            for (_, answer) in answers {
+            for (source, answer) in answers {
                 switch answer {
-                case .failure: hasFailures = true
+                case .failure: failures.append(source)
                 case .success(let records):
                     candidates += records.flatMap(\.covers).filter { !candidates.contains($0) }
                 }
@@ -72,7 +72,7 @@ extension SourceChain {
                         .filter { $0.isLikely(title: title, author: author) }
                 })
         }
-        return (candidates, hasFailures)
+        return (candidates, failures)
     }
 
     /// Asks all sources at once; the answers come in their order.

@@ -37,6 +37,7 @@ package final class SourceChain: Sendable {
     private struct Question: Hashable {
         var number: BookNumber
         var skipped: Set<SourceName>
+        var waitsForAll = false
     }
 
     /// - Parameters:
@@ -77,7 +78,7 @@ package final class SourceChain: Sendable {
         package var record: BookRecord?
         /// Those that said they do not know it.
         package var misses: [SourceName] = []
-        /// Those that could not say.
+        /// Those that could not say, or not in time; none that was not waited for because nothing was missing any more.
         package var failures: [SourceName] = []
 
         package init(
@@ -93,15 +94,20 @@ package final class SourceChain: Sendable {
 
     /// Looks an edition up, whoever else asks for it at the same time.
     ///
-    /// - Parameter skipped: sources that are known not to know it.
+    /// - Parameters:
+    ///   - skipped: sources that are known not to know it.
+    ///   - waitsForAll: for slow sources, too, as long as something is missing: where nobody waits for the book.
     /// - Returns: within the budget; what is known by then.
     package func edition(
         _ number: BookNumber, skipping skipped: Set<SourceName> = [],
-        within budget: Duration = SourceChain.budget
+        within budget: Duration = SourceChain.budget, waitsForAll: Bool = false
     ) async -> Lookup {
         let deadline = ContinuousClock.now.advanced(by: budget)
-        return await flights.value(of: Question(number: number, skipped: skipped)) {
-            await self.ask(number, self.sources.filter { !skipped.contains($0.name) }, deadline)
+        let question = Question(number: number, skipped: skipped, waitsForAll: waitsForAll)
+        return await flights.value(of: question) {
+            await self.ask(
+                number, self.sources.filter { !skipped.contains($0.name) }, deadline,
+                waitsForAll: waitsForAll)
         }
     }
 
@@ -156,7 +162,7 @@ package final class SourceChain: Sendable {
     /// Asks one source after the other, the next one before its turn where one is slow, until all is
     /// known that a page shows or the time is over.
     private func ask(
-        _ number: BookNumber, _ sources: [BookSource], _ deadline: Instant
+        _ number: BookNumber, _ sources: [BookSource], _ deadline: Instant, waitsForAll: Bool
     ) async -> Lookup {
         await withTaskGroup(of: Event.self) { group in
             var answers = [Result<BookRecord?, SourceError>?](repeating: nil, count: sources.count)
@@ -199,7 +205,7 @@ package final class SourceChain: Sendable {
                     if place == next - 1 || answers.prefix(next).allSatisfy({ $0 != nil }) {
                         askNext()
                     }
-                    if lookup.record?.isRecognizable == true, !isGracious {
+                    if !waitsForAll, lookup.record?.isRecognizable == true, !isGracious {
                         isGracious = true
                         end(at: min(deadline, .now.advanced(by: Self.grace)))
                     }
@@ -218,6 +224,7 @@ package final class SourceChain: Sendable {
         _ sources: ArraySlice<BookSource>, _ answers: [Result<BookRecord?, SourceError>?]
     ) -> Lookup {
         var lookup = Lookup()
+        var unheard: [SourceName] = []
         for (source, answer) in zip(sources, answers) {
             switch answer {
             case .success(let record?):
@@ -227,9 +234,11 @@ package final class SourceChain: Sendable {
                     lookup.record?.fill(from: record)
                 }
             case .success(nil): lookup.misses.append(source.name)
-            case .failure, nil: lookup.failures.append(source.name)
+            case .failure: lookup.failures.append(source.name)
+            case nil: unheard.append(source.name)
             }
         }
+        if lookup.record?.isComplete != true { lookup.failures += unheard }
         return lookup
     }
 }

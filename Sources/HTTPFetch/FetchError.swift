@@ -20,6 +20,8 @@ package enum FetchError: Error, Equatable, Sendable {
     case tooManyRedirects
     /// A redirect with no usable target, or one that would carry a body to another origin.
     case redirectRefused
+    /// A redirect to another origin, which the request does not follow: to this URL.
+    case movedAway(to: String)
     /// What answered does not speak HTTP.
     case notHTTP
     /// The connection ended before the answer did.

@@ -19,11 +19,13 @@ package struct FetchRequest: Sendable {
     package var bodyBytesMax: Int
     /// Hops that may follow the first; 0 hands a 3xx answer back as it is.
     package var redirectsMax: Int
+    /// Whether a redirect to another origin (scheme, host or port) is not followed but `.movedAway`.
+    package var staysAtOrigin: Bool
 
     package init(
         url: String, method: Method = .get, headers: [(name: String, value: String)] = [],
         deadline: Duration = .seconds(10), connectTimeout: Duration = .seconds(3),
-        bodyBytesMax: Int = 1 << 20, redirectsMax: Int = 5
+        bodyBytesMax: Int = 1 << 20, redirectsMax: Int = 5, staysAtOrigin: Bool = false
     ) {
         self.url = url
         self.method = method
@@ -32,6 +34,7 @@ package struct FetchRequest: Sendable {
         self.connectTimeout = connectTimeout
         self.bodyBytesMax = bodyBytesMax
         self.redirectsMax = redirectsMax
+        self.staysAtOrigin = staysAtOrigin
     }
 }
 

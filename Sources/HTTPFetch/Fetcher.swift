@@ -19,7 +19,7 @@ package final class Fetcher: Sendable {
     ///
     /// Every hop is a new request to a new URL, checked like the first. After 301, 302 and 303 a POST goes on as GET. At
     /// another origin (scheme, host or port) the request's own headers are left out, but for `Accept`, and a body is not sent:
-    /// that is `.redirectRefused`.
+    /// that is `.redirectRefused`. A request may also say that it stays at its origin.
     ///
     /// Cancelling the task ends the transfer with `.cancelled`.
     package func fetch(_ request: FetchRequest) async throws(FetchError) -> FetchResponse {
@@ -53,6 +53,7 @@ package final class Fetcher: Sendable {
             } catch { throw .redirectRefused }
             if response.status <= 303 { method = .get }
             if !next.hasSameOrigin(as: url) {
+                guard !request.staysAtOrigin else { throw .movedAway(to: next.text) }
                 guard method == .get else { throw .redirectRefused }
                 headers.removeAll { !equalIgnoringCase($0.name, "Accept") }
             }

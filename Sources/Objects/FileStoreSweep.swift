@@ -5,12 +5,17 @@ extension FileStore {
     package func claim(for owner: String) async throws(ObjectError) -> Bool {
         try await threads.run { () throws(ObjectError) in
             if let isClaimed = try isClaimedNow(by: owner) { return isClaimed }
+            // One after the other, so that what is empty is nobody's until one has replaced it.
+            let turn = try root.waitForTurn()
+            defer { withExtendedLifetime(turn) {} }
+            if let isClaimed = try isClaimedNow(by: owner) { return isClaimed }
             try writeOwner(owner)
             return try isClaimedNow(by: owner) ?? true
         }
     }
 
-    /// As an object is written: whole, or not at all. What another has written meanwhile stays.
+    /// As an object is written: whole, or not at all. What another has written meanwhile stays, on a machine that does not see this
+    /// one's turns, too.
     private func writeOwner(_ owner: String) throws(ObjectError) {
         let staging = try process.folder(in: stagings)
         let place = String(UInt64.random(in: 0...UInt64.max), radix: 16)
@@ -23,7 +28,12 @@ extension FileStore {
         } else {
             do throws(ObjectError) {
                 try folder.link(Self.ownerFile, to: root, Self.ownerFile)
-            } catch .failed(_, errno: EEXIST) {}
+            } catch .failed(_, errno: EEXIST) {
+            } catch .failed(_, errno: let code) where Self.lacksLinks.contains(code) {
+                do throws(ObjectError) {
+                    try root.create(Self.ownerFile, Array(owner.utf8))
+                } catch .failed(_, errno: EEXIST) {}
+            }
         }
         try root.synchronize()
     }
@@ -33,6 +43,8 @@ extension FileStore {
     }
 
     private static let ownerFile = ".owner"
+    /// What file systems say that have no second names, as FUSE and SMB may.
+    private static let lacksLinks = [EPERM, EOPNOTSUPP, ENOSYS, EMLINK]
 
     private func isClaimedNow(by owner: String) throws(ObjectError) -> Bool? {
         guard let bytes = try root.open(Self.ownerFile)?.bytes() else { return nil }

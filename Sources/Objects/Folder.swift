@@ -123,6 +123,16 @@ final class Folder: Sendable {
 
     /// Locks it for this process until it ends; false where another one has it.
     func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+
+    /// Waits until nobody has a turn here, of this process or another; the turn lasts as long as what is returned.
+    func waitForTurn() throws(ObjectError) -> Folder {
+        // Opened anew: a lock is of the opening, and this folder's is shared.
+        guard let turn = try folder(".") else { throw .failed("opening a folder", errno: ENOENT) }
+        while flock(turn.descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw .failed("locking a folder", errno: errno) }
+        }
+        return turn
+    }
 }
 
 extension ObjectError {

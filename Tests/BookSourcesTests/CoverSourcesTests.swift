@@ -54,7 +54,7 @@ import Testing
                 url: server.url("/v1"), key: "k", model: "m")
         ) { failures.add(.openLibrary, $0) }
         let answer = await sources.offers(of: fox, at: .web, by: soon())
-        #expect(answer.offers.isEmpty && answer.hasFailures)
+        #expect(answer.offers.isEmpty && !answer.failures.isEmpty)
         #expect(failures.all == [.status(status)])
     }
 
@@ -73,7 +73,7 @@ import Testing
             unknown.offers.map(\.url) == [
                 "https://covers.example/b/isbn/9780306406157-L.jpg?default=false"
             ])
-        #expect(!unknown.hasFailures)
+        #expect(unknown.failures.isEmpty)
     }
 
     /// A link of the catalogue's leads to a source that the operator has switched off since.

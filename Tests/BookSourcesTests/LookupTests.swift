@@ -120,7 +120,6 @@ import Testing
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"title\":\"Ann")],
             [.send("garbage\r\n\r\n")], [.flood("a", bytes: 5 << 20)],
             [.answer(302, headers: ["Location: https://example.com/elsewhere"])],
-            [.pause(milliseconds: 4000)],
         ] as [[Step]])
     func troubleLeavesTheOthers(steps: [Step]) async throws {
         let fake = try FakeSources(openLibrary: { _ in steps }, google: Self.google)
@@ -142,6 +141,68 @@ import Testing
         let lookup = await fake.sources.edition(Self.annihilation)
         #expect(lookup == .init(failures: [.openLibrary, .googleBooks]))
         #expect(Set(fake.failures.all.map { "\($0)" }) == ["status(503)", "status(\(status))"])
+    }
+
+    /// The operator's own settings may let a source be private, but no source says what else is.
+    @Test func noRedirectLeadsAwayFromASource() async throws {
+        let other = try LoopbackServer { _ in [.answer(200, "{}")] }
+        let fake = try FakeSources(openLibrary: { _ in nil }) { _ in
+            [.answer(302, headers: ["Location: \(other.url("/books"))"])]
+        }
+        let lookup = await fake.sources.edition(Self.annihilation)
+        #expect(lookup.failures == [.googleBooks])
+        #expect(other.requests.isEmpty)
+    }
+
+    /// A source that knows the book, after so long.
+    private static func source(
+        _ name: SourceName, after delay: Duration, _ record: BookRecord
+    ) -> BookSource {
+        BookSource(
+            name: name,
+            edition: { _, _ async throws(SourceError) in
+                guard (try? await Task.sleep(for: delay)) != nil else {
+                    throw .unreachable(.cancelled)
+                }
+                return record
+            }, search: { _, _, _ async throws(SourceError) in [] })
+    }
+
+    private static let whole: BookRecord = {
+        var record = BookRecord(
+            title: "Fox", covers: [CoverCandidate(source: .googleBooks, url: "https://g.example/1")]
+        )
+        record.authors = ["Roald Dahl"]
+        (record.publisher, record.publishedDate) = ("Puffin", "1988")
+        (record.pageCount, record.description) = (96, "A fox.")
+        return record
+    }()
+
+    /// Where all is known, one that is slower has not failed.
+    @Test func whatNobodyWaitedForIsNoFailure() async throws {
+        let fake = try FakeSources(
+            openLibrary: { _ in [.pause(milliseconds: 4000)] }, google: Self.google)
+        let began = ContinuousClock.now
+        let lookup = await fake.sources.edition(Self.annihilation)
+        #expect(lookup.record?.title == "Annihilation")
+        #expect(lookup.failures == [])
+        #expect(began.duration(to: .now) < .seconds(3))
+    }
+
+    /// A page waits a second for the rest; a job waits as long as it may.
+    @Test(arguments: [true, false])
+    func aJobWaitsForSlowSources(waitsForAll: Bool) async {
+        var little = Self.whole
+        little.covers = []
+        let slow = Duration.seconds(waitsForAll ? 2 : 60)
+        let chain = SourceChain([
+            Self.source(.openLibrary, after: .zero, little),
+            Self.source(.googleBooks, after: slow, Self.whole),
+        ])
+        let lookup = await chain.edition(
+            FakeSources.fox, within: .seconds(30), waitsForAll: waitsForAll)
+        #expect(lookup.record?.covers.count == (waitsForAll ? 1 : 0))
+        #expect(lookup.failures == (waitsForAll ? [] : [.googleBooks]))
     }
 
     @Test func slowNamesAreLeftOut() async throws {
@@ -214,7 +275,7 @@ import Testing
         let right = await fake.sources.covers(
             number: nil, title: "this is how you lose the time war!", author: "El-Mohtar, Amal")
         #expect(right.candidates.first?.url.contains("/b/id/8665647-L.jpg") == true)
-        #expect(right.hasFailures == false)
+        #expect(right.failures == [])
         let wrong = await fake.sources.covers(
             number: nil, title: "This Is How You Lose the Time War", author: "Somebody Else")
         #expect(wrong.candidates == [])

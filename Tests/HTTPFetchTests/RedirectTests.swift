@@ -112,6 +112,19 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
         #expect(headers["accept"] == "a/b")
     }
 
+    @Test func staysAtItsOriginWhereItIsToldTo() async throws {
+        let other = try LoopbackServer { _ in [.answer()] }
+        let server = try LoopbackServer { request in
+            request.target == "/"
+                ? [.answer(302, headers: ["Location: /same"])]
+                : [.answer(302, headers: ["Location: \(other.url("/a"))"])]
+        }
+        let request = FetchRequest(url: server.url(), staysAtOrigin: true)
+        #expect(await error(try fetcher(), request) == .movedAway(to: other.url("/a")))
+        #expect(server.requests.count == 2)
+        #expect(other.requests.isEmpty)
+    }
+
     @Test func sendsNoBodyToAnotherOrigin() async throws {
         let other = try LoopbackServer { _ in [.answer()] }
         let server = try LoopbackServer { _ in

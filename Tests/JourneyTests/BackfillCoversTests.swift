@@ -84,15 +84,22 @@ import Testing
                 """)
         }
         let covers = try Self.covers(failing: failing)
-        func backfill(_ arguments: String...) async throws -> (code: Int32?, result: Value) {
+        func backfill(_ arguments: String...) async throws -> (
+            code: Int32?, errors: String, result: Value
+        ) {
             let outcome = try await installation.admin(
                 ["backfill", "covers", "--json", "--rate", "1000", "--concurrency", "2"]
                     + arguments, ["BOOKPLATE_OPEN_LIBRARY_COVERS_URL": covers.url("")])
-            return (outcome.code, try parseJSON(Array(outcome.output.utf8)))
+            return (
+                outcome.code, outcome.errors, try parseJSON(Array(outcome.output.utf8))
+            )
         }
         // Where nobody can tell of any book, the same books are asked for again.
         let none = try await backfill("--limit", "2")
         #expect(none.code == 69, "\(none)")
+        #expect(
+            none.errors.contains("open_library could not tell")
+                && none.errors.contains("--skip-unavailable"))
         #expect(none.result["unavailable"] == 2 && none.result["remaining"] == 2)
         #expect(try await database.count("SELECT count(*) FROM checkpoints") == 0)
         // A whole batch fails, and the book behind it is found.
@@ -116,6 +123,12 @@ import Testing
         #expect(try await database.count("SELECT count(*) FROM checkpoints") == 1)
         #expect(try await backfill().code == 69)
         #expect(try await backfill("--restart").result["asked"] == 3)
+        // It goes past those that always fail, where it is told to.
+        let past = try await backfill("--restart", "--limit", "2", "--skip-unavailable")
+        #expect(past.code == 0 && past.result["unavailable"] == 2, "\(past)")
+        let last = try await backfill("--skip-unavailable")
+        #expect(last.code == 0 && last.result["asked"] == 1 && last.result["askedBefore"] == 2)
+        #expect(try await database.count("SELECT count(*) FROM checkpoints") == 0)
     }
 
     /// A mirror in the operator's own network has records and pictures of readers' books and of the catalogue's.

@@ -56,8 +56,10 @@ import Testing
         #expect(try await store.folders(of: .bookCovers) == [])
     }
 
-    /// Of many servers that start at once on one folder, those of one installation have it.
-    @Test func aStoreIsClaimedOnce() async throws {
+    /// Of many servers that start at once on one folder, those of one installation have it; also where a crash left an empty claim.
+    @Test(arguments: [false, true])
+    func aStoreIsClaimedOnce(isEmpty: Bool) async throws {
+        if isEmpty { leaveEmptyClaim() }
         let answers = try await withThrowingTaskGroup(of: (String, Bool).self) { tasks in
             for index in 0..<16 {
                 tasks.addTask { [folder] in
@@ -77,11 +79,15 @@ import Testing
         }
     }
 
-    /// A machine that crashed at the wrong moment left the name and no bytes.
-    @Test func anEmptyClaimIsNobodys() async throws {
+    private func leaveEmptyClaim() {
         let descriptor = Glibc.open(folder + "/.owner", O_CREAT | O_WRONLY, 0o600)
         #expect(descriptor >= 0)
         close(descriptor)
+    }
+
+    /// A machine that crashed at the wrong moment left the name and no bytes.
+    @Test func anEmptyClaimIsNobodys() async throws {
+        leaveEmptyClaim()
         #expect(try await store.isClaimed(by: "one") == nil)
         #expect(try await store.claim(for: "one"))
         #expect(try await store.claim(for: "another") == false)

@@ -318,6 +318,28 @@ import Testing
         #expect(try versions().count == 3)
     }
 
+    /// The server ends one of two that wait for each other: it may be the migration.
+    @Test func triesAgainAfterADeadlock() throws {
+        // What a sequence has given stays given.
+        try database.admin().execute("CREATE SEQUENCE tries")
+        try folder.write(
+            "20260104000000_meet_a_writer",
+            """
+            DO $$ BEGIN
+              IF nextval('tries') < 3 THEN RAISE EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END IF;
+            END $$;
+            """)
+        var migrator = try migrator()
+        migrator.lockRetryDelay = .milliseconds(1)
+        var retries = 0
+        try migrator.up { _ in
+        } onRetry: { _, _ in
+            retries += 1
+        }
+        #expect(retries == 2)
+        #expect(try versions().count == 4)
+    }
+
     @Test func aNewOneComesAfterAllOthers() throws {
         try folder.write("29990101000000_far_ahead", "SELECT 1;")
         let file = try MigrationFile.next(

@@ -32,7 +32,7 @@ final class SourceClient: Sendable {
         case moved(String)
     }
 
-    /// The JSON at `url`, past redirects; nil for 404.
+    /// The JSON at `url`, past redirects on its origin; nil for 404.
     func json(
         _ url: String, _ method: FetchRequest.Method = .get, by deadline: Instant
     ) async throws(SourceError) -> JSON? {
@@ -58,7 +58,8 @@ final class SourceClient: Sendable {
             response = try await fetcher.fetch(
                 FetchRequest(
                     url: url, method: method, headers: headers, deadline: left,
-                    bodyBytesMax: Self.answerBytesMax, redirectsMax: redirectsMax))
+                    bodyBytesMax: Self.answerBytesMax, redirectsMax: redirectsMax,
+                    staysAtOrigin: true))
         } catch {
             throw .unreachable(error)
         }

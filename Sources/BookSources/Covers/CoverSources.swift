@@ -41,8 +41,8 @@ package enum CoverStage: Int, Sendable, CaseIterable {
 package struct CoverOffers: Sendable {
     /// The likeliest first.
     package var offers: [CoverOffer] = []
-    /// Whether one of them could not say, so that it is worth to ask again.
-    package var hasFailures = false
+    /// Those that could not say, so that it is worth to ask again; nil is the search of the web.
+    package var failures: [SourceName?] = []
 }
 
 /// Who is asked for covers: the book sources, Open Library's covers by ISBN, and a search of the web.
@@ -56,7 +56,7 @@ package final class CoverSources: Sendable {
     /// Without a slash at its end; nil is switched off.
     private let openLibraryCoversURL: String?
     private let webSearch: WebSearch?
-    /// Reaches the hosts that the operator has named.
+    /// Reaches the hosts that the operator has named, so it is for requests that stay at their origins.
     package let fetcher: Fetcher?
     /// `https://host:port/` of the sources' own addresses: a mirror's pictures are beside its records.
     private let operatorsOrigins: [String]
@@ -110,13 +110,13 @@ package final class CoverSources: Sendable {
             {
                 offers.append(offer)
             }
-            return CoverOffers(offers: offers, hasFailures: found.hasFailures)
+            return CoverOffers(offers: offers, failures: found.failures)
         case .title:
             let found = await chain.covers(
                 number: nil, title: book.title, author: book.author,
                 within: ContinuousClock.now.duration(to: deadline))
             return CoverOffers(
-                offers: found.candidates.map(Self.offer), hasFailures: found.hasFailures)
+                offers: found.candidates.map(Self.offer), failures: found.failures)
         case .web:
             guard let webSearch else { return CoverOffers() }
             do throws(SourceError) {
@@ -124,7 +124,7 @@ package final class CoverSources: Sendable {
                 return CoverOffers(offers: addresses.map { CoverOffer(source: nil, url: $0) })
             } catch {
                 onFailure(error)
-                return CoverOffers(hasFailures: true)
+                return CoverOffers(failures: [nil])
             }
         }
     }

@@ -7,8 +7,8 @@ import Telemetry
 ///
 /// Reader by reader, in the order of ids. Where it is stands in the database, moved on in the transaction
 /// that keeps what was found: stopped anywhere, it goes on with the next book. It goes past books that nobody could
-/// tell of; but while these follow one another, nothing is written down: where no source can be reached at all, the next run
-/// asks for the same ones.
+/// tell of; but while these follow one another, nothing is written down, unless they are to be skipped: where no source can be reached
+/// at all, the next run asks for the same ones.
 package struct CoverBackfill {
     package struct Progress: Sendable, Equatable {
         /// Books that were looked for.
@@ -32,6 +32,7 @@ package struct CoverBackfill {
 
     private let connection: AdminConnection
     private let search: CoverSearch
+    private let skipsUnavailable: Bool
     /// The last book that was looked for.
     private var position: CoverRecord.Position?
     /// What this run and the one that it goes on from have done.
@@ -39,16 +40,20 @@ package struct CoverBackfill {
     /// What an earlier run has done that was stopped; nothing where there is none.
     package let earlier: Progress
 
-    /// - Parameter startsOver: from the first book, wherever the last run has stopped.
+    /// - Parameters:
+    ///   - startsOver: from the first book, wherever the last run has stopped.
+    ///   - skipsUnavailable: whether the next run leaves out books, too, that nobody could tell of.
     /// - Returns: nil where another one is under way.
     package init?(
-        _ connection: AdminConnection, _ sources: CoverSources, covers: Covers, startsOver: Bool
+        _ connection: AdminConnection, _ sources: CoverSources, covers: Covers, startsOver: Bool,
+        skipsUnavailable: Bool
     ) throws(PostgresError) {
         let isOnly = try connection.query(
             "SELECT pg_try_advisory_lock(hashtext('backfill covers'))"
         ).bool(0, 0)
         guard isOnly == true else { return nil }
         self.connection = connection
+        self.skipsUnavailable = skipsUnavailable
         search = CoverSearch(sources, covers: covers, metrics: Metrics())
         var earlier = Progress()
         if !startsOver, let checkpoint = try Checkpoint.of(Self.task, connection),
@@ -100,9 +105,10 @@ package struct CoverBackfill {
     package struct Found: Sendable {
         let outcome: CoverSearch.Outcome
 
-        /// Whether nobody could say.
-        package var isUnavailable: Bool {
-            if case .unavailable = outcome { true } else { false }
+        /// Where nobody had one, those that could not say, by name; empty where the time was over. nil where there is an answer.
+        package var unavailable: Set<String>? {
+            guard case .unavailable(let sources) = outcome else { return nil }
+            return Set(sources.map { $0?.rawValue ?? "the search of the web" })
         }
     }
 
@@ -115,7 +121,7 @@ package struct CoverBackfill {
                     return (place, Found(outcome: outcome))
                 }
             }
-            var found = [Found](repeating: Found(outcome: .unavailable), count: books.count)
+            var found = [Found](repeating: Found(outcome: .unavailable([])), count: books.count)
             for await (place, one) in group { found[place] = one }
             return found
         }
@@ -131,7 +137,9 @@ package struct CoverBackfill {
         total.asked += 1
         switch found.outcome {
         case .nothing: try end(book, as: .notFound)
-        case .unavailable: progress.unavailable = 1
+        case .unavailable:
+            progress.unavailable = 1
+            if skipsUnavailable { try checkpoint(at: book).keep(as: Self.task, connection) }
         case .found(let images, let source):
             total.found += 1
             let kept = try await keep(images, source, book)
@@ -188,19 +196,21 @@ package struct CoverBackfill {
     private func inTurn(
         _ book: Book, _ work: () throws(PostgresError) -> Void
     ) throws(PostgresError) {
-        let position = CoverRecord.Position(user: book.wish.user, book: book.wish.book)
-        let checkpoint = Checkpoint(
-            position: position.text, done: total.asked, found: total.found)
         try connection.execute("BEGIN")
         do throws(PostgresError) {
             try connection.query("SELECT take_turns($1)", .of(book.wish.user))
             try work()
-            try checkpoint.keep(as: Self.task, connection)
+            try checkpoint(at: book).keep(as: Self.task, connection)
             try connection.execute("COMMIT")
         } catch {
             try? connection.execute("ROLLBACK")
             throw error
         }
+    }
+
+    private func checkpoint(at book: Book) -> Checkpoint {
+        let position = CoverRecord.Position(user: book.wish.user, book: book.wish.book)
+        return Checkpoint(position: position.text, done: total.asked, found: total.found)
     }
 
     private var positionParameters: Parameters {

@@ -33,18 +33,11 @@ extension Covers {
     ) async -> CoverLook {
         let response: FetchResponse
         do throws(FetchError) {
-            // Only where the operator's own settings lead may be private; all else is a stranger's word.
-            let fetcher =
-                offer.source != nil && sources.isOperators(offer.url)
-                ? sources.fetcher ?? fetcher : fetcher
-            response = try await fetcher.fetch(
-                FetchRequest(
-                    url: offer.url, headers: [("Accept", "image/*")],
-                    deadline: min(Self.offerBudget, budget), bodyBytesMax: Self.offeredBytesMax))
+            response = try await fetch(offer, of: sources, within: min(Self.offerBudget, budget))
         } catch {
             switch error {
-            case .invalidURL, .invalidRequest, .addressRefused, .redirectRefused, .tooLarge,
-                .tooManyRedirects, .notHTTP:
+            case .invalidURL, .invalidRequest, .addressRefused, .redirectRefused, .movedAway,
+                .tooLarge, .tooManyRedirects, .notHTTP:
                 return .refused
             case .hostNotFound, .connectionFailed, .tlsFailed, .timedOut, .interrupted,
                 .cancelled, .overloaded, .failed:
@@ -69,5 +62,27 @@ extension Covers {
             return .refused
         }
         return .usable(images, quality: quality)
+    }
+
+    /// Only where the operator's own settings lead may be private; all else is a stranger's word, and so is where a redirect leads
+    /// from there.
+    private func fetch(
+        _ offer: CoverOffer, of sources: CoverSources, within budget: Duration
+    ) async throws(FetchError) -> FetchResponse {
+        var request = FetchRequest(
+            url: offer.url, headers: [("Accept", "image/*")], deadline: budget,
+            bodyBytesMax: Self.offeredBytesMax)
+        guard offer.source != nil, sources.isOperators(offer.url), let operators = sources.fetcher
+        else { return try await fetcher.fetch(request) }
+        let end = ContinuousClock.now.advanced(by: budget)
+        request.staysAtOrigin = true
+        do throws(FetchError) {
+            return try await operators.fetch(request)
+        } catch .movedAway(let url) {
+            request.url = url
+            request.deadline = ContinuousClock.now.duration(to: end)
+            request.staysAtOrigin = false
+            return try await fetcher.fetch(request)
+        }
     }
 }

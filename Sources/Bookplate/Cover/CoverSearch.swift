@@ -8,8 +8,8 @@ struct CoverSearch: Sendable {
     enum Outcome {
         case found(CoverImages, CoverSource)
         case nothing
-        /// Nothing, and somebody who may have it could not say.
-        case unavailable
+        /// Nothing, and somebody who may have it could not say: these, of whom nil is the web, or nobody where the time was over.
+        case unavailable(Set<SourceName?>)
     }
 
     /// Of the places of one stage.
@@ -41,19 +41,19 @@ struct CoverSearch: Sendable {
     func best(for book: SoughtBook, asksWebEarly: Bool) async -> Outcome {
         let end = ContinuousClock.now.advanced(by: Self.budget)
         var best: Candidate?
-        var hasFailures = false
+        var failures: Set<SourceName?> = []
         var looked: Set<String> = []
         // Whose likeliest picture is known: its others are of other editions.
         var served: Set<SourceName> = []
         for stage in CoverStage.allCases {
-            if stage == .web, hasFailures, !asksWebEarly { break }
+            if stage == .web, !failures.isEmpty, !asksWebEarly { break }
             guard Self.isWorthwhile(stage, after: best), ContinuousClock.now < end,
                 !Task.isCancelled
             else { break }
             let budget = stage == .web ? Self.webBudget : Self.stageBudget
             let found = await sources.offers(
                 of: book, at: stage, by: min(end, .now.advanced(by: budget)))
-            hasFailures = hasFailures || found.hasFailures
+            failures.formUnion(found.failures)
             if stage == .title { served = [] }
             var count = 0
             for offer in found.offers where looked.insert(offer.url).inserted {
@@ -68,15 +68,16 @@ struct CoverSearch: Sendable {
                             images: images, source: CoverSource(offer.source), quality: quality)
                     }
                 case .missing, .refused: break
-                case .failed: hasFailures = true
+                case .failed: failures.insert(offer.source)
                 }
                 if best.map({ $0.quality >= CoverJudgement.goodEnough }) ?? false { break }
             }
         }
-        if ContinuousClock.now >= end || Task.isCancelled { hasFailures = true }
+        let isCutShort = ContinuousClock.now >= end || Task.isCancelled
         let outcome: Outcome =
-            if let best { .found(best.images, best.source) } else if hasFailures {
-                .unavailable
+            if let best { .found(best.images, best.source) } else if isCutShort || !failures.isEmpty
+            {
+                .unavailable(failures)
             } else { .nothing }
         counts.count(outcome)
         return outcome

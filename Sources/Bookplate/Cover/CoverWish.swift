@@ -13,18 +13,28 @@ struct CoverWish: Sendable {
     func ended(as status: CoverSearchEnd) -> Parameters {
         var parameters = Parameters.of(user, book)
         parameters.append(timestamptz: wantedAt)
-        parameters.append(text: status.rawValue, as: .inferred)
+        parameters.append(text: status.coverStatus, as: .inferred)
+        parameters.append(bool: status != .unanswered)
         return parameters
     }
 
-    static let end = Statement("SELECT end_cover_search($1, $2, $3, $4::cover_status)")
+    static let end = Statement("SELECT end_cover_search($1, $2, $3, $4::cover_status, $5)")
 }
 
 /// How a search for a cover ends that brings none.
-enum CoverSearchEnd: String, Sendable {
-    case notFound = "NOT_FOUND"
+enum CoverSearchEnd: Sendable {
+    case notFound
+    /// None was found, and somebody who may have one could not say: the next wish is served at once.
+    case unanswered
     /// One was found and could not be kept.
-    case failed = "FAILED"
+    case failed
+
+    var coverStatus: String {
+        switch self {
+        case .notFound, .unanswered: "NOT_FOUND"
+        case .failed: "FAILED"
+        }
+    }
 }
 
 extension SoughtBook {

@@ -17,7 +17,7 @@ extension Covers {
                     bodyBytesMax: ImageLimits.inputBytesMax))
         } catch {
             switch error {
-            case .invalidURL, .invalidRequest, .addressRefused, .redirectRefused:
+            case .invalidURL, .invalidRequest, .addressRefused, .redirectRefused, .movedAway:
                 throw .badUserInput(
                     field: "source.url", "No image may be fetched from this address.")
             case .tooLarge:

@@ -13,6 +13,10 @@ struct EditionCovers: Sendable {
     private static let linksMax = 4
     /// Nobody waits: the sources' own pace decides.
     private static let budget = Duration.seconds(30)
+    /// After so many days a book is asked for again that nobody has a picture of,
+    private static let missedDays: Int32 = 90
+    /// and one whose pictures are at sources that are switched off: they may be on then.
+    private static let switchedOffDays: Int32 = 7
 
     let covers: Covers
     let sources: SourceChain
@@ -23,6 +27,9 @@ struct EditionCovers: Sendable {
         sources = services.bookSources
         coverSources = services.coverSources
     }
+
+    /// Whether there is a source that knows books by ISBN. An installation that asks nobody outside asks for no picture either.
+    var canAsk: Bool { !sources.names.isEmpty }
 
     /// What fetching pictures came to.
     struct Progress {
@@ -35,51 +42,64 @@ struct EditionCovers: Sendable {
     /// Fetches pictures for editions, rows of id, ISBN and links.
     func fetch(_ editions: Rows, in job: JobContext) async throws(JobError) -> Progress {
         var progress = Progress()
-        var missing: [UUID] = []
         for row in 0..<editions.count {
             if Task.isCancelled { throw .retry("The server stopped.") }
             guard let id = editions.uuid(row, 0) else { continue }
-            var links = editions.texts(row, 2) ?? []
+            let known = editions.texts(row, 2) ?? []
+            var offers = offers(known)
             var isLate = false
-            if links.isEmpty, let isbn = editions.text(row, 1).flatMap({ ISBN($0) }) {
-                (links, isLate) = try await ask(for: isbn, in: job)
+            if offers.isEmpty, let isbn = editions.text(row, 1).flatMap({ ISBN($0) }) {
+                (offers, isLate) = try await ask(for: isbn, in: job)
             }
-            switch await best(of: links, &isLate) {
+            switch await best(of: offers, &isLate) {
             case let images?:
                 try await store(images, of: id, in: job)
                 progress.found += 1
             case nil where isLate: progress.late += 1
-            case nil: missing.append(id)
+            case nil:
+                let isSwitchedOff = !known.isEmpty && offers.isEmpty
+                try await miss(id, for: isSwitchedOff ? Self.switchedOffDays : Self.missedDays, job)
             }
         }
-        if !missing.isEmpty {
-            var parameters = Parameters()
-            parameters.append(uuids: missing)
-            _ = try await job.write { [parameters] in $0.append(Self.miss, parameters) }
-        }
         return progress
+    }
+
+    /// At once, so that it is known however the job ends.
+    private func miss(
+        _ id: UUID, for days: Int32, _ job: JobContext
+    ) async throws(JobError) {
+        _ = try await job.write { segment in
+            var parameters = Parameters.of(id)
+            parameters.append(int32: days)
+            segment.append(Self.noteMiss, parameters)
+        }
+    }
+
+    /// Those of sources that are switched on.
+    private func offers(_ links: [String]) -> [CoverOffer] {
+        coverSources.offers(links.compactMap { CoverCandidate(link: $0) })
     }
 
     /// Where the sources say that pictures are; what else they say of the book is kept as well.
     private func ask(
         for isbn: ISBN, in job: JobContext
-    ) async throws(JobError) -> (links: [String], isLate: Bool) {
-        let lookup = await sources.edition(BookNumber(isbn), within: Self.budget)
+    ) async throws(JobError) -> (offers: [CoverOffer], isLate: Bool) {
+        let lookup = await sources.edition(
+            BookNumber(isbn), within: Self.budget, waitsForAll: true)
         let isLate = !lookup.failures.isEmpty
         guard let record = lookup.record, let facts = EditionFacts(record, isbn: isbn) else {
             return ([], isLate)
         }
         _ = try await job.write { facts.append(to: &$0) }
-        return (facts.coverLinks, isLate)
+        return (offers(facts.coverLinks), isLate)
     }
 
     /// The first that is good enough, or the best.
     ///
     /// - Parameter isLate: set where one could not be looked at.
-    private func best(of links: [String], _ isLate: inout Bool) async -> CoverImages? {
-        let candidates = links.prefix(Self.linksMax).compactMap { CoverCandidate(link: $0) }
+    private func best(of offers: [CoverOffer], _ isLate: inout Bool) async -> CoverImages? {
         var best: (images: CoverImages, quality: Int)?
-        for offer in coverSources.offers(candidates) {
+        for offer in offers.prefix(Self.linksMax) {
             switch await covers.look(at: offer, of: coverSources) {
             case .usable(let images, let quality):
                 if quality > best?.quality ?? -1 { best = (images, quality) }
@@ -129,7 +149,7 @@ struct EditionCovers: Sendable {
     }
 
     private static let setCover = Statement("SELECT set_edition_cover($1, $2, $3)")
-    private static let miss = Statement("SELECT miss_edition_covers($1)")
+    private static let noteMiss = Statement("SELECT miss_edition_cover($1, $2)")
 }
 
 /// Fetches the picture of a book that has just come into the catalogue.
@@ -142,21 +162,22 @@ struct FetchEditionCover: JobHandler {
     let editions: EditionCovers
 
     func run(_ payload: Payload, in job: JobContext) async throws(JobError) {
+        guard editions.canAsk else { return }
         let rows = try await job.write { segment in
             var parameters = Parameters()
             parameters.append(text: payload.isbn13)
             segment.append(Self.take, parameters)
         }
-        let progress = try await editions.fetch(rows[0], in: job)
-        // After the last attempt it waits with the others.
-        if progress.late > 0 { throw .retry("A source of covers cannot answer.") }
+        // Where a source cannot answer, FetchEditionCovers takes it up in 15 minutes.
+        _ = try await editions.fetch(rows[0], in: job)
     }
 
     private static let take = Statement(
         "SELECT id, isbn13, cover_links FROM take_edition_without_cover($1)")
 }
 
-/// Fetches pictures of the catalogue's books that have none, the popular first: slowly, for the sources are everybody's.
+/// Fetches pictures of the catalogue's books that have none, the popular first, and up to half of them those that nobody could tell
+/// of: slowly, for the sources are everybody's.
 struct FetchEditionCovers: JobHandler {
     static let kind = "edition.covers"
     static let settings = JobSettings(concurrency: 1, timeout: .seconds(600), every: .seconds(60))
@@ -166,8 +187,7 @@ struct FetchEditionCovers: JobHandler {
     let editions: EditionCovers
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
-        // An installation that asks nobody outside asks for no picture either.
-        guard !editions.coverSources.isEmpty else { return }
+        guard editions.canAsk else { return }
         let rows = try await job.write { segment in
             var parameters = Parameters()
             parameters.append(int32: Self.countMax)

@@ -33,7 +33,7 @@ struct FetchCover: JobHandler {
                 throw .retry("A source of covers cannot answer.")
             }
             // No dead letter: it is looked for again when the reader or the operator asks.
-            try await end(wish, as: .notFound, job)
+            try await end(wish, as: .unanswered, job)
         }
     }
 

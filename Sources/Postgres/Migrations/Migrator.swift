@@ -11,8 +11,8 @@ package struct Migrator {
     private let files: [MigrationFile]
     /// How long a statement waits for a lock before its migration fails.
     package var lockTimeout: Duration = .seconds(5)
-    /// How often a migration is tried again that did not get a lock in that time: others had it, and were
-    /// let through meanwhile.
+    /// How often a migration is tried again that did not get a lock in that time, or was in a deadlock: others had it,
+    /// and were let through meanwhile.
     package var lockRetriesMax = 5
     /// Before the first of those; each next one waits twice as long.
     package var lockRetryDelay: Duration = .seconds(1)
@@ -94,7 +94,8 @@ extension Migrator {
             do throws(MigrationError) {
                 return try run(file, checksum, table)
             } catch {
-                guard case .failed(_, let reason) = error, reason.sqlState == .lockNotAvailable
+                guard case .failed(_, let reason) = error, let state = reason.sqlState,
+                    [.lockNotAvailable, .deadlockDetected].contains(state)
                 else { throw error }
                 onRetry(file, delay)
                 usleep(UInt32(clamping: delay.milliseconds * 1000))

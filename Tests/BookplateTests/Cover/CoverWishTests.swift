@@ -215,6 +215,11 @@ import Testing
         )
         #expect(try await world.settled(reader, id)["coverStatus"] == "NOT_FOUND")
         await world.worker.stop()
+        // That was no answer, so the next wish is served at once.
+        #expect(
+            try await world.app.database.count(
+                "SELECT count(*) FROM books WHERE cover_sought_at IS NOT NULL") == 0)
+        #expect(try await reader.ask("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 1)
     }
 
     /// A worker that dies is not waited for: its jobs are back within twenty seconds.

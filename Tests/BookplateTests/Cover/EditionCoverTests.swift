@@ -1,5 +1,6 @@
 import BookSources
 import GraphQL
+import HTTPFetch
 import LoopbackHTTP
 import Objects
 import Postgres
@@ -113,6 +114,29 @@ import Testing
         await worker.stop()
     }
 
+    /// Its job ends; the book waits with the others.
+    @Test func aBookThatIsLookedUpWhileASourceIsAwayIsAskedForSoon() async throws {
+        let server = try LoopbackServer { _ in [.answer(503)] }
+        let source = TestSource([TestCatalog.isbn(7): record(server, "/500x700")])
+        let app = try await Self.app([], source)
+        let reader = try await app.newReader()
+        _ = try await reader.need(
+            "query($isbn: String!) { lookupISBN(isbn: $isbn) { id } }",
+            ["isbn": .string(TestCatalog.isbn(7))], "lookupISBN")
+        let worker = try await TestWorker.start(
+            app.database, [FetchEditionCover(editions: EditionCovers(app.services))])
+        try await until("the job is done") {
+            try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'edition.cover'")
+                == 0
+        }
+        await worker.stop()
+        #expect(!server.requests.isEmpty)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM editions WHERE cover_due_at < now() + interval '16 minutes'")
+                == 1)
+    }
+
     /// That only the network was away is no answer: such books are asked for again soon, before all others, and those that
     /// nobody has a picture of are not.
     @Test func aSourceThatWasAwayIsAskedAgainSoon() async throws {
@@ -169,8 +193,123 @@ import Testing
                 == soon)
     }
 
-    @Test func withoutSourcesNobodyIsAsked() async throws {
-        let app = try await TestApp.start(catalog: TestCatalog.lines(2))
+    /// However many nobody can tell of, the others have their turn.
+    @Test func lateOnesTakeHalfOfThePlaces() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(20))
+        try await app.database.execute(
+            """
+            UPDATE editions SET cover_failures = 1, cover_due_at = now() - interval '1 day' \
+            WHERE id IN (SELECT id FROM editions ORDER BY id LIMIT 10)
+            """)
+        let late = try await app.database.count(
+            """
+            WITH late AS (SELECT id FROM editions WHERE cover_failures = 1)
+            SELECT count(*) * 10 + count(l.id) FROM take_editions_without_cover(5) t LEFT JOIN late l USING (id)
+            """)
+        #expect(late == 52)
+        #expect(
+            try await app.database.count("SELECT count(*) FROM take_editions_without_cover(1)") == 1
+        )
+    }
+
+    /// What the release before this one has asked for is due 90 days after that, and taking it forgets when that was.
+    @Test func whatWasAskedForBeforeIsDueAfterNinetyDays() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(3))
+        try await app.database.execute(
+            """
+            UPDATE editions SET cover_asked_at = now() - (CASE title WHEN 'Card 1' THEN 91 ELSE 89 END) * interval '1 day'
+            WHERE title IN ('Card 1', 'Card 2')
+            """)
+        #expect(
+            try await app.database.count("SELECT count(*) FROM take_editions_without_cover(9)") == 2
+        )
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM editions WHERE cover_asked_at IS NOT NULL AND title = 'Card 2'"
+            ) == 1)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM editions WHERE cover_asked_at IS NOT NULL") == 1)
+    }
+
+    @Test func theNextAreFoundByTheirIndex() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(3))
+        let scans = try await app.database.connected { connection in
+            try connection.execute(
+                """
+                BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
+                SET LOCAL enable_sort = off; SELECT FROM take_editions_without_cover(2)
+                """)
+            return try connection.query(
+                "SELECT pg_stat_get_xact_numscans('editions_due_for_cover'::regclass)"
+            ).int64(0, 0)
+        }
+        #expect(scans == 1)
+    }
+
+    /// A writer of the catalogue is not waited for.
+    @Test func aMissOfARowThatIsBeingWrittenIsLeft() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(1))
+        let writer = try AdminConnection(try app.database.url(as: TestCluster.owner))
+        try writer.execute("BEGIN; SELECT FROM editions FOR UPDATE")
+        let miss = "SELECT miss_edition_cover(id, 90) FROM editions"
+        let due = "SELECT count(*) FROM editions WHERE cover_due_at > now()"
+        try await app.database.execute("SET lock_timeout = 1; " + miss)
+        #expect(try await app.database.count(due) == 0)
+        try writer.execute("ROLLBACK")
+        try await app.database.execute(miss)
+        #expect(try await app.database.count(due) == 1)
+    }
+
+    /// A source that is switched off now may be on soon.
+    @Test func picturesOfASourceThatIsSwitchedOffAreNotMissed() async throws {
+        let source = TestSource()
+        let app = try await Self.app(TestCatalog.lines(2), source)
+        try await app.database.execute(
+            """
+            UPDATE editions SET cover_links = ARRAY['\(SourceName.googleBooks.rawValue) http://g.example/1'];
+            UPDATE editions SET isbn13 = NULL WHERE title = 'Card 2'
+            """)
+        try await runJobs(app)
+        // The one that has an ISBN was asked for by it.
+        #expect(source.asked == [TestCatalog.isbn(1)])
+        #expect(
+            try await app.database.count(
+                """
+                SELECT count(*) FROM editions \
+                WHERE cover_due_at BETWEEN now() + interval '1 hour' AND now() + interval '8 days'
+                """) == 2)
+    }
+
+    /// A picture of a source in the operator's own network may be private; where a redirect leads from there may not.
+    @Test func aRedirectFromASourceIsAStrangersWord() async throws {
+        let other = try pictures()
+        let source = try LoopbackServer { _ in
+            [.answer(302, headers: ["Location: \(other.url("/500x700"))"])]
+        }
+        let operators = Fetcher(
+            policy: FetchPolicy(
+                userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1")))
+        let sources = CoverSources(
+            SourceChain([]), openLibraryCoversURL: source.url(""), fetcher: operators)
+        let offer = try #require(
+            sources.offers([CoverCandidate(source: .openLibrary, url: source.url("/1"))]).first)
+        let app = try await TestApp.start(catalog: [])
+        let strict = Covers(
+            store: app.covers.store, images: app.covers.images,
+            fetcher: Fetcher(policy: FetchPolicy(userAgent: "test")),
+            publicURL: "http://covers.test", logger: app.covers.logger)
+        #expect(await strict.look(at: offer, of: sources).name == "refused")
+        #expect(source.requests.count == 1 && other.requests.isEmpty)
+        // As Open Library's pictures are at the Internet Archive.
+        #expect(await app.covers.look(at: offer, of: sources).name == "usable")
+    }
+
+    @Test(arguments: [nil, "http://127.0.0.1:1"])
+    func withoutSourcesNobodyIsAsked(coversURL: String?) async throws {
+        let app = try await TestApp.start(
+            catalog: TestCatalog.lines(2),
+            coverSources: CoverSources(SourceChain([]), openLibraryCoversURL: coversURL))
         try await runJobs(app)
         #expect(
             try await app.database.count(

@@ -1,12 +1,20 @@
--- Why: what takes long goes on where it was after a crash, backfills and sweeps alike, and writes that down in one place.
+-- Why: what takes long goes on where it was after a crash, and says so in one place; cover_backfill and backfill_checkpoints go in a later release.
 
-alter table backfill_checkpoints rename to checkpoints;
-alter table checkpoints
+create table checkpoints (
+  task text primary key,
+  -- What it did last, as the task writes it.
+  position text not null,
+  done bigint not null default 0 check (done >= 0),
   -- Of what was done, what brought something.
-  add column found bigint not null default 0 check (found >= 0);
+  found bigint not null default 0 check (found >= 0),
+  updated_at timestamptz not null default now()
+);
+-- The old tables stay as they are: programs of the release before this one still ask them.
+insert into checkpoints (task, position, done, updated_at)
+  select task, position, done, updated_at from backfill_checkpoints;
 insert into checkpoints (task, position, done, found, updated_at)
-  select 'covers', reader || '/' || book, asked, found, started_at from cover_backfill;
-drop table cover_backfill;
+  select 'covers', reader || '/' || book, asked, found, started_at from cover_backfill
+  on conflict (task) do nothing;
 
 -- The server's role has its sweeps' place through these, and no privilege on the table.
 create function sweep_checkpoint() returns table (place text, folders bigint)
