@@ -148,9 +148,11 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Config", "GraphQL", "Server", "SocketClient", "Telemetry", "TestSupport",
+                "Config", "EventLoops", "GraphQL", "Server", "SocketClient", "Telemetry",
+                "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),

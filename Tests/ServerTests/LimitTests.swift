@@ -57,7 +57,22 @@ import Testing
             let response = try await server.send(
                 "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-length: 99999999999999999999\r\n"
                     + "expect: 100-continue\r\n\r\n")
-            #expect(response.status == 413 || response.status == 400)
+            #expect(response.status == 413)
+        }
+    }
+
+    @Test func countsAnExpectedBodyThatDoesNotSayHowLargeItIs() async throws {
+        try await TestServer.run(bodyBytesMax: 100) { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(
+                    "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n"
+                        + "transfer-encoding: chunked\r\nexpect: 100-continue\r\n\r\n")
+                #expect(try client.response().status == 100)
+                for _ in 1...11 { try client.send("a\r\n0123456789\r\n") }
+                #expect(try client.response().status == 413)
+                #expect(try client.receive().isEmpty)
+            }
         }
     }
 
@@ -215,6 +230,13 @@ import Testing
             }
             #expect(count >= 8 << 20)
         }
+    }
+
+    @Test(arguments: [(1 << 20, 2, 1_047_352), (4096, 2, 2872), (1024, 2, 512), (4096, 64, 2048)])
+    func keepsDescriptorsForOpenFiles(descriptorsMax: Int, loopCount: Int, connectionsMax: Int) {
+        #expect(
+            HTTPServer.connectionsMax(descriptorsMax: descriptorsMax, loopCount: loopCount)
+                == connectionsMax)
     }
 
     @Test func refusesConnectionsAboveTheLimit() async throws {

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import Testing
 
@@ -36,6 +37,36 @@ import Testing
         #expect(lines.count == 1)
         #expect(lines.first?.contains("POST /graphql 200") == true)
         #expect(!log.lines.contains { $0.contains("secret") })
+    }
+
+    @Test func namesNoMethodWhereNoneWasRead() async throws {
+        let log = LogSpy(level: .debug)
+        try await TestServer.run(log: log) { server in
+            let response = try await server.send("nonsense\r\n\r\n")
+            #expect(response.status == 400)
+        }
+        #expect(log.lines.filter { $0.contains("unreadable 400") }.count == 1)
+        #expect(!log.lines.contains { $0.contains("GET") })
+    }
+
+    @Test func measuresFromTheHead() async throws {
+        let log = LogSpy(level: .debug)
+        try await TestServer.run(log: log) { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(
+                    "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n"
+                        + "content-length: 15\r\nx-request-id: late\r\nexpect: 100-continue\r\n\r\n"
+                )
+                #expect(try client.response().status == 100)
+                usleep(100_000)
+                try client.send(#"{"query":"{a}"}"#)
+                #expect(try client.response().status == 200)
+            }
+        }
+        let line = log.lines.first { $0.contains("request_id=late") }
+        let time = line?.split(separator: "microseconds=").last?.prefix { $0.isNumber }
+        #expect(try #require(time.flatMap { Int($0) }) >= 100_000)
     }
 
     @Test func warnsOfFaults() async throws {

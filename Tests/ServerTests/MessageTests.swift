@@ -112,6 +112,38 @@ import Testing
         }
     }
 
+    /// A line's length is what stands before its CR LF, whether that is there or still to come.
+    @Test(arguments: -2...2)
+    func measuresLinesTheSameInAnyPieces(excess: Int) {
+        func letters(_ count: Int) -> String { String(repeating: "a", count: count + excess) }
+        let chunked = "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
+        let problem: HTTPProblem? = excess > 0 ? .headersTooLarge : nil
+        for (text, problem) in [
+            ("GET /\(letters(50)) HTTP/1.1\r\n\r\n", problem),
+            ("GET / HTTP/1.1\r\nx: \(letters(61))\r\n\r\n", problem),
+            ("GET / HTTP/1.1\r\n\(Self.line(60))x: \(letters(45))\r\n\r\n", problem),
+            ("\(chunked)0\r\nx: \(letters(61))\r\n\r\n", problem),
+            ("\(chunked)0\r\n\(Self.line(60))x: \(letters(61))\r\n\r\n", problem),
+            (
+                "\(chunked)1;\(letters(254))\r\na\r\n0\r\n\r\n",
+                excess > 0 ? .malformed : nil
+            ),
+        ] {
+            let whole = ReadRequests(text, limits: .small)
+            #expect(whole.problem == problem)
+            #expect(ReadRequests.byteByByte(Array(text.utf8), limits: .small) == whole)
+            // Refused or awaited, without its end as well.
+            let start = Array(text.utf8.prefix { $0 != 0x0D })
+            #expect(
+                ReadRequests.byteByByte(start + [0x0D], limits: .small)
+                    == ReadRequests([start + [0x0D]], limits: .small))
+        }
+    }
+
+    private static func line(_ count: Int) -> String {
+        "y: \(String(repeating: "b", count: count - 3))\r\n"
+    }
+
     /// A number that no machine holds is as large as one can be, and no body is.
     @Test func readsAnyLengthAsANumber() throws {
         var headers = RequestHeaders()

@@ -1,4 +1,6 @@
 import NIOCore
+import SocketClient
+import Telemetry
 import Testing
 
 @testable import Server
@@ -18,6 +20,44 @@ import Testing
             #expect(response.body.contains(#""extensions":{"code":""#))
             #expect((response.headers["allow"] != nil) == (status == 405))
         }
+    }
+
+    /// A value that a stranger had a hand in ends no header, and begins none.
+    @Test func writesAValueInOneLine() async throws {
+        let response = try await TestServer.run(
+            routes: { _ in
+                [
+                    Route(.GET, "/x") { _ in
+                        HTTPResponse(
+                            .ok, headers: [("x", "a\r\nset-cookie: b\u{0}\tc\u{7F}é")])
+                    }
+                ]
+            },
+            { server in try await server.get("/x") })
+        #expect(response.headers["x"] == "a  set-cookie: b \tc é")
+        #expect(response.headers["set-cookie"] == nil)
+    }
+
+    @Test func countsRefusalsAndSocketsUnderTheirRoutes() async throws {
+        let metrics = Metrics()
+        try await TestServer.run(
+            metrics: metrics,
+            routes: { _ in
+                [
+                    Route(.PUT, "/x", admit: { _ in .refused(.unauthenticated) }) { _ in
+                        HTTPResponse(.ok)
+                    }
+                ]
+            },
+            { server in
+                let response = try await server.send("PUT /x HTTP/1.1\r\nhost: a\r\n\r\n")
+                #expect(response.status == 401)
+                let status = try await onThread { try SocketClient(port: server.port).status }
+                #expect(status == 101)
+            })
+        let lines = await metrics.text().split(separator: "\n")
+        #expect(lines.contains(#"bookplate_http_requests_total{route="/x",status="401"} 1"#))
+        #expect(lines.contains(#"bookplate_http_requests_total{route="/graphql",status="101"} 1"#))
     }
 
     @Test func saysWhetherItIsReady() async throws {

@@ -25,6 +25,27 @@ import Testing
         #expect(response.headers["connection"] == "close")
     }
 
+    /// More than the connection reads ahead: closed over what is unread, it would be reset, and the answer lost.
+    @Test func endsInOrderThoughMoreRequestsWait() async throws {
+        try await TestServer.run { server in
+            let client = try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(
+                    .post(#"{"query":"{slow}"}"#, headers: headers(id: "stop-3"))
+                        + String(repeating: .post(#"{"query":"{a}"}"#), count: 3000))
+                return client
+            }
+            await EchoService.started("stop-3")
+            await server.group.triggerGracefulShutdown()
+            try await onThread {
+                let response = try client.response()
+                #expect(response.body == #"{"data":{"slow":true}}"#)
+                #expect(response.headers["connection"] == "close")
+                #expect(try client.receive().isEmpty)
+            }
+        }
+    }
+
     @Test func readsARequestWhoseBodyIsStillArriving() async throws {
         try await TestServer.run { server in
             let client = try await onThread {

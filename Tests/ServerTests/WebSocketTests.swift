@@ -46,6 +46,29 @@ import Testing
         }
     }
 
+    /// The handshake and the first message come while another request is under way, the second after it.
+    @Test func beginsBehindASlowRequest() async throws {
+        try await Self.run { port in
+            let client = try RawClient(port: port)
+            let initialisation = #"{"type":"connection_init"}"#
+            try client.send(
+                Array(String.post(#"{"query":"{slow}"}"#).utf8)
+                    + Array(
+                        ("GET /graphql HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+                            + "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n"
+                            + "sec-websocket-protocol: graphql-transport-ws\r\n\r\n").utf8)
+                    + SocketClient.frame(0x1, Array(initialisation.utf8)))
+            #expect(try client.response().body == #"{"data":{"slow":true}}"#)
+            #expect(try client.response().status == 101)
+            let acknowledgement = try client.receive(64).dropFirst(2)
+            #expect(
+                String(decoding: acknowledgement, as: UTF8.self) == #"{"type":"connection_ack"}"#)
+            try client.send(SocketClient.frame(0x1, Array(#"{"type":"ping"}"#.utf8)))
+            let pong = try client.receive(64).dropFirst(2)
+            #expect(String(decoding: pong, as: UTF8.self) == #"{"type":"pong"}"#)
+        }
+    }
+
     @Test func theTokenOfTheHandshakeCountsToo() async throws {
         try await Self.run { port in
             let client = try SocketClient(

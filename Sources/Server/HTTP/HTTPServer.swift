@@ -15,6 +15,13 @@ package struct HTTPServer: Service {
     /// For the database, log and listening sockets, and for connections that are told there are too many.
     private static let descriptorsKept = 200
 
+    /// The connections that there are descriptors for beside the files that each loop keeps open, and half of all
+    /// descriptors where these would leave few.
+    static func connectionsMax(descriptorsMax: Int, loopCount: Int) -> Int {
+        max(
+            descriptorsMax - descriptorsKept - loopCount * ServedFiles.countMax, descriptorsMax / 2)
+    }
+
     private let group: any EventLoopGroup
     private let executors: [EventLoopTaskExecutor]
     private let host: String
@@ -60,7 +67,9 @@ package struct HTTPServer: Service {
         let quiescing = ServerQuiescingHelper(group: group)
         let channel = try await listen(
             contexts, quiescing,
-            connectionsMax: min(limits.connectionsMax, descriptorsMax - Self.descriptorsKept))
+            connectionsMax: min(
+                limits.connectionsMax,
+                Self.connectionsMax(descriptorsMax: descriptorsMax, loopCount: contexts.count)))
         let sweeps = contexts.values.map { bound in
             bound.eventLoop.scheduleRepeatedTask(
                 initialDelay: limits.sweepInterval, delay: limits.sweepInterval

@@ -51,7 +51,7 @@ final class ServedFile {
 
 /// Files that were asked for lately, by their address with a version: what it shows never changes.
 struct ServedFiles {
-    private static let countMax = 512
+    static let countMax = 512
     /// Of an address that is kept; ours are shorter.
     private static let addressBytesMax = 256
 
@@ -71,9 +71,10 @@ struct ServedFiles {
     }
 
     mutating func keep(_ file: ServedFile, at address: Substring) {
-        guard address.utf8.count <= Self.addressBytesMax,
-            files.updateValue(file, forKey: address) == nil
-        else { return }
+        guard address.utf8.count <= Self.addressBytesMax else { return }
+        // A copy where it is a part: the whole may be as long as a header.
+        let address = String(address)[...]
+        guard files.updateValue(file, forKey: address) == nil else { return }
         if order.count < Self.countMax {
             order.append(address)
         } else {

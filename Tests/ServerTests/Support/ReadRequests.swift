@@ -50,5 +50,18 @@ struct ReadRequests: Equatable {
     }
 
     /// The same, a byte at a time.
-    static func byteByByte(_ bytes: [UInt8]) -> Self { Self(bytes.map { [$0] }) }
+    static func byteByByte(_ bytes: [UInt8], limits: HTTPLimits = HTTPLimits()) -> Self {
+        Self(bytes.map { [$0] }, limits: limits)
+    }
+}
+
+extension HTTPLimits {
+    /// What a short message reaches.
+    static var small: HTTPLimits {
+        var limits = HTTPLimits()
+        limits.headerFieldBytesMax = 64
+        limits.headerBytesMax = 128
+        limits.headerFieldsMax = 5
+        return limits
+    }
 }

@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import Telemetry
 
 @testable import Server
 
@@ -20,7 +21,7 @@ struct TestServer {
     static func run<Result: Sendable>(
         limits: HTTPLimits = .quick, bodyBytesMax: Int = 4096, batchRequestsMax: Int = 0,
         hasExplorer: Bool = true,
-        schemaText: String? = nil, log: LogSpy? = nil,
+        schemaText: String? = nil, log: LogSpy? = nil, metrics: Metrics = Metrics(),
         readiness: @escaping @Sendable () async -> Readiness = { .ready },
         routes: @escaping @Sendable (any EventLoop) -> [Route] = { _ in [] },
         _ test: (TestServer) async throws -> Result
@@ -31,7 +32,7 @@ struct TestServer {
         let gauges = LiveGauges()
         let server = HTTPServer(
             group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1", port: 0,
-            limits: limits, logger: logger, gauges: gauges,
+            limits: limits, logger: logger, metrics: metrics, gauges: gauges,
             onListening: { listening.yield($0.port ?? 0) }
         ) { executor in
             standardRoutes(

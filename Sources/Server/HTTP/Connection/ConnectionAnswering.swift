@@ -14,15 +14,15 @@ extension ConnectionHandler {
         if let response = route.respondAtOnce?(reader.request) { return finish(response, exchange) }
         reader.request.client = client(of: reader.request)
         let call = NIOLoopBound((reader, route, self), eventLoop: loopContext.loop)
-        phaseDeadline = exchange.start + loopContext.limits.answerTimeout
+        phaseDeadline = .now() + loopContext.limits.answerTimeout
         let task = Task(executorPreference: loopContext.executor) {
             let (reader, route, connection) = call.value
             // A value of the task costs a request something, and few belong to a trace.
             guard let trace = reader.request.headers.traceParent.flatMap(TraceParent.init) else {
-                return await connection.answer(reader.request, by: route)
+                return await connection.answer(reader, by: route)
             }
             await TraceParent.$current.withValue(trace) {
-                await connection.answer(reader.request, by: route)
+                await connection.answer(reader, by: route)
             }
         }
         phase = .answering(task, exchange)
@@ -32,9 +32,9 @@ extension ConnectionHandler {
         loopContext.proxies.client(of: peer, forwardedFor: request.headers.forwardedFor)
     }
 
-    private func answer(_ request: HTTPRequest, by route: Route) async {
-        let response = await route.respond(request)
-        if let produce = response.stream, let body = beginStream(response) {
+    private func answer(_ reader: RequestReader, by route: Route) async {
+        let response = await route.respond(reader.request)
+        if let produce = response.stream, let body = beginStream(response, reader) {
             await produce(body)
             endStream(body)
         } else if case .answering(_, let exchange) = phase {
@@ -54,10 +54,14 @@ extension ConnectionHandler {
 
     /// Ends an answer that is written, and goes on with the next request.
     func end(_ exchange: Exchange) {
+        // The connection broke while the answer was written.
+        if case .closing = phase { return }
         phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
+        unreadByClient = .max
         if exchange.isKeepAlive, !loopContext.isDraining, !isLastAnswer {
             phase = .idle
-            unreadByClient = .max
+        } else if unread.readableBytes > 0 || isReadHeld {
+            closeOutputWhenSent()
         } else {
             closeWhenSent(.all)
         }
@@ -78,11 +82,18 @@ extension ConnectionHandler {
         exchange.log(response, to: loopContext.logger)
         loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
-        phaseDeadline = .now() + loopContext.limits.lastWordTimeout
-        // Closing at once with unread bytes would reset the connection and take the answer from the client: only the
-        // output is closed, and what still comes is dropped until the client closes or the deadline passes.
-        closeWhenSent(.output)
+        unreadByClient = 0
+        closeOutputWhenSent()
         advance()
+    }
+
+    /// Ends a connection whose client is sending still.
+    ///
+    /// Closing at once with unread bytes would reset the connection and take the answer from the client: only the
+    /// output is closed, and what still comes is dropped until the client closes or the deadline passes.
+    private func closeOutputWhenSent() {
+        phaseDeadline = .now() + loopContext.limits.lastWordTimeout
+        closeWhenSent(.output)
     }
 
     /// Ends the connection when the client has got all that is written.
@@ -106,27 +117,35 @@ extension ConnectionHandler {
     func write(_ response: HTTPResponse, _ exchange: Exchange) {
         needsFlush = true
         let date = loopContext.date.now()
-        loopContext.head.clear()
+        loopContext.clearHead()
         exchange.writeHead(of: response, date: date, to: &loopContext.head)
         guard response.bodyByteCount > 0, exchange.method != .HEAD,
             response.status.mayHaveResponseBody
-        else { return write(loopContext.head) }
+        else { return writeHead() }
         if let (file, range) = response.file {
             guard let bytes = file.bytes(range) else { return write(file, range) }
-            write(loopContext.head, bytes)
+            writeHead(and: bytes)
         } else {
-            write(loopContext.head, response.body)
+            writeHead(and: response.body)
         }
     }
 
-    private func write(_ head: ByteBuffer, _ body: ByteBuffer) {
+    private func writeHead(and body: ByteBuffer) {
         if body.readableBytes <= Self.copiedBytesMax {
             loopContext.head.writeImmutableBuffer(body)
-            write(loopContext.head)
+            writeHead()
         } else {
-            write(head)
+            writeHead()
             write(body)
         }
+    }
+
+    /// Writes a copy: what waits for a slow client is as large as it is counted, and the head's memory is used again.
+    private func writeHead() {
+        var copy = ByteBuffer()
+        copy.reserveCapacity(loopContext.head.readableBytes)
+        copy.writeImmutableBuffer(loopContext.head)
+        write(copy)
     }
 
     private func write(_ bytes: ByteBuffer) {
@@ -141,7 +160,7 @@ extension ConnectionHandler {
         isSent.futureResult.assumeIsolated().whenComplete { _ in withExtendedLifetime(file) {} }
         // The kernel waits for the file's first bytes before it sends the head: a packet less.
         setCork(1)
-        write(loopContext.head)
+        writeHead()
         context.writeAndFlush(wrapOutboundOut(.fileRegion(file.region(range))), promise: isSent)
         setCork(0)
     }

@@ -17,6 +17,8 @@ extension ConnectionHandler {
             takeSteps()
         }
         isAdvancing = false
+        // What is read to its end is given back: the channel reads into it again.
+        if unread.readableBytes == 0 { unread = ByteBuffer() }
         resumeReading()
     }
 
@@ -39,7 +41,7 @@ extension ConnectionHandler {
             let reader = RequestReader(head, routes: loopContext.routes) {
                 loopContext.requestIDs.next()
             }
-            phaseDeadline = .now() + loopContext.limits.bodyTimeout + reader.bodyAllowance
+            phaseDeadline = reader.start + loopContext.limits.bodyTimeout + reader.bodyAllowance
             phase = .receiving(reader)
             perform(reader.headAction(), reader)
         case .receiving(let reader):

@@ -3,10 +3,12 @@ import NIOCore
 /// Answers whose bodies come in parts.
 extension ConnectionHandler {
     /// Sends the head of an answer whose body comes in parts; nil where nobody is there to read it.
-    func beginStream(_ response: HTTPResponse) -> BodyStream? {
+    func beginStream(_ response: HTTPResponse, _ reader: RequestReader) -> BodyStream? {
         guard context != nil, case .answering(let task, let exchange) = phase,
             exchange.method != .HEAD
         else { return nil }
+        // A stream lasts, and what was asked is known.
+        reader.request.body = ByteBuffer()
         let takesChunks = exchange.takesChunks
         let body = BodyStream(
             loopContext.limits,
@@ -34,8 +36,11 @@ extension ConnectionHandler {
         case .clientGone, .stopping, .tooSlow:
             // Without the end of its body, a client knows that this was not all.
             phase = .closing
+            unread = ByteBuffer()
             phaseDeadline = .now() + loopContext.limits.lastWordTimeout
+            unreadByClient = 0
             if body.ending != .tooSlow { close() }
+            advance()
         }
     }
 }

@@ -39,10 +39,14 @@ extension ConnectionHandler {
     ) {
         guard let context, case .upgrading = phase else { return }
         exchange.log(HTTPResponse(.switchingProtocols), to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: .switchingProtocols)
         var head = ByteBuffer(string: "HTTP/1.1 101 Switching Protocols\r\n")
         for (name, value) in headers { head.write(name, value) }
         head.writeStaticString("\r\n")
         send(head)
+        // Sending may have found the connection broken.
+        guard case .upgrading = phase else { return }
+        let channel = context.channel
         let early = unread
         unread = ByteBuffer()
         do {
@@ -50,8 +54,9 @@ extension ConnectionHandler {
                 socket, messageBytesMax: messageBytesMax)
             // What the client has sent beyond its request.
             if early.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(early)) }
-            resumeReading()
             context.pipeline.syncOperations.removeHandler(self, promise: nil)
+            // Through the handlers that are there now, which may hold it back in their turn.
+            if isReadHeld { channel.read() }
         } catch {
             // The channel was closed meanwhile.
             context.close(promise: nil)

@@ -6,7 +6,7 @@ import Telemetry
 /// What the connections of one event loop share; used on that loop only.
 final class LoopContext {
     /// What a head with a small body needs.
-    private static let headBytes = 4 << 10
+    private static let headBytes = 8 << 10
 
     let executor: EventLoopTaskExecutor
     let routes: RouteTable
@@ -16,7 +16,7 @@ final class LoopContext {
     var date = HTTPDate()
     var requestIDs = RequestID()
     let metrics: HTTPMetrics
-    /// Where answers' heads are written: its memory is used again when the last one is sent.
+    /// Where answers' heads are written, and small bodies behind them.
     var head = ByteBuffer()
     let gauges: LiveGauges
     /// Whether the server stops: what would last is ended.
@@ -35,8 +35,13 @@ final class LoopContext {
         self.proxies = proxies
         self.logger = logger
         self.metrics = HTTPMetrics(metrics)
-        head.reserveCapacity(Self.headBytes)
         self.gauges = gauges
+    }
+
+    /// Empties the head; its memory stays, unless an answer needed much more than others.
+    func clearHead() {
+        if head.storageCapacity > Self.headBytes { head = ByteBuffer() }
+        head.clear(minimumCapacity: Self.headBytes)
     }
 
     func add(_ connection: any TimedConnection) {

@@ -84,7 +84,7 @@ struct BodyReader {
 
     private mutating func chunkSize(_ bytes: inout ByteBuffer) throws(HTTPProblem) -> Int? {
         guard let end = try scanner.end(of: bytes.readableBytesUInt8Span, from: 0) else {
-            guard bytes.readableBytes <= Self.chunkLineBytesMax else { throw .malformed }
+            guard scanner.scanned <= Self.chunkLineBytesMax else { throw .malformed }
             return nil
         }
         guard end <= Self.chunkLineBytesMax else { throw .malformed }
@@ -135,7 +135,7 @@ struct BodyReader {
         _ bytes: inout ByteBuffer, _ limits: HTTPLimits
     ) throws(HTTPProblem) -> Bool? {
         guard let end = try scanner.end(of: bytes.readableBytesUInt8Span, from: 0) else {
-            guard bytes.readableBytes <= limits.headerFieldBytesMax else { throw .headersTooLarge }
+            guard scanner.scanned <= limits.headerFieldBytesMax else { throw .headersTooLarge }
             return nil
         }
         if end > 0 {

@@ -8,10 +8,12 @@ struct Exchange {
     private let reader: RequestReader?
     let id: String
     var isKeepAlive: Bool
-    let start = NIODeadline.now()
+    /// When the request's head was read.
+    let start: NIODeadline
 
     init(_ reader: RequestReader) {
         self.reader = reader
+        start = reader.start
         id = reader.request.id
         isKeepAlive = reader.isKeepAlive
     }
@@ -19,24 +21,29 @@ struct Exchange {
     /// Of a request that could not be read.
     init(id: String) {
         reader = nil
+        start = .now()
         self.id = id
         isKeepAlive = false
     }
 
     var method: HTTPMethod { reader?.request.method ?? .GET }
-    /// The route that answers; nil where none does.
+    /// The route that is asked; nil where none is.
     var route: Route? { reader?.route }
     /// Whether a page of another origin may have sent the request, and may read the answer.
     var isCrossOrigin: Bool { reader?.isCrossOrigin ?? false }
     /// Whether a body can come in chunks; otherwise it lasts as long as the connection.
     var takesChunks: Bool { reader?.version != .http1_0 }
 
+    private var summary: String {
+        reader.map { "\($0.request.method.rawValue) \($0.request.path)" } ?? "unreadable"
+    }
+
     /// One line for the request; the path only, since a query may hold what is not for a log.
     func log(_ response: HTTPResponse, to logger: Logger) {
         let status = Int(response.status.code)
         logger.log(
             level: status >= 500 ? .warning : .debug,
-            "\(method.rawValue) \(reader?.request.path ?? "") \(status)",
+            "\(summary) \(status)",
             metadata: [
                 "request_id": "\(id)",
                 "microseconds": "\((NIODeadline.now() - start).nanoseconds / 1000)",

@@ -10,7 +10,7 @@ package struct HTTPResponse {
     package var body: ByteBuffer
     /// In place of `body`: a part of a file, which the kernel sends.
     var file: (ServedFile, Range<Int>)?
-    /// More headers: name, in lower case, and value; no line breaks.
+    /// More headers: name, in lower case, and value.
     package var headers: [(String, String)]
     /// More headers, as they are sent: `name: value CR LF`, of answers that are made once.
     var preparedHeaders = ""

@@ -65,8 +65,8 @@ struct HeadReader {
                     value: field.extracting(field.trimmed(colon + 1..<field.count)))
             }
         }
-        guard bytes.count - position <= limits.headerFieldBytesMax,
-            bytes.count <= limits.headerBytesMax
+        guard scanner.scanned <= limits.headerFieldBytesMax,
+            position + scanner.scanned <= limits.headerBytesMax
         else { throw .headersTooLarge }
         return false
     }

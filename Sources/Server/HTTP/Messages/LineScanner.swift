@@ -5,8 +5,9 @@
 ///
 /// Spec: RFC 9112, sections 2.2 and 11.2
 struct LineScanner {
-    /// Bytes of the line that have been looked at.
-    private var scanned = 0
+    /// Bytes of the unfinished line that have been looked at, without the CR that may be its end: what a whole line
+    /// is measured by.
+    private(set) var scanned = 0
 
     /// - Parameter start: where the line begins; the same until its end is found.
     /// - Returns: where its CR is; nil until the whole line is there.
@@ -16,7 +17,7 @@ struct LineScanner {
         var index = start + scanned
         while index < bytes.count {
             let byte = bytes[index]
-            if byte < 0x20 || byte == 0x7F, byte != 0x09 {
+            if byte.isControl {
                 guard byte == 0x0D else { throw .malformed }
                 guard index + 1 < bytes.count else { break }
                 guard bytes[index + 1] == 0x0A else { throw .malformed }

@@ -30,12 +30,14 @@ final class RequestReader {
     private static let bodyBytesPerSecondMin = 128 << 10
 
     var request: HTTPRequest
+    /// When the head was read.
+    let start = NIODeadline.now()
     let version: HTTPVersion
     private let target: Target
     private let bodyBytesMax: Int
     let isKeepAlive: Bool
-    /// The route that answers; nil where none does.
-    var route: Route? { if case .route(let route) = target { route } else { nil } }
+    /// The route that is asked, also where it does not admit the request; nil where none is.
+    let route: Route?
     /// Whether a page of another origin may have sent it, and may read the answer.
     let isCrossOrigin: Bool
     /// The head of a request that asks for a WebSocket.
@@ -58,9 +60,11 @@ final class RequestReader {
         let target = Self.target(of: request, version: version, in: routes)
         guard case .route(let route) = target else {
             self.target = target
+            route = nil
             bodyBytesMax = Self.unreadBodyBytesMax
             return
         }
+        self.route = route
         switch route.admit?(request) ?? .accepted(bodyBytesMax: route.bodyBytesMax) {
         case .accepted(let bytesMax):
             self.target = target

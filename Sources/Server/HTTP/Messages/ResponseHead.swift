@@ -53,11 +53,15 @@ extension ByteBuffer {
         }
     }
 
-    /// Writes one header.
+    /// Writes one header. A control character of the value becomes a space: a line break would begin another header.
     mutating func write(_ name: String, _ value: String) {
         writeString(name)
         writeStaticString(": ")
+        let start = readableBytes
         writeString(value)
+        withUnsafeMutableReadableBytes { bytes in
+            for index in start..<bytes.count where bytes[index].isControl { bytes[index] = 0x20 }
+        }
         writeStaticString("\r\n")
     }
 

@@ -19,6 +19,9 @@ extension UInt8 {
     /// Space or tab.
     var isBlank: Bool { self == 0x20 || self == 0x09 }
 
+    /// What no line of a head may have in it: a control character, but for the tab.
+    var isControl: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
+
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     /// What a hexadecimal digit stands for; nil for anything else.

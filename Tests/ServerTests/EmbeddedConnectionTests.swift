@@ -1,0 +1,114 @@
+import EventLoops
+import Logging
+import NIOCore
+import NIOEmbedded
+import Telemetry
+import Testing
+
+@testable import Server
+
+/// A connection without a socket, where what the channel does can be chosen to the call.
+@Suite struct EmbeddedConnectionTests {
+    /// A connection that writes to `transport`.
+    private func connect(_ transport: Transport, _ routes: [Route]) throws -> EmbeddedChannel {
+        let loop = EmbeddedEventLoop()
+        let context = LoopContext(
+            EventLoopTaskExecutor(loop), routes: RouteTable(routes), limits: HTTPLimits(),
+            proxies: TrustedProxies(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, metrics: Metrics(),
+            gauges: LiveGauges())
+        let channel = EmbeddedChannel(loop: loop)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        try channel.pipeline.syncOperations.addHandlers([transport, ConnectionHandler(context)])
+        return channel
+    }
+
+    /// What waits for a client that does not read takes as much memory as it is counted for, and not a page for each.
+    @Test func whatWaitsIsAsLargeAsItIsCounted() throws {
+        let transport = Transport()
+        let channel = try connect(transport, [Route(.GET, "/a") { _ in HTTPResponse(.ok) }])
+        let count = 5000
+        try channel.writeInbound(
+            ByteBuffer(
+                string: String(repeating: "OPTIONS /a HTTP/1.1\r\nhost: a\r\n\r\n", count: count)))
+        let answers = transport.written.filter { $0.readableBytes > 0 }
+        #expect(answers.count == count)
+        let bytes = answers.reduce(0) { $0 + $1.readableBytes }
+        // Memory comes in powers of two.
+        #expect(answers.reduce(0) { $0 + $1.storageCapacity } < 2 * bytes)
+    }
+
+    @Test func answersNothingMoreOnceItBrokeInAnAnswer() throws {
+        let transport = Transport { context, _ in context.close(promise: nil) }
+        var count = 0
+        let route = Route(
+            .GET, "/a",
+            respondAtOnce: { _ in
+                count += 1
+                return HTTPResponse(.ok)
+            },
+            respond: { _ in HTTPResponse(.ok) })
+        let channel = try connect(transport, [route])
+        try channel.writeInbound(
+            ByteBuffer(string: String(repeating: "GET /a HTTP/1.1\r\nhost: a\r\n\r\n", count: 3)))
+        #expect(count == 1)
+    }
+
+    /// A socket reads on, though the channel asked to when the last answer filled it.
+    @Test func aReadThatWasHeldIsNotLostInAnUpgrade() throws {
+        let transport = Transport { context, _ in
+            guard let channel = context.channel as? EmbeddedChannel, channel.isWritable else {
+                return
+            }
+            channel.isWritable = false
+            context.fireChannelWritabilityChanged()
+            channel.read()
+        }
+        let loop = EmbeddedEventLoop()
+        let channel = try connect(
+            transport,
+            standardRoutes(
+                loop: loop, service: EchoService(), bodyBytesMax: 100, batchRequestsMax: 0,
+                explorer: nil, schemaText: nil, socketOrigins: AllowedOrigins([]),
+                readiness: { .ready }))
+        try channel.writeInbound(
+            ByteBuffer(
+                string:
+                    "GET /graphql HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+                    + "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n"
+                    + "sec-websocket-protocol: graphql-transport-ws\r\n\r\n"))
+        #expect(
+            transport.written.first.map { String(buffer: $0).hasPrefix("HTTP/1.1 101 ") } == true)
+        #expect(transport.readCount == 1)
+        _ = try channel.finish(acceptAlreadyClosed: true)
+    }
+
+    /// The end of the pipeline where the socket would be: keeps what is written, sends nothing.
+    private final class Transport: ChannelOutboundHandler {
+        typealias OutboundIn = IOData
+
+        private(set) var written: [ByteBuffer] = []
+        private(set) var readCount = 0
+        private let onWrite: (ChannelHandlerContext, ByteBuffer) -> Void
+
+        init(onWrite: @escaping (ChannelHandlerContext, ByteBuffer) -> Void = { _, _ in }) {
+            self.onWrite = onWrite
+        }
+
+        func write(
+            context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
+        ) {
+            guard case .byteBuffer(let bytes) = unwrapOutboundIn(data) else { return }
+            written.append(bytes)
+            promise?.succeed()
+            onWrite(context, bytes)
+        }
+
+        func flush(context: ChannelHandlerContext) {}
+
+        func read(context: ChannelHandlerContext) {
+            readCount += 1
+            context.read()
+        }
+    }
+}
