@@ -38,8 +38,8 @@ struct RowLookup: FieldLoader {
             let id = lookup.argument.map { arguments[$0]?.string.flatMap { UUID($0) } } ?? userID
             guard let id else { return .ready(.null(parents.count)) }
             let answer = request.ask(statement, .of(userID, id))
-            // Relations that start from the id need not wait for the row.
-            return .foreseen(standIn: ForeseenRow(lookup.type.id, id, with: united)) { parents in
+            // Lists that start from the id need not wait for the row.
+            return .foreseen(standIn: ForeseenRow(lookup.type.id, id)) { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let row = united.cut(try answer.rows()).row(layout)
                     return Children(

@@ -65,19 +65,15 @@ struct RowRelation: RowLoader {
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             let keys: ParentKeys
-            // A foreseen parent's condition can be judged when its row is there.
-            var judgesLater = false
             switch parents {
             case let parents as RowBatch:
                 keys = parents.keys(relation.key, where: relation.condition)
                 if !keys.isEmpty, let rows = parents.united(selection) {
                     return .ready(relation.only(rows))
                 }
-            case let parents as ForeseenRow:
-                if parents.brings(selection) { return .needsParents }
-                guard let key = parents.value(of: relation.key) else { return .needsParents }
-                keys = ParentKeys([key])
-                judgesLater = relation.condition != nil
+            case is ForeseenRow:
+                // What its id finds comes with it; for all else the row has to be there.
+                return .needsParents
             default:
                 throw .internalError
             }
@@ -97,11 +93,6 @@ struct RowRelation: RowLoader {
             let answer = request.ask(isOne ? statementOfOne : statement, parameters)
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
-                    if judgesLater, let parents = parents as? RowBatch,
-                        parents.keys(relation.key, where: relation.condition).isEmpty
-                    {
-                        return Children(slots: [empty], groups: [])
-                    }
                     let rows = try answer.rows()
                     let batch = RowBatch(rows, layout)
                     return switch relation.shape {

@@ -130,13 +130,10 @@ final class RowLayout: Sendable {
 final class ForeseenRow: ObjectBatch {
     private let column: Column
     private let id: UUID
-    private let united: UnitedRelations
 
-    /// - Parameter united: the relations whose rows come with it.
-    init(_ column: Column, _ id: UUID, with united: UnitedRelations) {
+    init(_ column: Column, _ id: UUID) {
         self.column = column
         self.id = id
-        self.united = united
     }
 
     let count = 1
@@ -146,9 +143,6 @@ final class ForeseenRow: ObjectBatch {
 
     /// nil where only the row knows.
     func value(of column: Column) -> UUID? { column == self.column ? id : nil }
-
-    /// Whether the rows of a relation come with it.
-    func brings(_ selection: PlannedSelection) -> Bool { united.contain(selection) }
 }
 
 /// Rows of a result, as objects of one type.

@@ -26,7 +26,6 @@ struct UnitedStatement {
 
     /// Where a row says which part it is of; nil where there is one part only.
     var partColumn: Int? { parts.count > 1 ? formats.count : nil }
-    var partCount: Int { parts.count }
 
     var sql: String {
         if partColumn == nil { return "SELECT \(parts[0].columns.sql) FROM \(parts[0].from)" }
@@ -43,7 +42,7 @@ struct UnitedStatement {
 
 /// The relations of a looked-up row that are found by its id, too, and therefore come in its statement.
 struct UnitedRelations: Sendable {
-    /// The first part is the row itself.
+    /// Those behind the first part, which is the row itself.
     private var parts: [(selection: PlannedSelection, layout: RowLayout)] = []
     private let partColumn: Int?
 
@@ -58,11 +57,6 @@ struct UnitedRelations: Sendable {
                 (selection, statement.add(relation.type(), selection, from: relation.fromOfOne)))
         }
         partColumn = statement.partColumn
-    }
-
-    /// Whether the rows of a relation are among them.
-    func contain(_ selection: PlannedSelection) -> Bool {
-        parts.contains { $0.selection === selection }
     }
 
     /// Tells the rows of a result apart by their parts.
