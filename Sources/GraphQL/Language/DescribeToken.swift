@@ -12,21 +12,20 @@ extension MarkedText {
             UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "{"), UInt8(ascii: "|"),
             UInt8(ascii: "}"):
             return "\"\(Character(Unicode.Scalar(self[start])))\""
-        case _ where isSpread(at: start):
+        case _ where bytes.isSpread(at: start):
             return "\"...\""
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
             let number = try scanNumber(at: start)
             return "\(number.isFloat ? "Float" : "Int") \"\(source.text(start..<number.end))\""
         case UInt8(ascii: "\""):
             let string = try scanString(at: start)
-            let value = string.value ?? source.text(start + 1..<string.end - 1)
-            return "\(string.isBlock ? "BlockString" : "String") \"\(value)\""
+            return "\(string.isBlock ? "BlockString" : "String") \"\(string.value)\""
         case UInt8(ascii: "'"):
             throw failure(
                 at: start,
                 "Unexpected single quote character ('), did you mean to use a double quote (\")?")
         default:
-            guard let name = name(at: start) else {
+            guard let name = bytes.name(at: start) else {
                 throw failure(
                     at: start, "Unexpected character: \(source.describeCharacter(at: start)).")
             }

@@ -7,7 +7,7 @@ struct NameToken {
     var length: Int { end &- start }
 
     /// Whether it is that word of the grammar, of up to sixteen bytes.
-    @inline(__always)
+    @inline(always)
     func isKeyword(_ word: StaticString) -> Bool { key == NameKey(word) }
 }
 
@@ -16,13 +16,13 @@ struct NameKey: Equatable {
     var low: UInt64
     var high: UInt64 = 0
 
-    @inline(__always)
+    @inline(always)
     init(_ first: Word, _ second: Word = Word(bits: 0)) {
         low = first.bits
         high = second.bits
     }
 
-    @inline(__always)
+    @inline(always)
     init(_ keyword: StaticString) {
         self.init(Word(keyword), Word(keyword, from: 8))
     }
@@ -34,15 +34,23 @@ struct NameKey: Equatable {
     }
 
     var isHash: Bool { high >> 63 != 0 }
+
+    /// The key under which a table has it: of a long name another one, which it is not found by before all of it was
+    /// compared. Twice, it is the key again.
+    var inTable: NameKey {
+        var key = self
+        if isHash { key.low ^= 1 << 63 }
+        return key
+    }
 }
 
-extension MarkedText {
+extension MarkedBytes {
     /// The token at `start` where it is a name.
     ///
     /// Name :: NameStart NameContinue* [lookahead != NameContinue]
     ///
     /// Spec: https://spec.graphql.org/September2025/#Name
-    @inline(__always)
+    @inline(always)
     func name(at start: Int) -> NameToken? {
         let length = nameLength(at: start)
         guard _fastPath(length > 0 && self[start] > UInt8(ascii: "9")) else { return nil }

@@ -1,19 +1,26 @@
 extension MarkedText {
-    /// Reads the string at `start`, quoted once or three times; without a value where that is what stands
-    /// between the quotes.
+    /// Where the string at `start` ends, if its value is what stands between its quotes.
+    func endOfPlainString(at start: Int) -> Int? {
+        let end = endOfPlain(from: start &+ 1)
+        // Two quotes may be the first of three.
+        guard self[end] == UInt8(ascii: "\""),
+            end > start &+ 1 || self[end &+ 1] != UInt8(ascii: "\"")
+        else { return nil }
+        return end &+ 1
+    }
+
+    /// Reads the string at `start`, quoted once or three times.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-String-Value
     func scanString(at start: Int) throws(SyntaxFailure) -> (
-        value: String?, end: Int, isBlock: Bool
+        value: String, end: Int, isBlock: Bool
     ) {
         if isTripleQuote(at: start) {
             let (value, end) = try scanBlockString(from: start + 3)
             return (value, end, true)
         }
-        let end = endOfPlain(from: start + 1)
-        if self[end] == UInt8(ascii: "\"") { return (nil, end + 1, false) }
-        let (value, unescapedEnd) = try scanQuotedString(from: start + 1)
-        return (value, unescapedEnd, false)
+        let (value, end) = try scanQuotedString(from: start + 1)
+        return (value, end, false)
     }
 
     /// StringValue :: `"` StringCharacter* `"`

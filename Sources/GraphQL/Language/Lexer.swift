@@ -1,103 +1,83 @@
-/// Goes through a text token by token.
-///
-/// The first byte of a token tells its kind. So the current token is only a place: the parser looks at the byte that stands
-/// there, and when it is what the grammar wants, the lexer goes on behind the token. No token is ever made as a value.
+/// Moves cursors over a text, token by token.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Source-Text
 struct Lexer: ~Copyable {
-    let text: MarkedText
-    /// Where the current token starts; behind the last one, the end of the text.
-    private(set) var start = 0
+    var text: MarkedText
     /// Where the token before the current one ended.
     private(set) var previousEnd = 0
-    /// Where tokens may start in the 64 bytes around `start`, from there on.
-    private var marks: UInt64 = 0
-    private var block = 0
     private let tokensMax: Int
+    /// How many tokens may still follow; below zero the current one is too many.
     private var tokensLeft: Int
 
-    /// `begin` reads the first token.
-    init(_ source: Source, tokensMax: Int) {
+    init(_ source: consuming Source, tokensMax: Int) {
         self.tokensMax = tokensMax
-        text = MarkedText(source)
         tokensLeft = tokensMax
+        text = MarkedText(source)
     }
 
-    /// The first byte of the current token; zero at the end of the text.
-    @inline(__always)
-    var first: UInt8 { text[start] }
+    /// The first token.
+    mutating func begin() throws(SyntaxFailure) -> Cursor {
+        var at = Cursor(text.bytes)
+        settle(&at)
+        try count(at)
+        return at
+    }
 
-    @inline(__always)
-    var isAtEnd: Bool { start == text.count }
+    func isAtEnd(_ at: Cursor) -> Bool { at.start == text.count }
 
-    /// The current token where it is a name.
-    @inline(__always)
-    var name: NameToken? { text.name(at: start) }
-
-    mutating func begin() throws(SyntaxFailure) { try advance(to: 0) }
-
-    /// Goes on to the next token behind a name or a punctuator of one character.
-    @inline(__always)
-    mutating func advance(behind end: Int) throws(SyntaxFailure) {
+    /// Goes on to what stands behind a name or a punctuator of one character.
+    ///
+    /// That may yet be ignored: who finds something else there than they look for settles that first.
+    @inline(always)
+    mutating func step(_ at: inout Cursor, behind end: Int) throws(SyntaxFailure) {
         previousEnd = end
-        marks &= marks &- 1
-        if _slowPath(marks == 0) { findMarks() }
-        start = block << 6 | marks.trailingZeroBitCount
-        try acceptStart()
+        at.advance()
+        try count(at)
     }
 
     /// The same behind a token that may have marks in it.
-    mutating func advance(to end: Int) throws(SyntaxFailure) {
+    @inline(always)
+    mutating func jump(_ at: inout Cursor, behind end: Int) throws(SyntaxFailure) {
         previousEnd = end
-        jump(to: end)
-        try acceptStart()
+        at.jump(to: end)
+        try count(at)
     }
 
-    @inline(__always)
-    private mutating func jump(to position: Int) {
-        block = position >> 6
-        marks = text.starts(block) & (~0 << UInt64(truncatingIfNeeded: position & 63))
-        findMarks()
-        start = block << 6 | marks.trailingZeroBitCount
-    }
-
-    /// There is one always, at the end of the text.
-    @inline(never)
-    private mutating func findMarks() {
-        while marks == 0 {
-            block &+= 1
-            marks = text.starts(block)
-        }
-    }
-
-    @inline(__always)
-    private mutating func acceptStart() throws(SyntaxFailure) {
+    /// Goes over what is ignored.
+    @inline(always)
+    mutating func settle(_ at: inout Cursor) {
         // `#` and the first byte of a byte order mark; before them `!`, `"` and the end, which are no more than looked at.
-        if _slowPath(first &- 0x24 >= 0xEF - 0x24) { skipIgnored() }
-        tokensLeft &-= 1
-        if _slowPath(tokensLeft < 0) { try expectEnd() }
+        if _slowPath(at.first &- 0x24 >= 0xEF - 0x24) { at = skipIgnored(at) }
     }
 
     /// Ignored :: UnicodeBOM | WhiteSpace | LineTerminator | Comment | Comma
     ///
     /// White space, line terminators and commas have no marks.
     @inline(never)
-    private mutating func skipIgnored() {
+    private mutating func skipIgnored(_ from: Cursor) -> Cursor {
+        var at = from
         while true {
-            if first == UInt8(ascii: "#") {
-                jump(to: text.endOfComment(at: start))
-            } else if first == 0xEF, text[start + 1] == 0xBB, text[start + 2] == 0xBF {
-                jump(to: start + 3)
+            if at.isAt("#") {
+                at.jump(to: text.endOfComment(at: at.start))
+            } else if at.first == 0xEF, text[at.start + 1] == 0xBB, text[at.start + 2] == 0xBF {
+                at.jump(to: at.start + 3)
             } else {
-                return
+                return at
             }
         }
     }
 
+    @inline(always)
+    private mutating func count(_ at: Cursor) throws(SyntaxFailure) {
+        tokensLeft &-= 1
+        if _slowPath(tokensLeft < 0) { try expectEnd(at) }
+    }
+
     /// No token is left: the current one must not be there.
     @inline(never)
-    private mutating func expectEnd() throws(SyntaxFailure) {
-        if isAtEnd { return }
+    private mutating func expectEnd(_ at: Cursor) throws(SyntaxFailure) {
+        let start = skipIgnored(at).start
+        if start == text.count { return }
         // Where it is no token at all, that counts first.
         _ = try text.describeToken(at: start)
         throw SyntaxFailure(
@@ -108,12 +88,6 @@ struct Lexer: ~Copyable {
 }
 
 extension MarkedText {
-    @inline(__always)
-    func isSpread(at start: Int) -> Bool {
-        self[start] == UInt8(ascii: ".") && self[start &+ 1] == UInt8(ascii: ".")
-            && self[start &+ 2] == UInt8(ascii: ".")
-    }
-
     /// Comment :: `#` CommentChar* [lookahead != CommentChar]
     fileprivate func endOfComment(at start: Int) -> Int {
         var position = start

@@ -9,44 +9,69 @@
 /// tests check every read.
 struct MarkedText: ~Copyable {
     /// The same text, to make values and errors of.
-    let source: Source
+    private(set) var source: Source
     let count: Int
+    let bytes: MarkedBytes
+
+    init(_ source: consuming Source) {
+        count = source.bytes.count
+        bytes = MarkedBytes(copying: source.bytes.span)
+        self.source = source
+    }
+
+    /// The source, for who reads no further.
+    mutating func takeSource() -> Source {
+        var taken = Source([])
+        swap(&taken, &source)
+        return taken
+    }
+
+    deinit { bytes.deallocate() }
+
+    @inline(always)
+    subscript(position: Int) -> UInt8 { bytes[position] }
+
+    func failure(at offset: Int, _ message: String) -> SyntaxFailure {
+        SyntaxFailure(source.syntaxError(at: offset, message))
+    }
+}
+
+/// The memory of a `MarkedText`, for as long as that lives: a value that the compiler can keep in registers.
+struct MarkedBytes {
     /// The bytes, in blocks of 64.
     private let memory: UnsafeMutableRawPointer
     /// Behind them in the same memory: for each block 64 bits that tell of names, a word of zeros, and 64 bits for starts.
     private let names: UnsafeMutableRawPointer
 
-    private var blocksCount: Int { count >> 6 &+ 1 }
-
-    init(_ source: Source) {
-        self.source = source
-        count = source.bytes.count
-        let blocksCount = count / 64 + 1
-        memory = .allocate(byteCount: 64 * blocksCount + 16 * blocksCount + 8, alignment: 16)
+    fileprivate init(copying source: Span<UInt8>) {
+        let blocksCount = source.count / 64 + 1
+        memory = .allocate(byteCount: 64 * blocksCount + 16 * blocksCount + 8, alignment: 8)
         let bytes = UnsafeMutableRawBufferPointer(start: memory, count: 64 * blocksCount)
-        bytes.copyBytes(from: source.bytes)
-        for index in count..<bytes.count { bytes[index] = 0 }
+        source.withUnsafeBufferPointer { bytes.copyBytes(from: $0) }
+        for index in source.count..<bytes.count { bytes[index] = 0 }
         names = memory + 64 * blocksCount
         mark()
     }
 
-    deinit { memory.deallocate() }
+    fileprivate func deallocate() { memory.deallocate() }
 
-    @inline(__always)
+    private var blocksCount: Int { (names - memory) >> 6 }
+
+    @inline(always)
     subscript(position: Int) -> UInt8 {
         assert(position >= 0 && position < 64 * blocksCount, "outside of the text")
         return memory.load(fromByteOffset: position, as: UInt8.self)
     }
 
     /// Eight bytes from `position` on, the first of them the lowest.
-    @inline(__always)
+    @inline(always)
     func word(at position: Int) -> Word {
         assert(position >= 0 && position < 64 * blocksCount, "outside of the text")
         return Word(bits: Self.bits(memory, at: position))
     }
 
     /// How many bytes from `position` on can continue a name; from 56 on there may be more than it says.
-    @inline(__always)
+    @inline(always)
     func nameLength(at position: Int) -> Int {
         assert(position >= 0 && position < 64 * blocksCount, "outside of the text")
         let bytes = Self.bits(names, at: position >> 3) &>> UInt64(truncatingIfNeeded: position & 7)
@@ -54,19 +79,15 @@ struct MarkedText: ~Copyable {
     }
 
     /// A bit for each of 64 bytes, the first of them the lowest: whether a token may start there.
-    @inline(__always)
+    @inline(always)
     func starts(_ block: Int) -> UInt64 {
         precondition(block < blocksCount, "behind the end of the text")
         return Self.bits(names, at: 8 &* (blocksCount &+ 1 &+ block))
     }
 
-    @inline(__always)
+    @inline(always)
     private static func bits(_ memory: UnsafeMutableRawPointer, at offset: Int) -> UInt64 {
         UInt64(littleEndian: memory.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-    }
-
-    func failure(at offset: Int, _ message: String) -> SyntaxFailure {
-        SyntaxFailure(source.syntaxError(at: offset, message))
     }
 
     private func mark() {
@@ -74,15 +95,7 @@ struct MarkedText: ~Copyable {
         // Whether the byte before the block can continue a name.
         var isInName: UInt64 = 0
         for block in 0..<blocksCount {
-            var inName: UInt64 = 0
-            var ignored: UInt64 = 0
-            for quarter in 0..<4 {
-                let bytes = memory.loadUnaligned(
-                    fromByteOffset: 64 &* block &+ 16 &* quarter, as: SIMD16<UInt8>.self)
-                let shift = UInt64(truncatingIfNeeded: 16 &* quarter)
-                inName |= bytes.continuesName.bits << shift
-                ignored |= bytes.isIgnored.bits << shift
-            }
+            let (inName, ignored) = (memory + 64 &* block).marksOfBlock()
             // A name starts at its first byte, everything else may start at each.
             let startBits = ~ignored & ~(inName & (inName << 1 | isInName))
             isInName = inName >> 63
@@ -95,35 +108,69 @@ struct MarkedText: ~Copyable {
     }
 }
 
-extension SIMD16<UInt8> {
-    /// NameContinue :: Letter | Digit | `_`
-    @inline(__always)
-    fileprivate var continuesName: SIMDMask<SIMD16<Int8>> {
-        let letters = (self | Self(repeating: 0x20)) &- Self(repeating: UInt8(ascii: "a"))
-        let digits = self &- Self(repeating: UInt8(ascii: "0"))
-        return letters .< Self(repeating: 26) .| digits .< Self(repeating: 10)
-            .| self .== Self(repeating: UInt8(ascii: "_"))
-    }
-
-    /// WhiteSpace, LineTerminator and Comma. What else is ignored begins with a mark.
-    @inline(__always)
-    fileprivate var isIgnored: SIMDMask<SIMD16<Int8>> {
-        self .== Self(repeating: UInt8(ascii: " ")) .| self .== Self(repeating: UInt8(ascii: "\n"))
-            .| self .== Self(repeating: UInt8(ascii: ",")) .| self
-            .== Self(repeating: UInt8(ascii: "\r"))
-            .| self .== Self(repeating: UInt8(ascii: "\t"))
+extension UnsafeMutableRawPointer {
+    /// Of 64 bytes, the first of them the lowest, which can continue a name, and which are ignored.
+    @inline(always)
+    fileprivate func marksOfBlock() -> (inName: UInt64, ignored: UInt64) {
+        // Each bit of a byte is one mark of a quarter of the block, for the byte that has this place in the quarter.
+        var bits = SIMD16<UInt8>.zero
+        for quarter in 0..<4 {
+            let bytes = loadUnaligned(fromByteOffset: 16 &* quarter, as: SIMD16<UInt8>.self)
+            bits |= bytes.continuesName & SIMD16<UInt8>(repeating: 0x01 << UInt8(quarter))
+            bits |= bytes.isIgnored & SIMD16<UInt8>(repeating: 0x10 << UInt8(quarter))
+        }
+        // Of eight bytes, that makes the first of bits the first byte, and so on; then both halves take turns.
+        let halves = unsafeBitCast(
+            unsafeBitCast(bits, to: SIMD2<UInt64>.self).transposedBits, to: SIMD16<UInt8>.self)
+        var zipped = SIMD16<UInt8>.zero
+        zipped.evenHalf = halves.lowHalf
+        zipped.oddHalf = halves.highHalf
+        let marks = unsafeBitCast(zipped, to: SIMD2<UInt64>.self)
+        return (marks[0], marks[1])
     }
 }
 
-extension SIMDMask<SIMD16<Int8>> {
-    /// The mask as the lowest sixteen bits of a number, the first of its lanes the lowest.
-    @inline(__always)
-    fileprivate var bits: UInt64 {
-        let weights = SIMD16<UInt8>(1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128)
-        // A lane of a mask is all ones or all zeros, so each has its own bit of one byte: multiplying adds them up there.
-        let lanes = unsafeBitCast(self, to: SIMD16<UInt8>.self) & weights
-        let halves = unsafeBitCast(lanes, to: SIMD2<UInt64>.self)
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        return (halves[0] &* ones) >> 56 | ((halves[1] &* ones) >> 56) << 8
+extension SIMD2<UInt64> {
+    /// Each number as eight bytes of eight bits: the bit that was at (i, j) is at (j, i).
+    @inline(always)
+    fileprivate var transposedBits: Self {
+        exchanged(by: 7, 0x00AA_00AA_00AA_00AA).exchanged(by: 14, 0x0000_CCCC_0000_CCCC)
+            .exchanged(by: 28, 0x0000_0000_F0F0_F0F0)
+    }
+
+    /// Exchanges the bits of `mask` with those that are `distance` higher.
+    @inline(always)
+    private func exchanged(by distance: UInt64, _ mask: UInt64) -> Self {
+        let distance = Self(repeating: distance)
+        let changed = (self ^ (self &>> distance)) & Self(repeating: mask)
+        return self ^ changed ^ (changed &<< distance)
+    }
+}
+
+extension SIMD16<UInt8> {
+    /// All bits of a byte, where it is one of `count` that follow each other.
+    @inline(always)
+    private func isOf(_ count: Int8, from first: UInt8) -> Self {
+        // The processor only compares numbers with a sign.
+        let shifted = unsafeBitCast(self &- Self(repeating: first ^ 0x80), to: SIMD16<Int8>.self)
+        return unsafeBitCast(shifted .< SIMD16<Int8>(repeating: .min + count), to: Self.self)
+    }
+
+    @inline(always)
+    private func equals(_ byte: Unicode.Scalar) -> Self {
+        unsafeBitCast(self .== Self(repeating: UInt8(ascii: byte)), to: Self.self)
+    }
+
+    /// NameContinue :: Letter | Digit | `_`
+    @inline(always)
+    fileprivate var continuesName: Self {
+        (self | Self(repeating: 0x20)).isOf(26, from: UInt8(ascii: "a"))
+            | isOf(10, from: UInt8(ascii: "0")) | equals("_")
+    }
+
+    /// WhiteSpace, LineTerminator and Comma. What else is ignored begins with a mark.
+    @inline(always)
+    fileprivate var isIgnored: Self {
+        equals(" ") | equals("\n") | equals(",") | equals("\r") | equals("\t")
     }
 }

@@ -1,40 +1,61 @@
 /// The names of a document, each once; the place in the list is the number of the name.
-struct Names: Sendable {
+///
+/// It is only read once the document is parsed.
+struct Names: ~Copyable, @unchecked Sendable {
     private struct Entry {
         let start: Int32
         let length: Int32
     }
 
-    private var entries: ContiguousArray<Entry> = []
+    private var entries: UnsafeMutableBufferPointer<Entry>
+    private(set) var count = 0
 
-    var count: Int { entries.count }
+    fileprivate init(capacity: Int) { entries = .allocate(capacity: capacity) }
 
-    fileprivate mutating func reserve(_ count: Int) { entries.reserveCapacity(count) }
+    fileprivate init() { entries = UnsafeMutableBufferPointer(start: nil, count: 0) }
 
-    func length(of name: Int32) -> Int32 { entries[Int(name)].length }
+    deinit { entries.deallocate() }
+
+    func length(of name: Int32) -> Int32 { self[name].length }
 
     func text(of name: Int32, in source: Source) -> String {
-        let entry = entries[Int(name)]
+        let entry = self[name]
         return source.text(Int(entry.start)..<Int(entry.start + entry.length))
     }
 
+    private subscript(name: Int32) -> Entry {
+        precondition(name >= 0 && name < count, "a name that is not there")
+        return entries[Int(name)]
+    }
+
     /// Whether that name is written there, too.
-    fileprivate func isSame(_ number: Int32, _ name: NameToken, in text: borrowing MarkedText)
-        -> Bool
-    {
-        let entry = entries[Int(number)]
+    fileprivate func isSame(_ number: Int32, _ name: NameToken, in text: MarkedBytes) -> Bool {
+        let entry = self[number]
         guard Int(entry.length) == name.length else { return false }
-        for offset in 0..<name.length
-        where text[Int(entry.start) + offset] != text[name.start + offset] { return false }
-        return true
+        // Word by word, the last one up to the end: names are asked about that are longer than two words.
+        let start = Int(entry.start)
+        let last = name.length - 8
+        for offset in stride(from: 0, to: last, by: 8)
+        where text.word(at: start + offset) != text.word(at: name.start + offset) { return false }
+        return text.word(at: start + last) == text.word(at: name.start + last)
     }
 
     fileprivate mutating func append(_ name: NameToken) -> Int32 {
-        entries.append(
-            Entry(
+        precondition(count < entries.count, "more names than there is room for")
+        entries.initializeElement(
+            at: count,
+            to: Entry(
                 start: Int32(truncatingIfNeeded: name.start),
                 length: Int32(truncatingIfNeeded: name.length)))
-        return Int32(truncatingIfNeeded: entries.count - 1)
+        count &+= 1
+        return Int32(truncatingIfNeeded: count &- 1)
+    }
+
+    fileprivate mutating func grow(to capacity: Int) {
+        let larger = UnsafeMutableBufferPointer<Entry>.allocate(capacity: capacity)
+        _ = larger.moveInitialize(fromContentsOf: entries[..<count])
+        entries.deallocate()
+        entries = larger
     }
 }
 
@@ -49,11 +70,13 @@ struct NameTable: ~Copyable {
         var number: Int32 = 0
     }
 
-    private(set) var names = Names()
+    private var names: Names
     /// As many as a shifted hash has values, so that each is the index of one: that keeps the memory safe. At least half of
     /// them are free, so that every search ends.
     private var slots: UnsafeMutablePointer<Slot>
     private var hashShift: UInt64
+    /// The index of the last slot: all bits are ones.
+    private var lastSlot: Int
     private let lowMultiplier = Self.multiplier
     private let highMultiplier = Self.highMultiplier
 
@@ -63,68 +86,72 @@ struct NameTable: ~Copyable {
     /// Room for the names of a text of that size; it grows.
     init(bytesCount: Int) {
         hashShift = UInt64(min(max(bytesCount / 16, 32), 1 << 10).leadingZeroBitCount)
-        slots = Self.free(hashShift)
-        names.reserve(slotsCount / 2)
+        lastSlot = Int(UInt64.max >> hashShift)
+        slots = Self.free(lastSlot + 1)
+        names = Names(capacity: lastSlot / 2 + 1)
     }
 
     deinit { slots.deallocate() }
 
-    @inline(__always)
-    mutating func number(of name: NameToken, in text: borrowing MarkedText) -> Int32 {
+    /// The names that were given numbers.
+    mutating func takeNames() -> Names {
+        var taken = Names()
+        swap(&taken, &names)
+        return taken
+    }
+
+    @inline(always)
+    mutating func number(of name: NameToken, in text: MarkedBytes) -> Int32 {
         let slot = slots[hash(name.key)]
-        guard _fastPath(slot.key == name.key && !name.key.isHash) else {
-            return numberOfAnother(name, in: text)
-        }
+        guard _fastPath(slot.key == name.key) else { return numberOfAnother(name, in: text) }
         return slot.number
     }
 
     /// The same for a name that does not stand in its slot, being in another one or new, and for a long one.
     @inline(never)
-    private mutating func numberOfAnother(
-        _ name: NameToken, in text: borrowing MarkedText
-    ) -> Int32 {
+    private mutating func numberOfAnother(_ name: NameToken, in text: MarkedBytes) -> Int32 {
+        let key = name.key.inTable
         var index = hash(name.key)
         while slots[index].key.low != 0 {
             let slot = slots[index]
-            if slot.key == name.key,
-                !name.key.isHash || names.isSame(slot.number, name, in: text)
-            {
+            if slot.key == key, !key.isHash || names.isSame(slot.number, name, in: text) {
                 return slot.number
             }
             index = next(index)
         }
         let number = names.append(name)
-        slots[index] = Slot(key: name.key, number: number)
-        if names.count > slotsCount / 2 { grow() }
+        slots[index] = Slot(key: key, number: number)
+        if names.count > lastSlot >> 1 { grow() }
         return number
     }
 
-    @inline(__always)
+    @inline(always)
     private func hash(_ key: NameKey) -> Int {
         let mixed = key.low &* lowMultiplier &+ key.high &* highMultiplier
         return Int(truncatingIfNeeded: mixed &>> hashShift)
     }
 
-    @inline(__always)
-    private func next(_ index: Int) -> Int { (index + 1) & (slotsCount - 1) }
+    @inline(always)
+    private func next(_ index: Int) -> Int { (index &+ 1) & lastSlot }
 
-    private var slotsCount: Int { Int(UInt64.max >> hashShift) + 1 }
-
-    private static func free(_ hashShift: UInt64) -> UnsafeMutablePointer<Slot> {
-        let count = Int(UInt64.max >> hashShift) + 1
+    private static func free(_ count: Int) -> UnsafeMutablePointer<Slot> {
         let slots = UnsafeMutablePointer<Slot>.allocate(capacity: count)
-        slots.initialize(repeating: Slot(), count: count)
+        // A free slot is all zeros; told so, the C library writes them.
+        let bytes = count * MemoryLayout<Slot>.stride
+        UnsafeMutableRawPointer(slots).initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
         return slots
     }
 
     @inline(never)
     private mutating func grow() {
-        let old = UnsafeMutableBufferPointer(start: slots, count: slotsCount)
+        let old = UnsafeMutableBufferPointer(start: slots, count: lastSlot + 1)
         defer { old.deallocate() }
         hashShift -= 2
-        slots = Self.free(hashShift)
+        lastSlot = Int(UInt64.max >> hashShift)
+        slots = Self.free(lastSlot + 1)
+        names.grow(to: lastSlot / 2 + 1)
         for slot in old where slot.key.low != 0 {
-            var index = hash(slot.key)
+            var index = hash(slot.key.inTable)
             while slots[index].key.low != 0 { index = next(index) }
             slots[index] = slot
         }

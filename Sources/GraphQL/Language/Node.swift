@@ -12,7 +12,9 @@ struct Node: Sendable {
     /// The index behind everything below the node.
     var next: Int32 = 0
 
-    @inline(__always)
+    var numberedName: NumberedName { NumberedName(number: name, start: nameStart) }
+
+    @inline(always)
     mutating func setName(_ name: NumberedName) {
         self.name = name.number
         nameStart = name.start

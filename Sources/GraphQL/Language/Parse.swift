@@ -8,8 +8,8 @@ public func parse(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> Document {
     Document(
-        tree: try parseTree(source, limits) { parser throws(SyntaxFailure) in
-            repeat { try parser.parseDefinition() } while !parser.lexer.isAtEnd
+        tree: try parseTree(source, limits) { parser, at throws(SyntaxFailure) in
+            repeat { try parser.parseDefinition(&at) } while !parser.lexer.isAtEnd(at)
         })
 }
 
@@ -19,9 +19,9 @@ public func parse(
 public func parseValue(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> ValueNode {
-    let tree = try parseTree(source, limits) { parser throws(SyntaxFailure) in
-        try parser.parseValue(isConst: false)
-        try parser.expectEnd()
+    let tree = try parseTree(source, limits) { parser, at throws(SyntaxFailure) in
+        try parser.parseValue(isConst: false, &at)
+        try parser.expectEnd(at)
     }
     return ValueNode(NodeReference(tree: tree, index: 0))
 }
@@ -32,9 +32,9 @@ public func parseValue(
 public func parseType(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> TypeReference {
-    let tree = try parseTree(source, limits) { parser throws(SyntaxFailure) in
-        try parser.parseTypeReference()
-        try parser.expectEnd()
+    let tree = try parseTree(source, limits) { parser, at throws(SyntaxFailure) in
+        try parser.parseTypeReference(&at)
+        try parser.expectEnd(at)
     }
     return NodeReference(tree: tree, index: 0).typeReference
 }
@@ -42,13 +42,13 @@ public func parseType(
 /// The tree of what `parse` reads of a text.
 private func parseTree(
     _ source: Source, _ limits: ParseLimits,
-    _ parse: (inout Parser) throws(SyntaxFailure) -> Void
+    _ parse: (inout Parser, inout Cursor) throws(SyntaxFailure) -> Void
 ) throws(GraphQLError) -> SyntaxTree {
     try source.check(limits)
     var parser = Parser(source, limits: limits)
     do throws(SyntaxFailure) {
-        try parser.begin()
-        try parse(&parser)
+        var at = try parser.lexer.begin()
+        try parse(&parser, &at)
     } catch {
         throw error.error
     }

@@ -2,40 +2,42 @@ extension Parser {
     /// Definition :: ExecutableDefinition | TypeSystemDefinitionOrExtension
     ///
     /// Spec: https://spec.graphql.org/September2025/#Definition
-    mutating func parseDefinition() throws(SyntaxFailure) {
-        let start = lexer.start
+    mutating func parseDefinition(_ at: inout Cursor) throws(SyntaxFailure) {
+        let start = at.start
         // What it is, its keyword tells, which may stand behind a description.
-        let node = open(.operation)
-        if isAt("{") { return try parseShorthand(node) }
-        let hasDescription = try parseDescription()
-        guard let keyword = lexer.name else {
-            guard hasDescription, isAt("{") else { throw unexpected() }
+        let node = open(.operation, at)
+        if at.isAt("{") { return try parseShorthand(node, &at) }
+        let hasDescription = try parseDescription(&at)
+        guard let keyword = at.name else {
+            guard hasDescription, at.isAt("{") else { throw unexpected(at) }
             throw lexer.text.failure(
                 at: start,
                 "Unexpected description, descriptions are not supported on shorthand queries.")
         }
         if let kind = OperationKind(keyword) {
-            try advance(over: keyword)
-            try parseOperation(node, kind)
+            try advance(&at, behind: keyword.end)
+            try parseOperation(node, kind, &at)
         } else if keyword.isKeyword("fragment") {
-            try advance(over: keyword)
-            try parseFragmentDefinition(node)
-        } else if try parseTypeSystemDefinition(node, keyword) {
+            try advance(&at, behind: keyword.end)
+            try parseFragmentDefinition(node, &at)
+        } else if try parseTypeSystemDefinition(node, keyword, &at) {
             return
         } else if hasDescription {
             throw lexer.text.failure(
                 at: start, "Unexpected description, only GraphQL definitions support descriptions.")
         } else {
-            guard keyword.isKeyword("extend") else { throw unexpected() }
-            try advance(over: keyword)
-            try parseTypeSystemExtension(node)
+            guard keyword.isKeyword("extend") else { throw unexpected(at) }
+            try advance(&at, behind: keyword.end)
+            try parseTypeSystemExtension(node, &at)
         }
     }
 
     /// OperationDefinition :: SelectionSet
-    private mutating func parseShorthand(_ node: Nodes.Place) throws(SyntaxFailure) {
+    private mutating func parseShorthand(
+        _ node: Nodes.Place, _ at: inout Cursor
+    ) throws(SyntaxFailure) {
         nodes[node].detail = OperationKind.query.detail | OperationDefinition.shorthandDetail
-        try parseSelectionSet(of: node)
+        at = try parseSelectionSet(of: node, from: at)
     }
 
     /// OperationDefinition ::
@@ -43,31 +45,30 @@ extension Parser {
     ///
     /// The type was read.
     private mutating func parseOperation(
-        _ node: Nodes.Place, _ kind: OperationKind
+        _ node: Nodes.Place, _ kind: OperationKind, _ at: inout Cursor
     ) throws(SyntaxFailure) {
         nodes[node].detail = kind.detail
-        if let name = lexer.name { nodes[node].setName(try take(name)) }
-        try optionalMany("(", ")") { parser throws(SyntaxFailure) in
-            try parser.parseVariableDefinition()
+        if at.isAtLetter { try parseName(of: node, &at) }
+        try optionalMany("(", ")", &at) { parser, at throws(SyntaxFailure) in
+            try parser.parseVariableDefinition(&at)
         }
-        try parseDirectives(isConst: false)
-        try parseSelectionSet(of: node)
+        try parseDirectives(isConst: false, &at)
+        at = try parseSelectionSet(of: node, from: at)
     }
 
     /// VariableDefinition :: Description? Variable `:` Type DefaultValue? Directives[Const]?
-    private mutating func parseVariableDefinition() throws(SyntaxFailure) {
-        let node = open(.variableDefinition)
-        _ = try parseDescription()
-        let variable = open(.variable)
-        try expect("$")
-        let name = try takeName()
-        nodes[variable].setName(name)
-        nodes[node].setName(name)
+    private mutating func parseVariableDefinition(_ at: inout Cursor) throws(SyntaxFailure) {
+        let node = open(.variableDefinition, at)
+        _ = try parseDescription(&at)
+        let variable = open(.variable, at)
+        try expect("$", &at)
+        try parseName(of: variable, &at)
         close(variable)
-        try expect(":")
-        try parseTypeReference()
-        if try skip("=") { try parseValue(isConst: true) }
-        try parseDirectives(isConst: true)
+        nodes[node].setName(nodes[variable].numberedName)
+        try expect(":", &at)
+        try parseTypeReference(&at)
+        if try skip("=", &at) { try parseValue(isConst: true, &at) }
+        try parseDirectives(isConst: true, &at)
         close(node)
     }
 
@@ -75,88 +76,121 @@ extension Parser {
     ///
     /// It is the last part of a definition, which ends with it.
     @inline(never)
-    private mutating func parseSelectionSet(of definition: Nodes.Place) throws(SyntaxFailure) {
-        try openSelectionSet(of: definition)
-        repeat {
-            let selection = open(.field)
-            let hasSelectionSet =
-                isAt(".") ? try parseFragment(selection) : try parseField(selection)
-            if hasSelectionSet {
-                try openSelectionSet(of: selection)
+    private mutating func parseSelectionSet(
+        of definition: Nodes.Place, from cursor: Cursor
+    ) throws(SyntaxFailure) -> Cursor {
+        var at = cursor
+        try openSelectionSet(of: definition, &at)
+        while true {
+            if !at.isAtLetter { settle(&at) }
+            if at.isAt(".") {
+                let (fragment, isInline) = try parseFragment(&at)
+                if isInline {
+                    try openSelectionSet(of: fragment, &at)
+                    continue
+                }
             } else {
-                close(selection)
-                while nodes.innermost != Nodes.outside, try skip("}") { closeSelectionSet() }
+                var field: Nodes.Place
+                repeat { field = try parseField(&at) } while at.isAtLetter
+                if at.isAt("{") {
+                    try openSelectionSet(of: field, &at)
+                    continue
+                }
             }
-        } while nodes.innermost != Nodes.outside
+            while at.isAt("}") {
+                if try closeSelectionSet(&at) { return at }
+            }
+        }
     }
 
-    @inline(__always)
-    private mutating func openSelectionSet(of owner: Nodes.Place) throws(SyntaxFailure) {
-        guard isAt("{") else { throw expected("\"{\"") }
-        try descend()
-        nodes.enter(owner)
-        nodes.enter(open(.selectionSet))
-        try advance()
+    @inline(always)
+    private mutating func openSelectionSet(
+        of owner: Nodes.Place, _ at: inout Cursor
+    ) throws(SyntaxFailure) {
+        guard at.isAt("{") else { throw expected("\"{\"", at) }
+        try descend(at)
+        nodes.enterSelectionSet(of: owner, start: at.start)
+        try step(&at)
     }
 
     /// Ends a selection set with the definition, field or fragment that it belongs to.
-    @inline(__always)
-    private mutating func closeSelectionSet() {
-        close(nodes.leave())
-        close(nodes.leave())
+    ///
+    /// - Returns: whether that is the definition.
+    @inline(always)
+    private mutating func closeSelectionSet(_ at: inout Cursor) throws(SyntaxFailure) -> Bool {
+        nodes.leaveSelectionSet(end: at.start &+ 1)
         ascend()
+        try advance(&at)
+        return nodes.innermost == Nodes.outside
     }
 
     /// Field :: Alias? Name Arguments? Directives? SelectionSet?
     ///
-    /// - Returns: whether the selection set follows, which is still to be read.
-    @inline(__always)
-    private mutating func parseField(_ field: Nodes.Place) throws(SyntaxFailure) -> Bool {
-        let name = try takeName()
-        nodes[field].setName(name)
-        if isAt(":") { try parseAlias(name, of: field) }
-        if isAt("(") { try parseArguments(isConst: false) }
-        if isAt("@") { try parseDirectives(isConst: false) }
-        return isAt("{")
-    }
-
-    /// Reads on behind what turns out to be the alias of an open field, its first child.
-    private mutating func parseAlias(
-        _ name: NumberedName, of field: Nodes.Place
-    ) throws(SyntaxFailure) {
-        let alias = nodes.open(.alias, start: name.start)
-        nodes[alias].setName(name)
-        close(alias)
-        try advance()
-        try parseName(of: field)
-    }
-
-    /// Arguments :: `(` Argument+ `)`
-    private mutating func parseArguments(isConst: Bool) throws(SyntaxFailure) {
-        try many("(", ")") { parser throws(SyntaxFailure) in
-            try parser.parseArgument(isConst: isConst)
+    /// The selection set is still to be read.
+    @inline(always)
+    private mutating func parseField(_ at: inout Cursor) throws(SyntaxFailure) -> Nodes.Place {
+        guard let token = at.name else { throw expected("Name", at) }
+        let name = number(of: token, at)
+        let field = nodes.append(.field, name, start: token.start, end: token.end)
+        try step(&at, behind: token.end)
+        // Most are only their names, and followed by others.
+        if at.isAtLetter { return field }
+        settle(&at)
+        if at.isAt(":") {
+            _ = nodes.append(.alias, name, start: token.start, end: token.end)
+            try step(&at)
+            let name = try expectName(&at)
+            nodes[field].setName(number(of: name, at))
+            try advance(&at, behind: name.end)
+            close(field)
         }
+        if at.isAt("(") {
+            at = try parseArguments(isConst: false, from: at)
+            close(field)
+        }
+        if at.isAt("@") {
+            at = try parseDirectives(isConst: false, from: at)
+            close(field)
+        }
+        return field
     }
 
-    /// Argument :: Name `:` Value
-    @inline(__always)
-    private mutating func parseArgument(isConst: Bool) throws(SyntaxFailure) {
-        let node = open(.argument)
-        try parseName(of: node)
-        try expect(":")
-        try parseValue(isConst: isConst)
-        close(node)
+    /// Arguments :: `(` Argument+ `)`; Argument :: Name `:` Value
+    @inline(never)
+    private mutating func parseArguments(
+        isConst: Bool, from cursor: Cursor
+    ) throws(SyntaxFailure) -> Cursor {
+        var at = cursor
+        try step(&at)
+        repeat {
+            let argument = try stepOverName(.argument, &at)
+            try stepOver(":", &at)
+            try parseValue(isConst: isConst, &at)
+            close(argument)
+        } while !at.isAt(")")
+        try advance(&at)
+        return at
     }
 
     /// Directives :: Directive+; Directive :: `@` Name Arguments?
-    mutating func parseDirectives(isConst: Bool) throws(SyntaxFailure) {
-        while isAt("@") {
-            let node = open(.directive)
-            try advance()
-            try parseName(of: node)
-            if isAt("(") { try parseArguments(isConst: isConst) }
-            close(node)
+    @inline(never)
+    private mutating func parseDirectives(
+        isConst: Bool, from cursor: Cursor
+    ) throws(SyntaxFailure) -> Cursor {
+        var at = cursor
+        while at.isAt("@") {
+            let directive = open(.directive, at)
+            try step(&at)
+            try parseName(of: directive, &at)
+            if at.isAt("(") { at = try parseArguments(isConst: isConst, from: at) }
+            close(directive)
         }
+        return at
+    }
+
+    @inline(always)
+    mutating func parseDirectives(isConst: Bool, _ at: inout Cursor) throws(SyntaxFailure) {
+        if at.isAt("@") { at = try parseDirectives(isConst: isConst, from: at) }
     }
 
     /// FragmentSpread :: `...` FragmentName Directives?
@@ -164,40 +198,54 @@ extension Parser {
     /// InlineFragment :: `...` TypeCondition? Directives? SelectionSet
     ///
     /// - Returns: whether it is an inline fragment, whose selection set is still to be read.
-    private mutating func parseFragment(_ node: Nodes.Place) throws(SyntaxFailure) -> Bool {
-        try advanceOverSpread()
-        let name = lexer.name
+    @inline(always)
+    private mutating func parseFragment(
+        _ at: inout Cursor
+    ) throws(SyntaxFailure) -> (Nodes.Place, isInline: Bool) {
+        let start = at.start
+        try stepOverSpread(&at)
+        if !at.isAtLetter { settle(&at) }
+        let name = at.name
         if let name, !name.isKeyword("on") {
-            nodes[node].kind = .fragmentSpread
-            nodes[node].setName(try take(name))
-            try parseDirectives(isConst: false)
-            return false
+            let spread = try stepOver(name, .fragmentSpread, start: start, &at)
+            settle(&at)
+            if at.isAt("@") {
+                at = try parseDirectives(isConst: false, from: at)
+                close(spread)
+            }
+            return (spread, false)
         }
-        nodes[node].kind = .inlineFragment
-        if let on = name { try parseTypeCondition(on) }
-        try parseDirectives(isConst: false)
-        return true
+        let fragment = nodes.open(.inlineFragment, start: start)
+        if let on = name { try parseTypeCondition(on, &at) }
+        try parseDirectives(isConst: false, &at)
+        return (fragment, true)
     }
 
     /// TypeCondition :: `on` NamedType
-    private mutating func parseTypeCondition(_ on: NameToken) throws(SyntaxFailure) {
-        try advance(over: on)
-        try parseNamed(.namedType)
+    @inline(always)
+    private mutating func parseTypeCondition(
+        _ on: NameToken, _ at: inout Cursor
+    ) throws(SyntaxFailure) {
+        try step(&at, behind: on.end)
+        _ = try stepOverName(.namedType, &at)
+        settle(&at)
     }
 
     /// FragmentDefinition ::
     /// Description? `fragment` FragmentName TypeCondition Directives? SelectionSet
     ///
     /// The keyword was read.
-    private mutating func parseFragmentDefinition(_ node: Nodes.Place) throws(SyntaxFailure) {
+    private mutating func parseFragmentDefinition(
+        _ node: Nodes.Place, _ at: inout Cursor
+    ) throws(SyntaxFailure) {
         nodes[node].kind = .fragmentDefinition
-        guard let name = lexer.name else { throw expected("Name") }
-        guard !name.isKeyword("on") else { throw unexpected() }
-        nodes[node].setName(try take(name))
-        try expectKeyword("on")
-        try parseNamed(.namedType)
-        try parseDirectives(isConst: false)
-        try parseSelectionSet(of: node)
+        let name = try expectName(&at)
+        guard !name.isKeyword("on") else { throw unexpected(at) }
+        try parseName(of: node, &at)
+        guard let on = at.name, on.isKeyword("on") else { throw expected("\"on\"", at) }
+        try parseTypeCondition(on, &at)
+        try parseDirectives(isConst: false, &at)
+        at = try parseSelectionSet(of: node, from: at)
     }
 }
 

@@ -3,22 +3,35 @@ extension Parser {
     /// EnumValue | ListValue[?Const] | ObjectValue[?Const]
     ///
     /// Spec: https://spec.graphql.org/September2025/#Value
-    mutating func parseValue(isConst: Bool) throws(SyntaxFailure) {
-        let outside = nodes.innermost
-        repeat {
-            switch lexer.first {
-            case UInt8(ascii: "["): try openBracket(.list)
-            case UInt8(ascii: "{"): try openBracket(.object)
-            default: try parseLeafValue(isConst: isConst)
-            }
-            while nodes.innermost != outside, try !isAtNextValue() {}
-        } while nodes.innermost != outside
+    @inline(always)
+    mutating func parseValue(isConst: Bool, _ at: inout Cursor) throws(SyntaxFailure) {
+        if try parseLeafValue(isConst: isConst, &at) { return }
+        at = try parseNestedValue(isConst: isConst, from: at)
     }
 
-    private mutating func openBracket(_ kind: NodeKind) throws(SyntaxFailure) {
-        try descend()
-        nodes.enter(open(kind))
-        try advance()
+    /// A list or an object, with all that is in it.
+    @inline(never)
+    private mutating func parseNestedValue(
+        isConst: Bool, from cursor: Cursor
+    ) throws(SyntaxFailure) -> Cursor {
+        var at = cursor
+        let outside = nodes.innermost
+        repeat {
+            if try !parseLeafValue(isConst: isConst, &at) {
+                try openBracket(at.isAt("[") ? .list : .object, &at)
+            }
+            while nodes.innermost != outside, try !isAtNextValue(&at) {}
+        } while nodes.innermost != outside
+        return at
+    }
+
+    @inline(always)
+    private mutating func openBracket(
+        _ kind: NodeKind, _ at: inout Cursor
+    ) throws(SyntaxFailure) {
+        try descend(at)
+        nodes.enter(open(kind, at))
+        try advance(&at)
     }
 
     /// Closes the innermost list, object or object field where it ends.
@@ -30,34 +43,46 @@ extension Parser {
     /// ObjectField[Const] :: Name `:` Value[?Const]
     ///
     /// - Returns: whether it goes on, with a value.
-    private mutating func isAtNextValue() throws(SyntaxFailure) -> Bool {
+    @inline(always)
+    private mutating func isAtNextValue(_ at: inout Cursor) throws(SyntaxFailure) -> Bool {
         let kind = nodes[nodes.innermost].kind
         if kind == .objectField {
             close(nodes.leave())
             return false
         }
-        if kind == .list ? try skip("]") : try skip("}") {
+        if at.isAt(kind == .list ? "]" : "}") {
+            try advance(&at)
             close(nodes.leave())
             ascend()
             return false
         }
         if kind == .object {
-            let field = open(.objectField)
-            try parseName(of: field)
-            try expect(":")
+            let field = try stepOverName(.objectField, &at)
+            try stepOver(":", &at)
             nodes.enter(field)
         }
         return true
     }
 
-    @inline(__always)
-    private mutating func parseLeafValue(isConst: Bool) throws(SyntaxFailure) {
-        switch lexer.first {
-        case UInt8(ascii: "$"): try parseVariable(isConst: isConst)
-        case UInt8(ascii: "\""): try parseString(.string)
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): try parseNumber()
-        default: try parseWord()
+    /// - Returns: false, with nothing read, for a list or an object.
+    @inline(always)
+    private mutating func parseLeafValue(
+        isConst: Bool, _ at: inout Cursor
+    ) throws(SyntaxFailure) -> Bool {
+        if !at.isAtLetter, !at.isAt("\"") { settle(&at) }
+        switch at.first {
+        case UInt8(ascii: "$"):
+            try parseVariable(isConst: isConst, &at)
+        case UInt8(ascii: "\""):
+            try parseString(.string, &at)
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+            try parseNumber(&at)
+        case UInt8(ascii: "["), UInt8(ascii: "{"):
+            return false
+        default:
+            try parseWord(&at)
         }
+        return true
     }
 
     /// BooleanValue :: one of `true` `false`
@@ -65,45 +90,48 @@ extension Parser {
     /// NullValue :: `null`
     ///
     /// EnumValue :: Name but not `true` or `false` or `null`
-    private mutating func parseWord() throws(SyntaxFailure) {
-        guard let name = lexer.name else { throw unexpected() }
-        let node = open(.enumeration)
+    @inline(always)
+    private mutating func parseWord(_ at: inout Cursor) throws(SyntaxFailure) {
+        guard let name = at.name else { throw unexpected(at) }
+        let node: Nodes.Place
         if name.isKeyword("true") {
-            nodes[node].kind = .boolean
-            nodes[node].detail = 1
+            node = open(.boolean, detail: 1, at)
         } else if name.isKeyword("false") {
-            nodes[node].kind = .boolean
+            node = open(.boolean, at)
         } else if name.isKeyword("null") {
-            nodes[node].kind = .null
+            node = open(.null, at)
         } else {
-            nodes[node].setName(try take(name))
-            return close(node)
+            node = open(.enumeration, at)
+            nodes[node].setName(number(of: name, at))
         }
-        try advance(over: name)
+        try advance(&at, behind: name.end)
         close(node)
     }
 
     /// Variable :: `$` Name
-    private mutating func parseVariable(isConst: Bool) throws(SyntaxFailure) {
-        let start = lexer.start
-        let node = open(.variable)
-        try advance()
-        guard isConst else {
-            try parseName(of: node)
-            return close(node)
-        }
-        throw unexpectedVariable(at: start)
+    @inline(always)
+    private mutating func parseVariable(
+        isConst: Bool, _ at: inout Cursor
+    ) throws(SyntaxFailure) {
+        let start = at.start
+        try step(&at)
+        guard !isConst else { throw unexpectedVariable(at: start, at) }
+        let name = try expectName(&at)
+        _ = try stepOver(name, .variable, start: start, &at)
+        settle(&at)
     }
 
     /// The current token is what stands behind a `$` at `start`.
     @inline(never)
-    private mutating func unexpectedVariable(at start: Int) -> SyntaxFailure {
+    private mutating func unexpectedVariable(at start: Int, _ cursor: Cursor) -> SyntaxFailure {
+        var at = cursor
+        settle(&at)
         do throws(SyntaxFailure) {
-            _ = try lexer.text.describeToken(at: lexer.start)
+            _ = try lexer.text.describeToken(at: at.start)
         } catch {
             return error
         }
-        guard let name = lexer.name else {
+        guard let name = at.name else {
             return lexer.text.failure(at: start, "Unexpected \"$\".")
         }
         let text = lexer.text.source.text(start..<name.end)
@@ -115,27 +143,29 @@ extension Parser {
     /// A non-null is no node of its own, for it is known only behind its type.
     ///
     /// Spec: https://spec.graphql.org/September2025/#Type
-    mutating func parseTypeReference() throws(SyntaxFailure) {
+    mutating func parseTypeReference(_ at: inout Cursor) throws(SyntaxFailure) {
         let outside = nodes.innermost
-        while isAt("[") { try openBracket(.listType) }
-        let named = open(.namedType)
-        try parseName(of: named)
-        try closeType(named)
+        while at.isAt("[") { try openBracket(.listType, &at) }
+        let named = open(.namedType, at)
+        try parseName(of: named, &at)
+        try closeType(named, &at)
         while nodes.innermost != outside {
-            try expect("]")
+            try expect("]", &at)
             ascend()
-            try closeType(nodes.leave())
+            try closeType(nodes.leave(), &at)
         }
     }
 
-    private mutating func closeType(_ node: Nodes.Place) throws(SyntaxFailure) {
-        if isAt("!") {
+    private mutating func closeType(
+        _ node: Nodes.Place, _ at: inout Cursor
+    ) throws(SyntaxFailure) {
+        if at.isAt("!") {
             // The type ends before its non-null; only a list needs to know where.
             if nodes[node].kind == .listType {
                 nodes[node].nameStart = Int32(truncatingIfNeeded: lexer.previousEnd)
             }
             nodes[node].detail = 1
-            try advance()
+            try advance(&at)
         }
         close(node)
     }

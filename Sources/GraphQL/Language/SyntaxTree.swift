@@ -10,7 +10,10 @@ final class SyntaxTree: Sendable {
     /// Values of the strings that are not what stands between their quotes: with escapes, and block strings.
     let strings: [String]
 
-    init(source: Source, nodes: consuming Nodes, names: Names, strings: [String]) {
+    init(
+        source: consuming Source, nodes: consuming Nodes, names: consuming Names,
+        strings: consuming [String]
+    ) {
         self.source = source
         self.nodes = nodes
         self.names = names
