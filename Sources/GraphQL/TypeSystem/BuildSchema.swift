@@ -35,6 +35,7 @@ private func checkTypes(_ parts: SchemaParts, _ context: inout ValidationContext
     checkDirectiveDefinitions(parts, &context)
     for type in parts.types {
         checkIsUnreserved(type.name, at: type.definition.range, &context)
+        checkIsNotBuiltIn(type, &context)
         switch type.definition.body {
         case .scalar:
             break
