@@ -3,7 +3,7 @@
 /// - Parameters:
 ///   - conditions: the values of `document.conditionVariables()`.
 ///   - fieldsMax: how many planned fields, all types of abstract places counted.
-/// - Throws: `OPERATION_TOO_COMPLEX` above `fieldsMax`.
+/// - Throws: `OPERATION_TOO_COMPLEX` above `fieldsMax`, `BAD_USER_INPUT` where a condition that is asked for is null.
 func planOperation(
     _ operation: OperationDefinition, of document: Document, schema: Schema,
     resolvers: any ResolverSource, conditions: [String: Bool], fieldsMax: Int
@@ -71,7 +71,7 @@ private struct Planner {
     mutating func plan(
         _ selectionSets: [SelectionSet], for type: TypeDefinition
     ) throws(GraphQLError) {
-        var around = [open(selectionSets, for: type)]
+        var around = [try open(selectionSets, for: type)]
         while let innermost = around.indices.last {
             if var field = around[innermost].field {
                 guard let possible = field.possibleTypes.first else {
@@ -80,7 +80,7 @@ private struct Planner {
                     around[innermost].field = nil
                     continue
                 }
-                let next = open(field.selectionSets, for: possible)
+                let next = try open(field.selectionSets, for: possible)
                 guard let planned = memo[next.key] else {
                     around.append(next)
                     continue
@@ -107,10 +107,10 @@ private struct Planner {
 
     private mutating func open(
         _ selectionSets: [SelectionSet], for type: TypeDefinition
-    ) -> OpenSelection {
+    ) throws(GraphQLError) -> OpenSelection {
         let key = SelectionKey(
             type: ObjectIdentifier(type), selectionSets: selectionSets.map(\.range))
-        let groups = memo[key] == nil ? collector.collect(selectionSets, for: type) : []
+        let groups = memo[key] == nil ? try collector.collect(selectionSets, for: type) : []
         return OpenSelection(key: key, type: type, rest: groups[...])
     }
 
