@@ -253,11 +253,7 @@ struct ResponseCompletion {
 
     private mutating func report(_ error: FieldError, _ field: PlannedField) {
         guard errors.count < errorsMax else { return }
-        errors.append(
-            GraphQLError(
-                error.message,
-                locations: field.selected.locations.map { plan.source.location(at: $0.start) },
-                path: path, extensions: error.extensions))
+        errors.append(plan.error(error, of: field, at: path))
     }
 }
 

@@ -214,13 +214,3 @@ private final class Execution {
             slots: children.slots, errors: children.errors, groups: groups)
     }
 }
-
-extension FieldError {
-    /// An argument that could not be coerced; its place is the field's.
-    convenience init(_ error: GraphQLError) {
-        self.init(
-            error.message,
-            extensions: error.extensions.isEmpty
-                ? [.init("code", .string("BAD_USER_INPUT"))] : error.extensions)
-    }
-}

@@ -28,10 +28,22 @@ public final class FieldError: Error, Sendable {
     /// A sentence for a person.
     public let message: String
     public let extensions: [Value.Member]
+    /// Where it went wrong, when that is not the field: in one of its arguments. Empty for the field.
+    let locations: [SourceLocation]
 
     public init(_ message: String, extensions: [Value.Member] = []) {
         self.message = message
         self.extensions = extensions
+        locations = []
+    }
+
+    /// An argument that could not be coerced.
+    init(_ error: GraphQLError) {
+        message = error.message
+        extensions =
+            error.extensions.isEmpty
+            ? [.init("code", .string("BAD_USER_INPUT"))] : error.extensions
+        locations = error.locations
     }
 }
 
