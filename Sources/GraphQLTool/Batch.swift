@@ -89,8 +89,7 @@ struct Batch {
 
     private mutating func schema(_ text: String) throws(RequestErrors) -> Schema {
         if let known = schemas[text] { return try known.get() }
-        let document = try document(text)
-        let schema = Result { () throws(RequestErrors) in try buildSchema(document) }
+        let schema = Result { () throws(RequestErrors) in try buildSchema(Source(text)) }
         if schemas.count >= Self.schemasMax { schemas.removeAll() }
         schemas[text] = schema
         return try schema.get()
