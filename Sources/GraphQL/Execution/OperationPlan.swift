@@ -95,7 +95,7 @@ public struct SelectedField: Sendable {
     /// Where the field stands; several places when selections were merged.
     let locations: [SourceRange]
     let arguments: PlannedArguments
-    public let resolver: FieldResolver?
+    public let resolver: FieldResolver
 
     public var name: String { definition.name }
 
