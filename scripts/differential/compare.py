@@ -230,7 +230,7 @@ class Schema:
         wrong = {re.match(r'(.*) has invalid default value', message)[1] for message, _ in found if 'invalid default' in message}
         if wrong:
             # What has no default that is a value counts there as required.
-            expected, found = (without(counted, 'includes required argument|Required .* cannot be deprecated')
+            expected, found = (without(counted, 'includes required argument|Required .* cannot be deprecated|cannot have a default value')
                                for counted in (expected, found))
         # There a default is wrong, too, where it uses another that is.
         if not expected and not (wrong and wrong <= wrong_defaults(document)) and wrong_defaults(document) != wrong:
@@ -245,7 +245,15 @@ class Schema:
             expected, found = (without(counted, 'is required, but it was not provided') for counted in (expected, found))
         found = without(found, 'must not be deprecated.$|must not reference itself, directly|provided a finite value|'
                         'All root types must be different')
+        expected, found = rings(expected), rings(found)
         return None if expected == found else (expected - found, found - expected)
+
+
+def rings(errors):
+    """Cycles by their fields: a OneOf on the way to one decides where it is said to begin."""
+    return collections.Counter(
+        ('cycle', tuple(sorted(places))) if 'series of non-null fields' in message else (message, places)
+        for message, places in errors.elements())
 
 
 def wrong_defaults(document):
