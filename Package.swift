@@ -7,6 +7,7 @@ import PackageDescription
 let package = Package(
     name: "bookplate",
     products: [
+        .library(name: "GraphQL", targets: ["GraphQL"]),
         .executable(name: "bookplate", targets: ["BookplateServer"]),
         .executable(name: "bookplate-admin", targets: ["Admin"]),
         .executable(name: "bookplate-imager", targets: ["Imager"]),

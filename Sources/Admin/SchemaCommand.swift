@@ -44,13 +44,7 @@ struct SchemaCommand: ParsableCommand {
         func run() throws {
             let text = try text()
             let old = try SchemaCommand.schema(file) { () throws(RequestErrors) in
-                let document: Document
-                do throws(GraphQLError) {
-                    document = try GraphQL.parse(Source(text), limits: .trusted)
-                } catch {
-                    throw RequestErrors([error])
-                }
-                return try buildSchema(document)
+                try buildSchema(Source(text))
             }
             let changes = compareSchemas(old, try SchemaCommand.served())
             let ordered = SchemaChange.Severity.allCases.flatMap { severity in

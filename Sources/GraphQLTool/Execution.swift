@@ -10,5 +10,6 @@ func executeOverJSON(
         schema: schema, resolvers: JSONResolvers(schema: schema), limits: .trusted)
     let document = try cache.document(Array(source.utf8))
     let (plan, values, _) = try document.plan(operationName: operationName, variables: variables)
-    return await execute(plan, variables: values, root: JSONBatch([root]), context: NoContext())
+    return await execute(
+        plan, variables: values, root: JSONBatch([root]), context: NoContext(), errorsMax: .max)
 }

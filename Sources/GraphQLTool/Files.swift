@@ -19,6 +19,11 @@ func write(_ bytes: [UInt8], to stream: Stream) {
             let count = Glibc.write(stream.rawValue, rest.baseAddress, rest.count)
             if count < 0 {
                 if errno == EINTR { continue }
+                if errno != EPIPE, stream != .standardError {
+                    write(
+                        "graphql-tool: cannot write: \(String(cString: strerror(errno)))\n",
+                        to: .standardError)
+                }
                 exit(1)
             }
             written += count
@@ -41,5 +46,52 @@ func readFile(_ path: String) -> [UInt8]? {
             return nil
         }
         bytes += buffer[..<count]
+    }
+}
+
+/// The lines of standard input, each as soon as it is there. Lines of nothing but white space are left out.
+struct InputLines {
+    private var buffer: [UInt8] = []
+    /// Where the next line starts in the buffer, and up to where there is no line break.
+    private var start = 0
+    private var searched = 0
+    private var isAtEnd = false
+
+    /// Without its line break; nil at the end of the input.
+    mutating func next() -> [UInt8]? {
+        while true {
+            let line: ArraySlice<UInt8>
+            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                line = buffer[start..<end]
+                start = end + 1
+            } else if isAtEnd {
+                guard start < buffer.count else { return nil }
+                line = buffer[start...]
+                start = buffer.count
+            } else {
+                fill()
+                continue
+            }
+            searched = start
+            if line.contains(where: { !Self.isWhiteSpace($0) }) { return Array(line) }
+        }
+    }
+
+    private mutating func fill() {
+        buffer.removeSubrange(..<start)
+        start = 0
+        searched = buffer.count
+        let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 16) { chunk, count in
+            repeat {
+                count = read(Stream.standardInput.rawValue, chunk.baseAddress, chunk.count)
+            } while count < 0 && errno == EINTR
+            count = max(count, 0)
+        }
+        buffer += chunk
+        isAtEnd = chunk.isEmpty
+    }
+
+    private static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
     }
 }

@@ -9,12 +9,13 @@ import re
 import subprocess
 import sys
 
-from graphql import (GraphQLError, build_ast_schema, build_schema, execute, introspection_from_schema, parse, print_ast,
-                     validate, validate_schema)
+from graphql import (GraphQLError, Undefined, build_ast_schema, build_schema, execute, introspection_from_schema,
+                     is_input_object_type, parse, print_ast, type_from_ast, validate, validate_schema, value_from_ast)
 from graphql.language import REMOVE, Visitor, ast as nodes, visit
 from graphql.validation.validate import validate_sdl
 
 from documents import FIELDS, INPUTS, SCHEMA, Documents, damaged
+from generic import Answers, Operations
 from lexical import Lexical
 from schemas import Schemas
 
@@ -39,6 +40,9 @@ def words(message):
     """Messages of both in one form: graphql-core quotes as Python does."""
     message = message.replace("'", '"').replace('None', 'null')
     message = message.replace('True', 'true').replace('False', 'false').replace('to be a mapping', 'to be an object')
+    message = message.replace('{"$error":"No."}', '<exception GraphQLError>')
+    # How a program would tell the type of a value is not for JSON.
+    message = re.sub(r'(^Abstract type .* at runtime for field "[^"]*").*', r'\1', message)
     # The value of a variable reads as JavaScript writes objects, not as Python does.
     while re.search(r'\{"\w+": ', message):
         message = re.sub(r'\{("\w+": [^{}]*)\}', lambda match: '{ %s }' % re.sub(r'"(\w+)": ', r'\1: ', match[1]),
@@ -167,13 +171,13 @@ def first_difference(left, right, path=''):
 class Validate:
     def __init__(self, tool):
         self.tool = tool
-        self.schema = build_schema(SCHEMA)
+        self.sdl, self.schema = SCHEMA, build_schema(SCHEMA)
 
     def document(self, seed):
         return Documents(seed, errors=random.Random(seed).choice([0, 0.01, 0.03, 0.1])).document()
 
     def differences(self, source):
-        answer = self.tool.ask(op='validate', schema=SCHEMA, source=source)
+        answer = self.tool.ask(op='validate', schema=self.sdl, source=source)
         assert 'phase' not in answer, answer
         try:
             expected = core_errors(source, validate(self.schema, parse(source)))
@@ -181,8 +185,10 @@ class Validate:
             # graphql-core evaluates @skip and @include of subscriptions, even of the wrong type.
             return None
         found = tool_errors(answer['errors'])
-        if any('cannot condition on non composite type' in message for message, _ in found):
-            # graphql-core compares a fragment with itself where its type is unknown and it spreads itself.
+        if any(re.search('cannot condition on non composite type|Field "__typename" must not have a selection', message)
+               for message, _ in found):
+            # graphql-core compares a fragment with itself where its type is unknown and it spreads itself, and a selection
+            # of __typename with a fragment once where another is compared again.
             expected, found = (without(counted, 'Fields "__typename" conflict') for counted in (expected, found))
         # graphql-core, like graphql-js, does not see the variable where the OneOf is non-null, as items of lists may be.
         oneof = 'must be non-nullable to be used for OneOf'
@@ -191,7 +197,14 @@ class Validate:
         if any('must not use `@skip`' in message for message, _ in found):
             # New in September 2025; graphql-core 3.2 evaluates the directives instead.
             expected, found = (without(counted, 'Subscription') for counted in (expected, found))
+        expected, found = told_briefly(expected), told_briefly(found)
         return None if expected == found else (expected - found, found - expected)
+
+
+def told_briefly(errors):
+    """graphql-core tells a part of what conflicts in one place."""
+    return collections.Counter(
+        (key if len(key[0]) < 1000 and len(key[1]) < 40 else key[0][:900] for key in errors.elements()))
 
 
 class Schema:
@@ -214,6 +227,15 @@ class Schema:
                 return None if found else ('an error', 'none')
         expected = core_errors(source, errors)
         # Of September 2025, and not in graphql-core 3.2.
+        wrong = {re.match(r'(.*) has invalid default value', message)[1] for message, _ in found if 'invalid default' in message}
+        if wrong:
+            # What has no default that is a value counts there as required.
+            expected, found = (without(counted, 'includes required argument|Required .* cannot be deprecated|cannot have a default value')
+                               for counted in (expected, found))
+        # There a default is wrong, too, where it uses another that is.
+        if not expected and not (wrong and wrong <= wrong_defaults(document)) and wrong_defaults(document) != wrong:
+            return wrong_defaults(document), wrong
+        found = without(found, 'has invalid default value|Invalid circular reference. The default value')
         if any('must be nullable' in message for message, _ in found):
             # A OneOf with a non-null field is wrong already, and is no cycle where another field can be given.
             expected, found = (without(counted, 'series of non-null fields') for counted in (expected, found))
@@ -223,7 +245,38 @@ class Schema:
             expected, found = (without(counted, 'is required, but it was not provided') for counted in (expected, found))
         found = without(found, 'must not be deprecated.$|must not reference itself, directly|provided a finite value|'
                         'All root types must be different')
+        expected, found = rings(expected), rings(found)
         return None if expected == found else (expected - found, found - expected)
+
+
+def rings(errors):
+    """Cycles by their fields: a OneOf on the way to one decides where it is said to begin."""
+    return collections.Counter(
+        ('cycle', tuple(sorted(places))) if 'series of non-null fields' in message else (message, places)
+        for message, places in errors.elements())
+
+
+def wrong_defaults(document):
+    """The places of a document's default values that are no values of their types."""
+    schema = build_ast_schema(document, assume_valid_sdl=True)
+    wrong = set()
+
+    def check(place, input_):
+        value = input_.ast_node and input_.ast_node.default_value
+        if value and value_from_ast(value, input_.type) is Undefined:
+            wrong.add(place)
+
+    for directive in schema.directives:
+        for name, argument in directive.args.items():
+            check('@%s(%s:)' % (directive.name, name), argument)
+    for type_ in schema.type_map.values():
+        for name, field in getattr(type_, 'fields', {}).items():
+            if is_input_object_type(type_):
+                check('%s.%s' % (type_.name, name), field)
+                continue
+            for argument_name, argument in field.args.items():
+                check('%s.%s(%s:)' % (type_.name, name, argument_name), argument)
+    return wrong
 
 
 class Execute:
@@ -231,7 +284,7 @@ class Execute:
 
     def __init__(self, tool):
         self.tool = tool
-        self.schema = build_schema(SCHEMA)
+        self.sdl, self.schema = SCHEMA, build_schema(SCHEMA)
 
     def document(self, seed):
         self.seed = seed
@@ -240,14 +293,11 @@ class Execute:
     def differences(self, source):
         if source is None:
             return None
-        values = Values(self.seed)
         document = parse(source)
         operation = next(d for d in document.definitions if isinstance(d, nodes.OperationDefinitionNode))
         name = operation.name.value if operation.name else None
-        variables = values.variables(operation)
-        root = values.object({'query': 'Query', 'mutation': 'Mutation', 'subscription': 'Subscription'}[
-            operation.operation.value], 0)
-        answer = self.tool.ask(op='execute', schema=SCHEMA, source=source, operationName=name, variables=variables,
+        variables, root = self.given(operation)
+        answer = self.tool.ask(op='execute', schema=self.sdl, source=source, operationName=name, variables=variables,
                                root=root)
         result = execute(self.schema, document, raised(root), operation_name=name, variable_values=variables)
         expected = self.errors(source, result.errors or [])
@@ -260,6 +310,11 @@ class Execute:
         if json.dumps(whole(result.data)) != json.dumps(answer.get('data')):
             return json.dumps(result.data), json.dumps(answer.get('data'))
         return None
+
+    def given(self, operation):
+        values = Values(self.seed)
+        return values.variables(operation), values.object({
+            'query': 'Query', 'mutation': 'Mutation', 'subscription': 'Subscription'}[operation.operation.value], 0)
 
     @staticmethod
     def errors(source, errors):
@@ -391,13 +446,14 @@ class Introspect:
         answer = self.tool.ask(op='introspect', schema=source)
         if 'data' not in answer:
             # Rules of September 2025 that graphql-core 3.2 does not have.
-            return None if all(re.search('must not be deprecated|reference itself|finite value', e['message'])
+            return None if all(re.search('must not be deprecated|reference itself|references itself|finite value|invalid default value',
+                                         e['message'])
                                for e in answer['errors']) else (
                 'a schema', answer['errors'])
         expected = introspection_from_schema(build_schema(source), specified_by_url=True, directive_is_repeatable=True,
                                              schema_description=True, input_value_deprecation=True,
                                              input_object_one_of=True)
-        left, right = self.comparable(expected['__schema']), self.comparable(answer['data']['__schema'])
+        left, right = (plain_defaults(self.comparable(side['__schema'])) for side in (expected, answer['data']))
         return None if left == right else first_difference(left, right)
 
     @staticmethod
@@ -420,8 +476,72 @@ class Introspect:
                 'directives': sorted(directives, key=lambda d: d['name'])}
 
 
+def plain_defaults(value):
+    """Input objects as they are written, or with the defaults of their fields: both are right as default values."""
+    if isinstance(value, list):
+        return [plain_defaults(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: inner.split('{')[0] if key == 'defaultValue' and inner else plain_defaults(inner)
+            for key, inner in value.items()}
+
+
+class AnySchema:
+    """Schemas that are right, one for twenty documents."""
+
+    def __init__(self):
+        self.number, self.sdl, self.schema = None, None, None
+
+    def of(self, seed):
+        if seed // 20 != self.number:
+            self.number = seed // 20
+            self.sdl = Schemas(self.number, errors=0).document()
+            document = parse(self.sdl)
+            self.schema = None if validate_sdl(document) else build_ast_schema(document)
+            if self.schema and validate_schema(self.schema):
+                self.schema = None
+        return self.sdl, self.schema
+
+
+class ValidateAny(Validate):
+    """Operations on any schema, right and wrong."""
+
+    def __init__(self, tool):
+        self.tool, self.schemas = tool, AnySchema()
+
+    def document(self, seed):
+        self.sdl, self.schema = self.schemas.of(seed)
+        errors = random.Random(seed).choice([0, 0.01, 0.03, 0.1])
+        return Operations(self.schema, seed, errors).document() if self.schema else None
+
+    def differences(self, source):
+        if source is None or 'phase' in self.tool.ask(op='validate', schema=self.sdl, source='{ __typename }'):
+            # A schema that September 2025 refuses and graphql-core 3.2 does not.
+            return None
+        return super().differences(source)
+
+
+class ExecuteAny(Execute):
+    """Operations on any schema, introspection among them, over random JSON."""
+
+    def __init__(self, tool):
+        self.tool, self.schemas = tool, AnySchema()
+
+    def document(self, seed):
+        self.seed = seed
+        self.sdl, self.schema = self.schemas.of(seed)
+        if not self.schema or 'phase' in self.tool.ask(op='validate', schema=self.sdl, source='{ __typename }'):
+            return None
+        return repaired(Operations(self.schema, seed).document(), self.schema)
+
+    def given(self, operation):
+        answers = Answers(self.schema, self.seed, random.Random(self.seed).choice([0, 0.02, 0.05]))
+        return (answers.variables(operation.variable_definitions, lambda node: type_from_ast(self.schema, node)),
+                answers.root(operation.operation.value))
+
+
 KINDS = {'lex': Lex, 'parse': Parse, 'print': Print, 'validate': Validate, 'schema': Schema, 'introspect': Introspect,
-         'execute': Execute}
+         'execute': Execute, 'validate-any': ValidateAny, 'execute-any': ExecuteAny}
 
 
 def main():

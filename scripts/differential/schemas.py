@@ -3,7 +3,7 @@
 from chance import Chance
 
 SCALARS = ['Int', 'Float', 'String', 'Boolean', 'ID']
-LOCATIONS = ['FIELD', 'QUERY', 'FIELD_DEFINITION', 'ARGUMENT_DEFINITION', 'OBJECT', 'ENUM_VALUE', 'INPUT_OBJECT',
+LOCATIONS = ['FIELD', 'QUERY', 'MUTATION', 'FRAGMENT_SPREAD', 'INLINE_FRAGMENT', 'FRAGMENT_DEFINITION', 'VARIABLE_DEFINITION', 'FIELD_DEFINITION', 'ARGUMENT_DEFINITION', 'OBJECT', 'ENUM_VALUE', 'INPUT_OBJECT',
              'INPUT_FIELD_DEFINITION', 'SCALAR', 'SCHEMA', 'UNION', 'INTERFACE', 'ENUM']
 
 
@@ -83,7 +83,7 @@ class Schemas(Chance):
                 type_ = self.input_type()
                 if one and not self.wrong():
                     type_ = type_.rstrip('!')
-                default = '' if one and not self.wrong() else self.default(type_)
+                default = '' if one and not self.wrong() else self.default(type_, name)
                 fields.append('%sg%d: %s%s%s' % (self.description(), i, type_, default, self.applied('INPUT_FIELD_DEFINITION')))
             parts.append('input %s%s%s { %s }' % (name, ' @oneOf' if one else '', self.applied('INPUT_OBJECT'), ' '.join(fields)))
         for name in self.scalars:
@@ -149,7 +149,7 @@ class Schemas(Chance):
         return text * 2 if self.wrong() else text
 
     def description(self):
-        return '"about" ' if self.chance(0.05) else ''
+        return self.pick(['"about" ', '"""\n  about\n    this\n""" ', '"" ', '"\\u{1F4D6} \\\\" ']) if self.chance(0.05) else ''
 
     def wrap(self, name):
         roll = self.random.random()
@@ -168,8 +168,12 @@ class Schemas(Chance):
             names = self.objects + ['Nope', 'In']
         return self.wrap(self.pick(names))
 
-    def default(self, type_):
-        return ' = ' + self.literal(type_) if self.chance(0.15) and type_.strip('[]!') not in self.inputs else ''
+    def default(self, type_, within=None):
+        """Those of input fields leave fields out only of input objects that come later, so that few of them are cycles."""
+        named = type_.strip('[]!')
+        if not self.chance(0.15) or (named in self.inputs and within and named <= within and not self.wrong()):
+            return ''
+        return ' = ' + (self.literal(type_) if not self.wrong() else self.pick(['null', '1', '"s"', '{}', '[]', '[[1]]', '{g0: {}}', 'A9']))
 
     def literal(self, type_):
         if type_.endswith('!'):

@@ -329,11 +329,8 @@ package final class RequestRunner {
     private func refused(_ errors: [GraphQLError]) -> Answer {
         let codes = errors.compactMap(\.code)
         telemetry.refused(codes)
-        var writer = ResponseWriter()
-        writer.append("{\"errors\":")
-        writer.write(errors)
-        writer.append(UInt8(ascii: "}"))
-        var answer = Answer(body: writer.bytes, isRequestError: true, errorCodes: codes)
+        var answer = Answer(
+            body: RequestErrors(errors).body, isRequestError: true, errorCodes: codes)
         answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: errors)
         return answer
     }

@@ -13,13 +13,7 @@ package struct BookplateSchema: Sendable {
     /// - Parameter sdl: the text of `schema.graphql`.
     /// - Throws: every error of the schema; every field without a resolver and resolver without a field.
     package init(sdl: String) throws(RequestErrors) {
-        let document: Document
-        do throws(GraphQLError) {
-            document = try parse(Source(sdl), limits: .trusted)
-        } catch {
-            throw RequestErrors([error])
-        }
-        schema = try buildSchema(document, scalars: Self.scalars)
+        schema = try buildSchema(Source(sdl), scalars: Self.scalars)
         let table = ResolverTable()
         let problems = table.problems(in: schema)
         guard problems.isEmpty else { throw RequestErrors(problems.map { GraphQLError($0) }) }

@@ -183,15 +183,17 @@ struct InputValueCoercion {
                 "Field \"\(shortened(member.name))\" is not defined by type \"\(name)\"."
                     + suggestion(for: member.name, among: type.fields.map(\.name)))
         }
-        if type.isOneOf { try checkOneOf(members, name, at: path, report) }
+        if type.isOneOf { try checkOneOf(members, of: type, name, report) }
     }
 
     /// Spec: https://spec.graphql.org/September2025/#sec-OneOf-Input-Objects
+    ///
+    /// Members that the type does not have were told already, and are none of its keys.
     private func checkOneOf(
-        _ members: [Value.Member], _ name: String, at path: [GraphQLError.PathElement],
-        _ report: Report
+        _ members: [Value.Member], of type: InputObjectType, _ name: String, _ report: Report
     ) throws(TooManyErrors) {
-        guard let only = members.first, members.count == 1 else {
+        let keys = members.filter { type.field(named: $0.name) != nil }
+        guard let only = keys.first, keys.count == 1 else {
             return try report(
                 path, .object(members),
                 "Exactly one key must be specified for OneOf type \"\(name)\".")

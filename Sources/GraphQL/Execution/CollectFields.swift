@@ -5,13 +5,15 @@
 struct FieldCollector {
     let schema: Schema
     let fragments: FragmentTable
-    /// Values of the variables that `@skip` and `@include` name.
+    /// Values of the variables that `@skip` and `@include` name; those that are null are absent.
     let conditions: [String: Bool]
+    private let source: Source
     private let tree: SyntaxTree
     private var keys = NameSet()
     private var visitedFragments = NameSet()
 
     init(_ document: Document, schema: Schema, conditions: [String: Bool]) {
+        source = document.source
         tree = document.tree
         fragments = FragmentTable(document)
         self.schema = schema
@@ -26,7 +28,10 @@ struct FieldCollector {
         var fields: [Field] { [first] + others }
     }
 
-    mutating func collect(_ selectionSets: [SelectionSet], for type: TypeDefinition) -> [Group] {
+    /// - Throws: `BAD_USER_INPUT` where the variable of a `@skip` or `@include` is null.
+    mutating func collect(
+        _ selectionSets: [SelectionSet], for type: TypeDefinition
+    ) throws(GraphQLError) -> [Group] {
         var groups: [Group] = []
         keys.removeAll(namesCount: tree.names.count)
         visitedFragments.removeAll(namesCount: tree.names.count)
@@ -39,7 +44,9 @@ struct FieldCollector {
             }
             switch selection {
             case .field(let field):
-                guard field.isPlain || isIncluded(field.directives) else { continue }
+                if !field.isPlain {
+                    guard try isIncluded(field.directives) else { continue }
+                }
                 if let position = keys.position(of: field.responseKeyID) {
                     groups[position].others.append(field)
                 } else {
@@ -47,13 +54,13 @@ struct FieldCollector {
                     groups.append(Group(first: field))
                 }
             case .fragmentSpread(let spread):
-                guard isIncluded(spread.directives), visitedFragments.insert(spread.nameID),
+                guard try isIncluded(spread.directives), visitedFragments.insert(spread.nameID),
                     let fragment = fragments[spread.nameID],
                     applies(fragment.typeCondition.value, to: type)
                 else { continue }
                 sets.append(fragment.selectionSet.selections.makeIterator())
             case .inlineFragment(let fragment):
-                guard isIncluded(fragment.directives) else { continue }
+                guard try isIncluded(fragment.directives) else { continue }
                 if let condition = fragment.typeCondition?.value, !applies(condition, to: type) {
                     continue
                 }
@@ -72,24 +79,33 @@ struct FieldCollector {
         return schema.possibleTypes(of: conditionType).contains { $0 === type }
     }
 
-    private func isIncluded(_ directives: NodeList<Directive>) -> Bool {
+    private func isIncluded(
+        _ directives: NodeList<Directive>
+    ) throws(GraphQLError) -> Bool {
         for directive in directives {
             switch directive.name.value {
-            case "skip" where condition(of: directive) == true: return false
-            case "include" where condition(of: directive) == false: return false
+            case "skip": if try condition(of: directive) == true { return false }
+            case "include": if try condition(of: directive) == false { return false }
             default: continue
             }
         }
         return true
     }
 
-    private func condition(of directive: Directive) -> Bool? {
+    private func condition(of directive: Directive) throws(GraphQLError) -> Bool? {
         guard let value = directive.arguments.first(where: { $0.name.value == "if" })?.value else {
             return nil
         }
         switch value.kind {
         case .boolean(let value): return value
-        case .variable(let name): return conditions[name]
+        case .variable(let name):
+            // A variable that may be null is allowed here where it has a default, and may be given as null all the same.
+            guard let value = conditions[name] else {
+                throw badInput(
+                    "Argument \"if\" of non-null type \"Boolean!\" must not be null.",
+                    locations: [source.location(at: value.range.start)])
+            }
+            return value
         default: return nil
         }
     }

@@ -142,7 +142,10 @@ struct ResponseCompletion {
             switch output.source {
             case .batch:
                 let result = batch.write(field: position, of: object, to: &writer)
-                if case .value = result { continue }
+                if case .value = result {
+                    assert(writer.count > start, "a batch said that it wrote a value, and did not")
+                    continue
+                }
                 reportKey(result, selection.fields[position])
             case .typename:
                 writer.write(selection.type.name)
@@ -253,11 +256,20 @@ struct ResponseCompletion {
 
     private mutating func report(_ error: FieldError, _ field: PlannedField) {
         guard errors.count < errorsMax else { return }
-        errors.append(
-            GraphQLError(
-                error.message,
-                locations: field.selected.locations.map { plan.source.location(at: $0.start) },
-                path: path, extensions: error.extensions))
+        errors.append(plan.error(error, of: field, at: path))
+    }
+}
+
+extension RequestErrors {
+    /// The whole response as JSON: `{"errors": …}`, without `data`, because nothing was executed.
+    ///
+    /// Spec: https://spec.graphql.org/September2025/#sec-Request-Error-Result
+    public var body: [UInt8] {
+        var writer = ResponseWriter()
+        writer.append("{\"errors\":")
+        writer.write(errors)
+        writer.append(UInt8(ascii: "}"))
+        return writer.bytes
     }
 }
 

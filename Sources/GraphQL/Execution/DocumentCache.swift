@@ -87,7 +87,8 @@ public final class CachedDocument {
 
     private struct PlanKey: Hashable {
         let operationName: String?
-        let conditions: [Bool]
+        /// Nil for a variable that is null, or belongs to another operation.
+        let conditions: [Bool?]
     }
 
     private struct CostKey: Hashable {
@@ -135,7 +136,7 @@ public final class CachedDocument {
         for name in conditionVariables { conditions[name] = variables[name]?.boolean }
         let key = PlanKey(
             operationName: operation.name?.value,
-            conditions: conditionVariables.map { conditions[$0] ?? false })
+            conditions: conditionVariables.map { conditions[$0] })
         if let plan = plans[key] { return (plan, variables, cost) }
         do throws(GraphQLError) {
             let plan = try planOperation(

@@ -47,12 +47,11 @@ public struct ExecutionResult: Sendable {
     public var data: ArraySlice<UInt8> { body[dataStart..<body.count - 1] }
 }
 
-/// The one object that the root fields are asked of.
+/// The one object that the root fields are asked of. It has no values of its own: root fields are loaded.
 public final class RootBatch: ObjectBatch {
     public let count = 1
     public init() {}
 
-    /// Root fields are loaded; a leaf without a loader has no value.
     public func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
         .null
     }
@@ -193,7 +192,12 @@ private final class Execution {
         _ children: Children, to frame: Frame, _ position: Int, except started: Set<Int> = [],
         _ ready: inout [(frame: Frame, field: Int)]
     ) {
-        let selections = frame.selection.fields[position].selected.selections
+        let selected = frame.selection.fields[position].selected
+        let selections = selected.selections
+        precondition(
+            children.slots.count >= frame.batch.count,
+            "the loader of \(selected.parentType.name).\(selected.name) gave \(children.slots.count) values "
+                + "for \(frame.batch.count) objects")
         var groups: [LoadedField.Group] = []
         groups.reserveCapacity(children.groups.count)
         for group in children.groups {
@@ -212,15 +216,5 @@ private final class Execution {
         }
         frame.loaded[position] = LoadedField(
             slots: children.slots, errors: children.errors, groups: groups)
-    }
-}
-
-extension FieldError {
-    /// An argument that could not be coerced; its place is the field's.
-    convenience init(_ error: GraphQLError) {
-        self.init(
-            error.message,
-            extensions: error.extensions.isEmpty
-                ? [.init("code", .string("BAD_USER_INPUT"))] : error.extensions)
     }
 }

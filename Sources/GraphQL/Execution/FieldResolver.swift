@@ -7,7 +7,8 @@ public protocol ObjectBatch: AnyObject {
 
     /// Writes the value of the leaf field at position `field` of the batch's selection, for one object.
     ///
-    /// A list of leaves is written whole.
+    /// A list of leaves is written whole. What is written is JSON that the field's type can have: result coercion is the
+    /// batch's, and where the value cannot be coerced, the result is an error.
     func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult
 }
 
@@ -28,16 +29,28 @@ public final class FieldError: Error, Sendable {
     /// A sentence for a person.
     public let message: String
     public let extensions: [Value.Member]
+    /// Where it went wrong, when that is not the field: in one of its arguments. Empty for the field.
+    let locations: [SourceLocation]
 
     public init(_ message: String, extensions: [Value.Member] = []) {
         self.message = message
         self.extensions = extensions
+        locations = []
+    }
+
+    /// An argument that could not be coerced.
+    init(_ error: GraphQLError) {
+        message = error.message
+        extensions =
+            error.extensions.isEmpty
+            ? [.init("code", .string("BAD_USER_INPUT"))] : error.extensions
+        locations = error.locations
     }
 }
 
 /// Where a field's value comes from.
 public enum FieldResolver: Sendable {
-    /// A leaf that its object has already: read when the response is written.
+    /// A leaf that its object has already: the object's batch writes it when the response is written.
     case property
     /// Asked for once, for all objects of the level.
     case load(any FieldLoader)
@@ -45,7 +58,7 @@ public enum FieldResolver: Sendable {
 
 /// Gives each field of a schema its resolver.
 public protocol ResolverSource: Sendable {
-    /// nil where there is none: the operation cannot be planned.
+    /// Nil where there is none: operations that ask for the field end with an error before they are executed.
     func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver?
 }
 
@@ -90,7 +103,7 @@ public protocol ExecutionContext: AnyObject {
 
 /// The value of one field for all its parents.
 public struct Children {
-    /// The first slots are those of the parents, in order; items of lists follow.
+    /// The first slots are those of the parents, in order, one for each; items of lists follow.
     public var slots: [Slot]
     /// The objects that slots point into.
     public var groups: [Group]

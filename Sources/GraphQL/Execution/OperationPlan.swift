@@ -95,7 +95,7 @@ public struct SelectedField: Sendable {
     /// Where the field stands; several places when selections were merged.
     let locations: [SourceRange]
     let arguments: PlannedArguments
-    public let resolver: FieldResolver?
+    public let resolver: FieldResolver
 
     public var name: String { definition.name }
 
@@ -132,28 +132,32 @@ enum PlannedArguments: Sendable {
 /// The lists and non-nulls around a field's named type, outermost first.
 struct Completion: Sendable {
     /// Bit n: the value at list depth n may not be null.
-    let nonNull: UInt64
-    let listDepth: Int
+    private let nonNull: UInt64
+    /// The same from depth 64 on, where there are lists as deep as that.
+    private let nonNullBelow: Set<Int>
 
     init(_ type: TypeReference) {
         var nonNull: UInt64 = 0
+        var below: Set<Int> = []
         var depth = 0
         var rest = type
         while true {
             switch rest {
             case .nonNull(let inner, _):
-                nonNull |= 1 << UInt64(min(depth, 63))
+                if depth < 64 { nonNull |= 1 << UInt64(depth) } else { below.insert(depth) }
                 rest = inner
             case .list(let item, _):
                 depth += 1
                 rest = item
             case .named:
                 self.nonNull = nonNull
-                listDepth = depth
+                nonNullBelow = below
                 return
             }
         }
     }
 
-    func isNonNull(at depth: Int) -> Bool { nonNull & (1 << UInt64(min(depth, 63))) != 0 }
+    func isNonNull(at depth: Int) -> Bool {
+        depth < 64 ? nonNull & (1 << UInt64(depth)) != 0 : nonNullBelow.contains(depth)
+    }
 }

@@ -3,7 +3,7 @@
 /// - Parameters:
 ///   - conditions: the values of `document.conditionVariables()`.
 ///   - fieldsMax: how many planned fields, all types of abstract places counted.
-/// - Throws: `OPERATION_TOO_COMPLEX` above `fieldsMax`.
+/// - Throws: `OPERATION_TOO_COMPLEX` above `fieldsMax`, `BAD_USER_INPUT` where a condition that is asked for is null.
 func planOperation(
     _ operation: OperationDefinition, of document: Document, schema: Schema,
     resolvers: any ResolverSource, conditions: [String: Bool], fieldsMax: Int
@@ -71,16 +71,16 @@ private struct Planner {
     mutating func plan(
         _ selectionSets: [SelectionSet], for type: TypeDefinition
     ) throws(GraphQLError) {
-        var around = [open(selectionSets, for: type)]
+        var around = [try open(selectionSets, for: type)]
         while let innermost = around.indices.last {
             if var field = around[innermost].field {
                 guard let possible = field.possibleTypes.first else {
                     around[innermost].fields.append(
-                        plannedField(field, of: around[innermost].type))
+                        try plannedField(field, of: around[innermost].type))
                     around[innermost].field = nil
                     continue
                 }
-                let next = open(field.selectionSets, for: possible)
+                let next = try open(field.selectionSets, for: possible)
                 guard let planned = memo[next.key] else {
                     around.append(next)
                     continue
@@ -92,7 +92,7 @@ private struct Planner {
                 let type = around[innermost].type
                 guard let field = try open(group, of: type) else { continue }
                 if field.possibleTypes.isEmpty {
-                    around[innermost].fields.append(plannedField(field, of: type))
+                    around[innermost].fields.append(try plannedField(field, of: type))
                 } else {
                     around[innermost].field = field
                 }
@@ -107,10 +107,10 @@ private struct Planner {
 
     private mutating func open(
         _ selectionSets: [SelectionSet], for type: TypeDefinition
-    ) -> OpenSelection {
+    ) throws(GraphQLError) -> OpenSelection {
         let key = SelectionKey(
             type: ObjectIdentifier(type), selectionSets: selectionSets.map(\.range))
-        let groups = memo[key] == nil ? collector.collect(selectionSets, for: type) : []
+        let groups = memo[key] == nil ? try collector.collect(selectionSets, for: type) : []
         return OpenSelection(key: key, type: type, rest: groups[...])
     }
 
@@ -140,7 +140,9 @@ private struct Planner {
             possibleTypes: possibleTypes[...])
     }
 
-    private func plannedField(_ field: OpenField, of type: TypeDefinition) -> PlannedField {
+    private func plannedField(
+        _ field: OpenField, of type: TypeDefinition
+    ) throws(GraphQLError) -> PlannedField {
         let definition = field.definition
         return PlannedField(
             SelectedField(
@@ -148,8 +150,29 @@ private struct Planner {
                 responseKey: field.group.first.responseKey,
                 selections: field.selections, locations: field.group.fields.map(\.range),
                 arguments: arguments(of: field.group.first, definition),
-                resolver: schema.introspectionResolver(for: definition, of: type)
-                    ?? resolvers.resolver(for: definition, of: type)))
+                resolver: try resolver(for: field, of: type)))
+    }
+
+    /// - Throws: where there is none, or none that can give what the field is: the program's mistake, not the request's.
+    private func resolver(
+        for field: OpenField, of type: TypeDefinition
+    ) throws(GraphQLError) -> FieldResolver {
+        let definition = field.definition
+        let resolver =
+            schema.introspectionResolver(for: definition, of: type)
+            ?? resolvers.resolver(for: definition, of: type)
+        let problem: String
+        switch resolver {
+        case nil:
+            problem = "has no resolver"
+        case .property? where schema.type(named: definition.namedType)?.isLeaf == false:
+            problem = "has objects as its values, which a loader must get"
+        case let resolver?:
+            return resolver
+        }
+        throw GraphQLError(
+            "The field \(type.name).\(definition.name) \(problem).",
+            extensions: [.init("code", .string("INTERNAL_SERVER_ERROR"))])
     }
 
     private func arguments(of field: Field, _ definition: FieldDefinition) -> PlannedArguments {

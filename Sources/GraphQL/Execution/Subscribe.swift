@@ -55,12 +55,13 @@ public func subscribe(
     guard plan.kind == .subscription, let field = plan.root.fields.first,
         let subscription = field.load as? any PreparedSubscription
     else { throw RequestErrors([GraphQLError("The operation has no events to subscribe to.")]) }
+    let path = [GraphQLError.PathElement.key(field.selected.responseKey)]
     let source: any SourceStream
     do throws(FieldError) {
         let arguments = try plan.arguments(of: field, variables: variables)
         source = try await subscription.open(arguments: arguments, in: context)
     } catch {
-        throw RequestErrors([plan.error(error, of: field)])
+        throw RequestErrors([plan.error(error, of: field, at: path)])
     }
     return ResponseStream { () throws(RequestErrors) in
         let event: any ObjectBatch
@@ -68,7 +69,7 @@ public func subscribe(
             guard let next = try await source.next() else { return nil }
             event = next
         } catch {
-            throw RequestErrors([plan.error(error, of: field)])
+            throw RequestErrors([plan.error(error, of: field, at: path)])
         }
         return await execute(
             plan, variables: variables, root: event, context: eventContext(),
@@ -97,10 +98,13 @@ extension OperationPlan {
         }
     }
 
-    fileprivate func error(_ error: FieldError, of field: PlannedField) -> GraphQLError {
-        GraphQLError(
-            error.message,
-            locations: field.selected.locations.map { source.location(at: $0.start) },
-            path: [.key(field.selected.responseKey)], extensions: error.extensions)
+    /// The error with its place in the document and in the response.
+    func error(
+        _ error: FieldError, of field: PlannedField, at path: [GraphQLError.PathElement]
+    ) -> GraphQLError {
+        let ofField = { field.selected.locations.map { self.source.location(at: $0.start) } }
+        return GraphQLError(
+            error.message, locations: error.locations.isEmpty ? ofField() : error.locations,
+            path: path, extensions: error.extensions)
     }
 }

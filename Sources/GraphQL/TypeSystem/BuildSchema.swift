@@ -1,6 +1,22 @@
+/// Builds the schema that a text in the schema definition language describes.
+///
+/// - Throws: the syntax error, or every error that the document has.
+public func buildSchema(
+    _ source: Source, scalars: [String: ScalarInput] = [:]
+) throws(RequestErrors) -> Schema {
+    let document: Document
+    do throws(GraphQLError) {
+        document = try parse(source, limits: .trusted)
+    } catch {
+        throw RequestErrors([error])
+    }
+    return try buildSchema(document, scalars: scalars)
+}
+
 /// Builds the schema a type-system document describes: definitions and extensions merged, with the built-in scalars
 /// and directives and the introspection types.
 ///
+/// - Parameter scalars: input coercion of the schema's own scalars, by their names.
 /// - Throws: every error the document has. Those of the document itself (names that stand twice, unknown types,
 ///   misused directives) come alone; the rules for types are checked once it has none of them.
 ///
@@ -27,6 +43,18 @@ private func checkDefinitions(_ parts: SchemaParts, _ context: inout ValidationC
     checkUniqueNames(context.document, &context)
     checkKnownTypes(parts, &context)
     checkAppliedDirectives(context.document, &context)
+    checkScalarInputs(parts, &context)
+}
+
+/// What coerces a scalar's input has a scalar to coerce: a name that is misspelt would leave that without its checks.
+private func checkScalarInputs(_ parts: SchemaParts, _ context: inout ValidationContext) {
+    for name in context.schema.scalars.keys.sorted() {
+        if case .scalar? = parts[name]?.definition.body, BuiltInScalar(named: name) == nil {
+            continue
+        }
+        context.report(
+            "The schema defines no scalar \"\(name)\" whose input could be coerced.", at: [])
+    }
 }
 
 /// The rules for what the definitions say.
@@ -35,6 +63,7 @@ private func checkTypes(_ parts: SchemaParts, _ context: inout ValidationContext
     checkDirectiveDefinitions(parts, &context)
     for type in parts.types {
         checkIsUnreserved(type.name, at: type.definition.range, &context)
+        checkIsNotBuiltIn(type, &context)
         switch type.definition.body {
         case .scalar:
             break

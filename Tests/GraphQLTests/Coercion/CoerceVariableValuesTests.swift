@@ -208,6 +208,19 @@ private let sdl = """
                 ]
             ),
             (
+                "$x: Choice", #"{"x": {"zzz": 1}}"#,
+                [
+                    #"got invalid value { zzz: 1 }; Field "zzz" is not defined by type "Choice"."#,
+                    #"got invalid value { zzz: 1 }; Exactly one key must be specified for OneOf type "Choice"."#,
+                ]
+            ),
+            (
+                "$x: Choice", #"{"x": {"a": 1, "zzz": 1}}"#,
+                [
+                    #"got invalid value { a: 1, zzz: 1 }; Field "zzz" is not defined by type "Choice"."#
+                ]
+            ),
+            (
                 "$x: Choice", #"{"x": {"a": null}}"#,
                 [#"got invalid value null at "x.a"; Field "a" must be non-null."#]
             ),

@@ -2,10 +2,19 @@ import GraphQL
 import Testing
 
 @Suite struct DocumentCacheTests {
-    private struct NoResolvers: ResolverSource {
+    private struct Resolvers: ResolverSource {
         func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
-            .property
+            field.name == "books" ? .load(NoBooks()) : .property
         }
+    }
+
+    private struct NoBooks: FieldLoader, PreparedLoad {
+        func prepare(_ field: SelectedField) -> any PreparedLoad { self }
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues,
+            in context: any ExecutionContext
+        ) -> Load { .ready(.null(parents.count)) }
     }
 
     private func cache(_ change: (inout RequestLimits) -> Void = { _ in }) throws -> DocumentCache {
@@ -19,7 +28,7 @@ import Testing
                     """)))
         var limits = RequestLimits()
         change(&limits)
-        return DocumentCache(schema: schema, resolvers: NoResolvers(), limits: limits)
+        return DocumentCache(schema: schema, resolvers: Resolvers(), limits: limits)
     }
 
     private func variables(_ name: String, _ value: Value) -> Value {

@@ -4,9 +4,21 @@ import Testing
 
 /// The example of `Sources/README.md`, compiled and run as it stands there.
 @Suite struct ReadmeExampleTests {
-    @Test func theExampleRuns() async throws {
-        let result = try await example()
-        #expect(String(decoding: result.body, as: UTF8.self) == #"{"data":{"hello":"world"}}"#)
+    @Test(
+        arguments: [
+            ("{ books(first: 1) { title } }", #"{"data":{"books":[{"title":"Emma"}]}}"#),
+            (
+                "{ books { name: title } }",
+                #"{"data":{"books":[{"name":"Emma"},{"name":"Persuasion"}]}}"#
+            ),
+            (
+                "{",
+                #"{"errors":[{"message":"Syntax Error: Expected Name, found <EOF>.","#
+                    + #""locations":[{"line":1,"column":2}],"extensions":{"code":"GRAPHQL_PARSE_FAILED"}}]}"#
+            ),
+        ])
+    func theExampleRuns(text: String, expected: String) async {
+        #expect(String(decoding: await answer(text), as: UTF8.self) == expected)
     }
 
     @Test func theExampleIsTheOneOfTheReadme() throws {
@@ -15,50 +27,86 @@ import Testing
         let readme = try String(
             contentsOf: root.appending(path: "Sources/README.md"), encoding: .utf8)
         let example = try String(contentsOf: file, encoding: .utf8)
-            .components(separatedBy: "    // example\n")[1]
-            .split(separator: "\n").map { $0.drop { $0 == " " } }.filter { !$0.isEmpty }
-            .joined(separator: "\n")
-        #expect(readme.contains("```swift\n\(example)\n```"))
+            .components(separatedBy: "\n// The example.\n\n")[1]
+        #expect(readme.contains("```swift\n\(example)```"))
     }
 }
 
-private func example() async throws -> ExecutionResult {
-    // example
-    let schema = try buildSchema(parse(Source("type Query { hello: String }"), limits: .trusted))
-    let cache = DocumentCache(schema: schema, resolvers: MyResolvers(), limits: RequestLimits())
-    let document = try cache.document(Array("{ hello }".utf8))
-    let (plan, variables, _) = try document.plan(operationName: nil, variables: .null)
-    let result = await execute(plan, variables: variables, context: MyContext())
-    // example
-    return result
-}
+// The example.
 
-private struct MyResolvers: ResolverSource {
+let shelf = ["Emma", "Persuasion"]
+
+/// Gives each field its resolver.
+struct Resolvers: ResolverSource {
     func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
-        .load(HelloLoader())
+        switch (type.name, field.name) {
+        case ("Query", "books"): .load(BooksLoader())
+        case ("Book", "title"): .property
+        default: nil
+        }
     }
 }
 
-private struct HelloLoader: FieldLoader, PreparedLoad {
-    func prepare(_ field: SelectedField) -> any PreparedLoad { self }
+/// Gets the books: once for all objects of a level, which is here the one root.
+struct BooksLoader: FieldLoader {
+    /// Made once for an operation; a loader of rows would prepare its statement here.
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        Prepared(selection: field.selections[0])
+    }
 
-    func start(
-        for parents: any ObjectBatch, arguments: ArgumentValues, in context: any ExecutionContext
-    ) -> Load {
-        .ready(.each(of: Greeting()))
+    struct Prepared: PreparedLoad {
+        let selection: PlannedSelection
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues,
+            in context: any ExecutionContext
+        ) -> Load {
+            let titles = Array(shelf.prefix(max(0, arguments["first"]?.int ?? 0)))
+            // One slot for each parent, then the items of the lists.
+            let list = Slot.list(start: 1, count: Int32(titles.count))
+            let items = titles.indices.map { Slot.object(group: 0, index: Int32($0)) }
+            let books = Books(titles, selection)
+            return .ready(Children(slots: [list] + items, groups: [.init(books)]))
+        }
     }
 }
 
-private final class Greeting: ObjectBatch {
-    let count = 1
+/// The books at one place of the response, who write their leaves themselves.
+final class Books: ObjectBatch {
+    private let titles: [String]
+    private let selection: PlannedSelection
+
+    init(_ titles: [String], _ selection: PlannedSelection) {
+        self.titles = titles
+        self.selection = selection
+    }
+
+    var count: Int { titles.count }
 
     func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
-        writer.write("world")
+        switch selection.fields[field].selected.name {
+        case "title": writer.write(titles[object])
+        default: return .null
+        }
         return .value
     }
 }
 
-private final class MyContext: ExecutionContext {
+/// What the loaders of a request share. These ask nobody, so there is nothing to wait for.
+final class Context: ExecutionContext {
     let needsFlush = false
     func flush() async {}
+}
+
+func answer(_ text: String) async -> [UInt8] {
+    do throws(RequestErrors) {
+        let schema = try buildSchema(
+            Source("type Query { books(first: Int! = 10): [Book!]! } type Book { title: String! }"))
+        let cache = DocumentCache(schema: schema, resolvers: Resolvers(), limits: RequestLimits())
+        let document = try cache.document(Array(text.utf8))
+        let (plan, variables, _) = try document.plan(operationName: nil, variables: .null)
+        return await execute(plan, variables: variables, context: Context()).body
+    } catch {
+        return error.body
+    }
 }

@@ -96,14 +96,7 @@ import Testing
     private func stream(
         _ text: String, _ variables: Value = .null
     ) async throws(RequestErrors) -> ResponseStream {
-        let document: Document
-        let schema: Schema
-        do throws(GraphQLError) {
-            document = try parse(Source(Self.sdl), limits: .trusted)
-        } catch {
-            throw RequestErrors([error])
-        }
-        schema = try buildSchema(document)
+        let schema = try buildSchema(Source(Self.sdl))
         let cache = DocumentCache(
             schema: schema, resolvers: Resolvers(), limits: RequestLimits())
         let (plan, values, _) = try cache.document(Array(text.utf8)).plan(

@@ -7,6 +7,7 @@ import Testing
         type Query {
           book: Book sure: Book! books: [Book] sureBooks: [Book!]! item: Item items: [Item]
           grid: [[Int!]]! echo(int: Int = 3, list: [[Int]], pick: Pick, filter: Filter): String
+          must(not: Int!): String
         }
         type Mutation { first: Book second: Book }
         interface Named { name: String }
@@ -22,6 +23,7 @@ import Testing
         let source: String
         var root = "{}"
         var variables = "{}"
+        var operationName: String?
         /// What stands behind `{"id":null,`.
         let answer: String
 
@@ -116,6 +118,32 @@ import Testing
             root: #"{"echo":{"$args":true}}"#, variables: #"{"l":[1,[2,null]],"other":1}"#,
             answer: #""data":{"a":"{\"int\":3,\"list\":[[1],[2,null]]}","b":"{\"int\":4}"}}"#),
         Case(
+            name: "an argument that cannot be coerced is an error of its field, at the argument",
+            source: """
+                query ($s: Int = 1) { a: echo(int: 1) b: echo(filter: {limit: $s}) c: must(not: $s) }
+                """,
+            root: #"{"echo":{"$args":true},"must":{"$args":true}}"#, variables: #"{"s":null}"#,
+            answer:
+                #""data":{"a":"{\"int\":1}","b":null,"c":null},"errors":["#
+                + #"{"message":"Argument \"filter\" has invalid value {limit: $s}.","#
+                + #""locations":[{"line":1,"column":55}],"path":["b"]},"#
+                + #"{"message":"Argument \"not\" of non-null type \"Int!\" must not be null.","#
+                + #""locations":[{"line":1,"column":81}],"path":["c"]}]}"#),
+        Case(
+            name: "whether to skip must not be null",
+            source: "query ($s: Boolean = true) { __typename @skip(if: $s) }",
+            variables: #"{"s":null}"#,
+            answer:
+                #""errors":[{"message":"Argument \"if\" of non-null type \"Boolean!\" must not be null.","#
+                + #""locations":[{"line":1,"column":51}]}]}"#),
+        Case(
+            name: "what another operation skips by may be null",
+            source: """
+                query A($s: Int) { echo(int: $s) } query B($s: Boolean!) { __typename @skip(if: $s) }
+                """,
+            root: #"{"echo":{"$args":true}}"#, variables: #"{"s":null}"#, operationName: "A",
+            answer: #""data":{"echo":"{\"int\":null}"}}"#),
+        Case(
             name: "errors of variables tell where they are, and nothing is executed",
             source:
                 "query ($l: [[Int]], $p: Pick, $f: Filter) { a: echo(list: $l, pick: $p, filter: $f) }",
@@ -140,9 +168,25 @@ import Testing
             .init("op", .string("execute")), .init("schema", .string(Self.schema)),
             .init("source", .string(test.source)), .init("root", try json(test.root)),
             .init("variables", try json(test.variables)),
+            .init("operationName", test.operationName.map { .string($0) } ?? .null),
         ])
         let (lines, status) = try answers(to: [request], stackKilobytes: 512)
         #expect(status == 0)
         #expect(lines == [#"{"id":null,"# + test.answer])
+    }
+
+    /// More lists in one another than a word has bits.
+    @Test func nullsInDeepListsGoUpToTheInnermostThatMayBeNull() throws {
+        func nested(_ inside: String, in count: Int) -> String {
+            String(repeating: "[", count: count) + inside + String(repeating: "]", count: count)
+        }
+        let request = #"""
+            {"op":"execute","schema":"type Query { a: \#(nested("Int!", in: 70)) }","source":"{ a }",\#
+            "root":{"a":\#(nested("null", in: 70))}}
+            """#
+        let (lines, status) = try answers(to: Array(request.utf8))
+        #expect(status == 0)
+        #expect(
+            lines.first?.hasPrefix(#"{"id":null,"data":{"a":\#(nested("null", in: 69))},"#) == true)
     }
 }

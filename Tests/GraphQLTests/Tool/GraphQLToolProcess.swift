@@ -5,18 +5,25 @@ import GraphQL
 func answers(
     to requests: [Value], stackKilobytes: Int
 ) throws -> (lines: [String], status: Int32) {
-    let folder = FileManager.default.temporaryDirectory.appending(
-        path: "graphql-tool-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
     var writer = ResponseWriter()
     for request in requests {
         writer.write(request)
         writer.append("\n")
     }
+    return try answers(to: writer.bytes, stackKilobytes: stackKilobytes)
+}
+
+/// The same with the input as it is.
+func answers(
+    to bytes: [UInt8], stackKilobytes: Int = 8_192
+) throws -> (lines: [String], status: Int32) {
+    let folder = FileManager.default.temporaryDirectory.appending(
+        path: "graphql-tool-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
     // Files, not pipes: nobody waits for the other to read.
     let (input, output) = (folder.appending(path: "input"), folder.appending(path: "output"))
-    try Data(writer.bytes).write(to: input)
+    try Data(bytes).write(to: input)
     try Data().write(to: output)
     let tool = Process()
     tool.executableURL = URL(filePath: "/bin/bash")

@@ -449,6 +449,21 @@ struct SchemaErrorsTests {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
+    /// Built-in types are no one else's; a built-in scalar that is written down again is that scalar.
+    @Test func refusesTypesWithNamesOfBuiltInOnes() throws {
+        #expect(
+            try errors(
+                in:
+                    "type Query { a: Int }\ntype Int { a: Float } input ID { a: Int } type __Type { a: Int }"
+            )
+                == [
+                    #"Name "__Type" must not begin with "__", which is reserved by GraphQL introspection. @2:43"#,
+                    #"Type "ID" is a built-in scalar and cannot be defined as another type. @2:29"#,
+                    #"Type "Int" is a built-in scalar and cannot be defined as another type. @2:6"#,
+                ])
+        #expect(try errors(in: "type Query { a: Int } scalar Int").isEmpty)
+    }
+
     @Test func refusesASchemaWithoutQueries() throws {
         #expect(try errors(in: "type T { a: Int }") == ["Query root type must be provided. @"])
         #expect(

@@ -4,11 +4,21 @@
 func checkIsUnreserved(
     _ name: Name, at range: SourceRange, _ context: inout ValidationContext
 ) {
-    // A definition of an introspection type is left out: the schema has it.
-    guard name.value.hasPrefix("__"), !IntrospectionTypes.names.contains(name.value) else { return }
+    guard name.value.hasPrefix("__") else { return }
     context.report(
         "Name \"\(name.value)\" must not begin with \"__\", which is reserved by GraphQL introspection.",
         at: range)
+}
+
+/// No type has the name of a built-in scalar. A scalar of that name says nothing new: many tools print them.
+///
+/// Spec: https://spec.graphql.org/September2025/#sec-Type-System (no name conflicts with a built-in type)
+func checkIsNotBuiltIn(_ type: TypeParts, _ context: inout ValidationContext) {
+    guard SpecifiedScalars.names.contains(type.name.value) else { return }
+    if case .scalar = type.definition.body { return }
+    context.report(
+        "Type \"\(type.name.value)\" is a built-in scalar and cannot be defined as another type.",
+        at: type.name.range)
 }
 
 /// Spec: https://spec.graphql.org/September2025/#sec-Type-System.Directives.Type-Validation

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+/// What `graphql-tool batch` makes of lines that are no good requests: each is answered, and the next is read.
+@Suite struct BatchTests {
+    static let good = #"{"id":7,"op":"print","source":"{a}"}"#
+    static let goodAnswer = #"{"id":7,"text":"{\n  a\n}"}"#
+
+    @Test(
+        arguments: [
+            ("nope", "null", "JSON has an unexpected character at byte 1."),
+            ("[1]", "null", "A request is a JSON object."),
+            ("{}", "null", #"The request needs a string as \"op\"."#),
+            (#"{"id":1,"op":2}"#, "1", #"The request needs a string as \"op\"."#),
+            (
+                #"{"id":"a","op":"no"}"#, #""a""#,
+                #"There is no op \"no\", but parse, print, validate, introspect and execute."#
+            ),
+            (#"{"id":[1],"op":"parse"}"#, "[1]", #"The request needs a string as \"source\"."#),
+            (
+                #"{"op":"validate","source":"{a}"}"#, "null",
+                #"The request needs a string as \"schema\"."#
+            ),
+            (
+                #"{"op":"execute","schema":"type Query{a:Int}","source":"{a}","variables":[1]}"#,
+                "null", #"The request's \"variables\" are no object."#
+            ),
+            (
+                #"{"op":"execute","schema":"type Query{a:Int}","source":"{a}","operationName":1}"#,
+                "null", #"The request needs a string as \"operationName\"."#
+            ),
+            (
+                #"{"op":"print","source":"{a}","source":"{b}"}"#, "null",
+                #"JSON has the member \"source\" twice in one object at byte 29."#
+            ),
+        ])
+    func tellsWhatIsWrong(line: String, id: String, message: String) throws {
+        let (lines, status) = try answers(to: Array("\(line)\r\n\n \n\(Self.good)".utf8))
+        #expect(status == 0)
+        #expect(
+            lines == [
+                #"{"id":\#(id),"errors":[{"message":"\#(message)","locations":[]}]}"#,
+                Self.goodAnswer,
+            ])
+    }
+
+    /// What is no UTF-8 would mean something else if it were mended.
+    @Test func bytesThatAreNoTextAreTold() throws {
+        let line =
+            Array(#"{"op":"print","source":"{a}"#.utf8) + [0xFF, 0x0A] + Array(Self.good.utf8)
+        let (lines, status) = try answers(to: line)
+        #expect(status == 0)
+        #expect(
+            lines == [
+                #"{"id":null,"errors":[{"message":"JSON is not valid UTF-8 at byte 27.","locations":[]}]}"#,
+                Self.goodAnswer,
+            ])
+    }
+
+    @Test func linesAreAsLongAsTheyAre() throws {
+        let fields = String(repeating: "a ", count: 200_000)
+        let line = #"{"op":"validate","schema":"type Query{a:Int}","source":"{\#(fields)}"}"#
+        let (lines, status) = try answers(to: Array("\(line)\n\(Self.good)\n".utf8))
+        #expect(status == 0)
+        #expect(lines == [#"{"id":null,"errors":[]}"#, Self.goodAnswer])
+    }
+
+    @Test func allErrorsOfAnExecutionAreTold() throws {
+        let items = Array(repeating: #"{"$error":"No."}"#, count: 250).joined(separator: ",")
+        let line = #"""
+            {"op":"execute","schema":"type Query{a:[Int]}","source":"{a}","root":{"a":[\#(items)]}}
+            """#
+        let answer = try #require(try answers(to: Array(line.utf8)).lines.first)
+        #expect(answer.components(separatedBy: #""message":"No.""#).count == 251)
+        #expect(answer.contains(#""path":["a",249]"#))
+    }
+}
