@@ -38,16 +38,18 @@ package struct FeedItem: Sendable, Equatable {
 
 /// How a feed is ranked.
 package enum FeedRanking {
-    /// How much popularity counts for somebody of whom nothing is known; of books liked by many, a link weighs
-    /// about as much.
-    private static let popularityWeight: Float = 0.1
-    /// With so many signals, a reader's own count as much as popularity.
-    private static let evidenceHalf: Float = 15
+    /// How much popularity counts for somebody of whom nothing is known. In some splits of docs/feed.md new readers
+    /// find less with half of it than by popularity alone, and with half as much again known ones less than by EASE.
+    private static let popularityWeight: Float = 0.19
+    /// After so many signals popularity counts half as much, for what the reader says adds up.
+    private static let evidenceHalf: Float = 8
     /// Among so many cards that follow one another the rules of authors and of genres hold.
     package static let spread = 10
+
     /// Of so many different genres they are, at the least. Six of ten: it costs less of what readers find than weighing
-    /// each card's likeness to the others does, and holds for every reader and not on average.
-    private static let genresMin = 6
+    /// each card's likeness to the others does, and holds for every reader and not on average. Fewer for who has said
+    /// little, as many as the most popular books are of: what varies beyond that is what nothing speaks for.
+    static func genresMin(signalCount: Int) -> Int { min(6, 4 + max(0, signalCount) / 4) }
 
     /// The best items for a reader first, blended by evidence; among any `spread` of them are `genresMin` first
     /// genres or more, and no two neighbours are of one.
@@ -57,10 +59,9 @@ package enum FeedRanking {
     ///   - count: at most so many.
     /// - Returns: indices of `items`; where too few genres are left a rule is broken, that of the neighbours last.
     package static func rank(_ items: [FeedItem], signalCount: Int, count: Int) -> [Int] {
-        let ignorance = evidenceHalf / (evidenceHalf + Float(max(0, signalCount)))
-        let scores = items.map {
-            $0.affinity + popularityWeight * ignorance * ignorance * ignorance * $0.popularity
-        }
+        let weight = popularityWeight * exp2(-Float(max(0, signalCount)) / evidenceHalf)
+        let scores = items.map { $0.affinity + weight * $0.popularity }
+        let genresMin = genresMin(signalCount: signalCount)
         let best = items.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }
         return deal(best, of: items, count: count) { item, recent in
             let genres = Set(recent.map(\.genre)).union([item.genre])

@@ -22,6 +22,8 @@ package struct Signals: Sendable {
     }
 
     package let itemCount: Int
+    /// What all readers of an item think of it, those beyond `max`, too.
+    let totals: [Float]
     private let readerStarts: [Int]
     private let ofReaders: [Entry]
     private let itemStarts: [Int]
@@ -32,16 +34,20 @@ package struct Signals: Sendable {
         let readerCount = signals.reduce(0) { Swift.max($0, Int($1.reader) + 1) }
         var perReader = [Int](repeating: 0, count: readerCount)
         var perItem = [Int](repeating: 0, count: itemCount)
+        var totals = [Float](repeating: 0, count: itemCount)
         let kept = signals.filter { signal in
             guard signal.weight > 0, signal.reader >= 0,
-                (0..<itemCount).contains(Int(signal.item)), perReader[Int(signal.reader)] < max,
-                perItem[Int(signal.item)] < max
+                (0..<itemCount).contains(Int(signal.item))
+            else { return false }
+            totals[Int(signal.item)] += signal.weight
+            guard perReader[Int(signal.reader)] < max, perItem[Int(signal.item)] < max
             else { return false }
             perReader[Int(signal.reader)] += 1
             perItem[Int(signal.item)] += 1
             return true
         }
         self.itemCount = itemCount
+        self.totals = totals
         (readerStarts, ofReaders) = Self.grouped(
             kept, perReader, by: { Int($0.reader) },
             entry: { Entry(id: $0.item, weight: $0.weight) })

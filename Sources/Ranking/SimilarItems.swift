@@ -2,7 +2,8 @@
 ///
 /// An item's candidates are the `candidatesMax` others that most of its readers share, by shrunk cosine. A
 /// ridge regression over them alone finds how much each speaks for it when the others are known too,
-/// which cosine cannot tell. Work and memory for an item are bounded whatever the catalogue is.
+/// which cosine cannot tell. What everybody likes tells little of one reader, so its links are weaker than the
+/// regression finds. Work and memory for an item are bounded whatever the catalogue is.
 package struct SimilarItems {
     /// How much liking an item speaks for another one.
     package struct Link: Sendable, Equatable {
@@ -15,6 +16,8 @@ package struct SimilarItems {
     /// Added to each norm, so that a few readers alone do not make two items alike.
     private static let shrinkage: Float = 10
     private static let ridge: Float = 150
+    /// Liked by this share of the readers, an item says 0.7 of what it would; by four times as many, less than half.
+    private static let commonShare: Float = 0.05
 
     private let signals: Signals
     // Scratch of all items; what is touched is cleared again.
@@ -42,8 +45,15 @@ package struct SimilarItems {
         for index in 0..<size { gram[index * size + index] += Self.ridge }
         solve(&gram, &right)
         return zip(candidates, right).compactMap { candidate, weight in
-            weight == 0 ? nil : Link(from: candidate, to: item, weight: weight)
+            weight == 0
+                ? nil : Link(from: candidate, to: item, weight: weight * rarity(of: candidate))
         }
+    }
+
+    /// Over the root of its readers, as cosine does it: from 1, for an item that few like, down.
+    private func rarity(of item: Int32) -> Float {
+        let share = signals.totals[Int(item)] / Float(signals.readerCount)
+        return (Self.commonShare / (Self.commonShare + share)).squareRoot()
     }
 
     private mutating func candidates(of item: Int32) -> [Int32] {

@@ -38,6 +38,17 @@ import Testing
         #expect(order[1] == genres.firstIndex { $0 != genres[0] })
     }
 
+    /// Three genres are the best ones, so that no card is of another unless it must be.
+    @Test(arguments: [(0, 4), (3, 4), (4, 5), (7, 5), (8, 6), (300, 6)])
+    func genresAskedForGrowWithWhatIsKnown(signalCount: Int, genresMin: Int) {
+        let items = (0..<90).map { item(1 - Float($0) / 100, 0, Int16($0 < 60 ? $0 % 3 : $0)) }
+        let shown = FeedRanking.rank(items, signalCount: signalCount, count: 40).map {
+            items[$0].genre
+        }
+        let counts = (10...40).map { Set(shown[($0 - 10)..<$0]).count }
+        #expect(counts.allSatisfy { $0 == genresMin }, "\(counts)")
+    }
+
     @Test func whereGenresAreFewNeighboursDifferStill() {
         let items = (0..<40).map { item(1 - Float($0) / 100, 0, $0 < 25 ? 1 : 2 + Int16($0 % 3)) }
         let order = FeedRanking.rank(items, signalCount: 20, count: 30)

@@ -31,6 +31,22 @@ import Testing
         #expect(similar.links(to: 11) == [])
     }
 
+    /// As many readers of both, among more readers: what they share is the same, and tells more of them.
+    @Test func whatEverybodyLikesTellsLess() throws {
+        let both = (0..<Int32(40)).map { Signals.Signal(reader: $0 / 2, item: $0 % 2, weight: 1) }
+        let others = (20..<Int32(400)).map { Signals.Signal(reader: $0, item: 2, weight: 1) }
+        func weight(_ signals: [Signals.Signal]) throws -> Float {
+            var similar = SimilarItems(Signals(signals, itemCount: 3))
+            let links = similar.links(to: 1)
+            #expect(links.map(\.from) == [0])
+            return try #require(links.first).weight
+        }
+        let common = try weight(both)
+        let rare = try weight(both + others)
+        #expect(common > 0)
+        #expect(rare > 3 * common && rare < 4 * common)
+    }
+
     @Test func sameSignalsGiveTheSameLinks() {
         func learnt(_ signals: [Signals.Signal]) -> [[SimilarItems.Link]] {
             var similar = SimilarItems(Signals(signals, itemCount: 12))
@@ -74,6 +90,8 @@ import Testing
         let many = (0..<50).map { Signals.Signal(reader: 0, item: Int32($0), weight: 1) }
         let signals = Signals(many, itemCount: 50, max: 10)
         #expect(signals.items(of: 0).map(\.id) == Array(0..<10))
+        // Of how many an item is known is counted all the same.
+        #expect(signals.totals.allSatisfy { $0 == 1 })
     }
 
     @Test func solvesEquations() {

@@ -1,14 +1,17 @@
 """Scores the feed's ranking offline, beside popularity, item-item cosine and EASE.
 
-    scripts/ranking/measure FOLDER [last|before|random [SEED]]
+    scripts/ranking/measure FOLDER [later [PERCENT] | last|before|random [SEED]]
 
 FOLDER holds `books.jsonl.gz` (one book a line: goodbooks_id, genres, authors, ratings_count) and
 `interactions/ratings-train.csv.gz` (user_id, seq, book_id, rating). The data stay where they are: mind their licences.
 
 What is scored is the product's own code, the module Ranking, through `ranking-tool`. Warm readers: a fifth of each one's ratings is
 held out: the `last`; or the last of those before it, which are then not there at all; or one drawn at `random`, which is easier to find.
-Cold readers: some of 200 readers drawn by SEED, those with 20 ratings or more, are held out whole; their first k ratings are
-told, and the rest is what should be found. Ratings of 4 and 5 count as found. Books told are not shown again.
+Cold readers are held out whole: some of 200 readers drawn by SEED, those with 20 ratings or more. `later` is by time, as it is for a
+service: what is known are the first PERCENT (80) of all ratings, each reader's last fifth of them held out; cold are all who come later.
+Cold readers' first k ratings are told, and what should be found is the rest; and, in a second table, what comes after the first ten, which
+is the same for each k. Ratings of 4 and 5 count as found. Books told are not shown again. The last line of both is what each reader found
+by Bookplate less what they found by popularity among these readers, its mean and the mean's standard error.
 
 `genres` is the share of different first genres among ten, `fewest` that of the reader who has the fewest; `variety` is 1 less the mean
 overlap (Jaccard) of the genres of two among ten. `EASE` has every rating as 1; `EASE, weighted` has the weights that the product learns
@@ -46,18 +49,25 @@ def read(folder):
             readers.setdefault(int(row["user_id"]), []).append((int(row["seq"]), int(row["book_id"]), int(row["rating"])))
     index = {book: number for number, book in enumerate(sorted(books))}
     for reader in readers:
-        readers[reader] = [(index[book], rating) for _, book, rating in sorted(readers[reader]) if book in index]
+        readers[reader] = [(seq, index[book], rating) for seq, book, rating in sorted(readers[reader]) if book in index]
     return [books[book] for book in sorted(books)], readers
 
 
 def split(readers, held, seed):
+    end = float("inf")
+    if held == "later":
+        times = sorted(seq for history in readers.values() for seq, _, _ in history)
+        end = times[len(times) * seed // 100]
+    begun = {reader for reader, history in readers.items() if history and history[0][0] < end}
+    readers = {reader: [(book, rating) for seq, book, rating in history if seq < end or reader not in begun] for reader, history in readers.items()}
     if held == "before":
         readers = {reader: history[: int(len(history) * 0.8)] if len(history) >= 10 else history for reader, history in readers.items()}
     order, chance = sorted(readers), np.random.RandomState(seed)
-    cold = [r for r in chance.choice(order, 200, replace=False) if len(readers[r]) >= 20]
+    left = [r for r in order if r not in begun] if held == "later" else chance.choice(order, 200, replace=False)
+    cold = [r for r in left if len(readers[r]) >= 20]
     train, warm = [], []
     for reader in order:
-        if reader in cold:
+        if reader in cold or reader not in begun:
             continue
         history = readers[reader]
         kept = int(len(history) * 0.8) if len(history) >= 5 else len(history)
@@ -91,7 +101,7 @@ class Measure:
             pairs = [self.overlap(a, b) for place, a in enumerate(top) for b in top[:place]]
             variety.append(1 - np.mean(pairs))
         distinct = len({book for top in tops for book in list(top)[:10]})
-        return [np.mean(recall), np.mean(gain), np.mean(hit), np.mean(genres), min(genres), np.mean(variety), distinct]
+        return [np.mean(recall), np.mean(gain), np.mean(hit), np.mean(genres), min(genres), np.mean(variety), distinct], np.array(recall)
 
     def best_by_hindsight(self, wanted):
         """The ten that keep the rule and find the most, and a bound for all such tens: each author's best book."""
@@ -184,10 +194,13 @@ def ease(train, count, weights=None, ridge=200):
 
 
 def main():
-    held, seed = sys.argv[3:] + ["last", "1"][len(sys.argv) - 3 :] if 3 <= len(sys.argv) <= 5 else ("", "")
-    if held not in ("last", "before", "random") or not seed.isdigit():  # the tool that scripts/ranking/measure has built, and what it was given
+    tool, folder, held, seed = (sys.argv[1:] + [""] * 4)[:4]  # the tool is what scripts/ranking/measure has built
+    held = held or "later"
+    seed = seed or ("80" if held == "later" else "1")
+    known = held in ("later", "last", "before", "random") and seed.isdigit() and (held != "later" or 10 <= int(seed) <= 95)
+    if not known or not 3 <= len(sys.argv) <= 5:
         sys.exit(__doc__)
-    books, readers = read(pathlib.Path(sys.argv[2]))
+    books, readers = read(pathlib.Path(folder))
     train, warm, cold = split(readers, held, int(seed))
     measure, count = Measure(books), len(books)
     world = np.array([book.get("ratings_count") or 0 for book in books], dtype=np.float64)
@@ -197,14 +210,14 @@ def main():
             own[book] += max(0, VOICES[rating])
     popularity = world + own * world.sum() / PRIOR
     popularity /= popularity.max()
-    product = Product(sys.argv[1], books, popularity, train)
+    product = Product(tool, books, popularity, train)
     shared = cosine(train, count)
-    known, plain = ease(train, count)
+    rated, plain = ease(train, count)
     _, weighted = ease(train, count, WEIGHTS, 300)
 
-    def linear(histories, weights, known, links):
+    def linear(histories, weights, links):
         scores = np.zeros((len(histories), count))
-        scores[:, known] = matrix(histories, count, weights)[:, known] @ links
+        scores[:, rated] = matrix(histories, count, weights)[:, rated] @ links
         return scores
 
     def rows(histories, wanted):
@@ -213,36 +226,41 @@ def main():
         yield "popularity, own readers'", best([popularity] * everybody, histories)
         yield "popularity, one per author and series", [measure.once(popularity, history) for history in histories]
         yield "item-item cosine", best((matrix(histories, count) @ shared).toarray(), histories)
-        yield "EASE", best(linear(histories, None, known, plain), histories)
-        yield "EASE, weighted", best(linear(histories, WEIGHTS, known, weighted), histories)
+        yield "EASE", best(linear(histories, None, plain), histories)
+        yield "EASE, weighted", best(linear(histories, WEIGHTS, weighted), histories)
         yield "**Bookplate**", product.ask(histories)
 
     print(f"{len(train)} readers, {sum(map(len, train))} ratings, {count} books; {len(warm)} warm readers\n")
     print("| | recall@10 | ndcg@10 | hit@10 | genres@10 | fewest | variety@10 | books |\n|---|---:|---:|---:|---:|---:|---:|---:|")
     histories, wanted = [history for history, _ in warm], [found for _, found in warm]
     for name, tops in rows(histories, wanted):
-        figures = measure(tops, wanted)
+        figures, _ = measure(tops, wanted)
         print("| " + " | ".join([name] + [f"{figure:.3f}" for figure in figures[:6]] + [str(figures[6])]) + " |")
-    print(f"\n{len(cold)} cold readers, recall@10 (hit@10, genres@10) after k ratings\n")
-    table = {}
-    for told in COLD_AFTER:
-        histories, wanted = [], []
-        for history in cold:
-            found = {book for book, rating in history[told:] if rating >= 4}
-            if found:
-                histories.append(history[:told])
-                wanted.append(found)
-        for name, tops in rows(histories, wanted):
-            figures = measure(tops, wanted)
-            table.setdefault(name, []).append(f"{figures[0]:.3f} ({figures[2]:.2f}, {figures[3]:.2f})")
-        if told == 0:
-            top, bound = measure.best_by_hindsight(wanted)
-            figures = measure([top] * len(wanted), wanted)
-            best_new = f"{figures[0]:.3f} ({figures[2]:.2f}, {figures[3]:.2f}); at most {bound:.3f}"
-    table["the best ten that keep the rule, by hindsight"] = [best_new] + ["-"] * (len(COLD_AFTER) - 1)
-    print("| | " + " | ".join(map(str, COLD_AFTER)) + " |\n|---" * 1 + "|---" * len(COLD_AFTER) + "|")
-    for name, cells in table.items():
-        print("| " + " | ".join([name] + cells) + " |")
+    for first, what in (None, "the rest"), (10, "what comes after ten"):
+        print(f"\n{len(cold)} cold readers, recall@10 (hit@10, genres@10) of {what} after k ratings\n")
+        table, less = {}, []
+        for told in COLD_AFTER:
+            histories, wanted = [], []
+            for history in cold:
+                found = {book for book, rating in history[told if first is None else first :] if rating >= 4}
+                if found:
+                    histories.append(history[:told])
+                    wanted.append(found)
+            recalls = {}
+            for name, tops in rows(histories, wanted):
+                figures, recalls[name] = measure(tops, wanted)
+                table.setdefault(name, []).append(f"{figures[0]:.3f} ({figures[2]:.2f}, {figures[3]:.2f})")
+            difference = recalls["**Bookplate**"] - recalls["popularity, own readers'"]
+            less.append(f"{difference.mean():+.4f} ± {difference.std() / len(difference) ** 0.5:.4f}")
+            if told == 0:
+                top, bound = measure.best_by_hindsight(wanted)
+                figures, _ = measure([top] * len(wanted), wanted)
+                best_new = f"{figures[0]:.3f} ({figures[2]:.2f}, {figures[3]:.2f}); at most {bound:.3f}"
+        table["the best ten that keep the rule, by hindsight"] = [best_new] + ["-"] * (len(COLD_AFTER) - 1)
+        table["Bookplate less popularity, own readers'"] = less
+        print("| | " + " | ".join(map(str, COLD_AFTER)) + " |\n|---" + "|---" * len(COLD_AFTER) + "|")
+        for name, cells in table.items():
+            print("| " + " | ".join([name] + cells) + " |")
 
 
 if __name__ == "__main__":
