@@ -164,7 +164,7 @@ struct FeedStatements {
     /// A look-up for each book: a join would read the whole library once where a few look-ups do.
     private static let isUnseen = """
         NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = o.edition_id \
-        AND s.recorded_at <= coalesce($2, now()) OFFSET 0) AND \(isNotOwned)
+        AND s.seen_at <= coalesce($2, now()) OFFSET 0) AND \(isNotOwned)
         """
     private static let isNotOwned = """
         NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = o.edition_id \
@@ -194,7 +194,7 @@ struct FeedStatements {
             LEFT JOIN feed_frontiers f ON f.user_id = $1 AND f.genre_id = q.id \
             AND f.seen_at > (SELECT frontiers_valid_since FROM feed_state)), \
             seen_later AS MATERIALIZED (\
-            SELECT s.edition_id FROM swipes s WHERE s.user_id = $1 AND s.recorded_at > $2 \
+            SELECT s.edition_id FROM swipes s WHERE s.user_id = $1 AND s.seen_at > $2 \
             UNION SELECT b.edition_id FROM books b WHERE b.user_id = $1 AND b.added_at > $2 \
             UNION SELECT r.edition_id FROM feed_returns r WHERE r.user_id = $1), \
             passed AS (\
@@ -263,15 +263,20 @@ struct FeedStatements {
         """
     }
 
-    /// Skipped books whose time is over, where the second tier is.
+    /// Skipped books whose time is over, where the second tier is; also those that were swiped again since `$2`.
     private static let cooledDown = """
         SELECT q.n, q.id, q.most, o.position, o.edition_id FROM (\
         SELECT o.primary_id, CASE WHEN o.position < \(FeedPosition.firstTierEnd) \
         THEN o.position + \(FeedPosition.firstTierEnd) ELSE o.position END AS position, o.edition_id \
-        FROM swipes s CROSS JOIN LATERAL (SELECT * FROM feed_order o \
+        FROM (SELECT s.edition_id, s.action, s.swiped_at FROM swipes s \
+        WHERE s.user_id = $1 AND s.action = 'SKIP' AND s.recorded_at <= coalesce($2, now()) UNION ALL \
+        SELECT k.edition_id, k.action, k.swiped_at FROM swipes s CROSS JOIN LATERAL (\
+        SELECT * FROM earlier_swipes k WHERE k.user_id = $1 AND k.edition_id = s.edition_id AND k.recorded_at <= $2 \
+        AND NOT k.is_late AND NOT k.is_taken_back ORDER BY k.swiped_at DESC LIMIT 1) k \
+        WHERE s.user_id = $1 AND s.recorded_at > $2 AND s.recorded_at > s.seen_at) s \
+        CROSS JOIN LATERAL (SELECT * FROM feed_order o \
         WHERE o.edition_id = s.edition_id AND o.genre_id = o.primary_id OFFSET 0) o \
-        WHERE s.user_id = $1 AND s.action = 'SKIP' AND s.recorded_at <= coalesce($2, now()) \
-        AND s.swiped_at <= coalesce($2, now()) - interval '\(skipCoolDown)') o \
+        WHERE s.action = 'SKIP' AND s.swiped_at <= coalesce($2, now()) - interval '\(skipCoolDown)') o \
         JOIN q ON q.id = o.primary_id AND o.position > q.after WHERE \(isWanted) AND \(isNotShown("o.edition_id")) AND \(isNotOwned)
         """
 }
