@@ -41,6 +41,7 @@ struct FeedStatements {
     private let deckPlaceIndex: Int
     private let deckVersionIndex: Int
     private let newestDeckIndex: Int
+    private let orderIndex: Int
 
     /// - Parameter columns: those of the cards.
     init(_ columns: ColumnSet) {
@@ -54,6 +55,7 @@ struct FeedStatements {
         deckPlaceIndex = columns.index(of: Column("o.deck_place", .integer))
         deckVersionIndex = columns.index(of: Column("o.deck_version", .integer))
         newestDeckIndex = columns.index(of: Column("o.newest_deck", .integer))
+        orderIndex = columns.index(of: Column("o.order_version", .integer))
         top = Statement(Self.topText(columns))
         deck = Statement(Self.deckText(columns))
         firstTier = Self.statement(columns, before: " AND o.position < $10", and: "")
@@ -92,6 +94,9 @@ struct FeedStatements {
     /// The newest version of the deck; nil where there is none.
     func newestDeck(_ rows: Rows) -> Int32? { rows.int32(0, newestDeckIndex) }
 
+    /// The version of the order when rows of a deck were read.
+    func order(_ rows: Rows) -> Int32? { rows.int32(0, orderIndex) }
+
     private static let preferred = "(SELECT u.preferred_genres FROM users u WHERE u.id = $1)"
     /// The reader's own, or the opening, unless they prefer genres: then the queues show what they prefer.
     private static let newestDeck = """
@@ -122,7 +127,8 @@ struct FeedStatements {
     private static let cards = "unnest(d.editions, d.genres) WITH ORDINALITY c (id, genre, place)"
     private static let card = """
         c.id AS edition_id, c.genre AS id, 0::int8 AS position, c.place::int4 AS deck_place, \
-        d.version AS deck_version, NULL::text[] AS preferred
+        d.version AS deck_version, NULL::text[] AS preferred, \
+        (SELECT order_version FROM feed_state) AS order_version
         """
 
     private static func topText(_ columns: ColumnSet) -> String {
@@ -256,7 +262,7 @@ struct FeedStatements {
         """
         SELECT \(columns.sql) FROM (\
         SELECT *, row_number() OVER (PARTITION BY n ORDER BY position) AS round, \
-        NULL::int4 AS deck_place, NULL::int4 AS deck_version, \(newestDeck) AS newest_deck, \
+        NULL::int4 AS deck_place, NULL::int4 AS deck_version, NULL::int4 AS order_version, \(newestDeck) AS newest_deck, \
         \(preferred) AS preferred FROM found) o \
         CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e \
         WHERE o.round <= o.most ORDER BY o.n, o.position
