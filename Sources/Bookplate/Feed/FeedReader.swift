@@ -37,11 +37,11 @@ struct FeedReader {
     /// others.
     private static let genresAtOnce = 30
     /// A queue whose genre is not of the filter is read once for each genre that is: so often at once.
-    private static let rangesAtOnce = 300
+    private static let rangesAtOnce = 200
     /// Cards that are read besides, for where an author would come again too soon.
     private static let spare = 4
     /// Rows of queues that are read at once for each card, before it is known which queues a page needs more of.
-    private static let rowsPerCard = 50
+    private static let rowsPerCard = 20
     /// Cards of a deck that are read besides, for where neighbours would be of one genre.
     private static let deckSpare = 16
 

@@ -212,16 +212,17 @@ struct FeedStatements {
             CROSS JOIN LATERAL (SELECT * FROM feed_order o WHERE o.edition_id = l.edition_id \
             AND o.genre_id = o.primary_id OFFSET 0) o), \
             found AS (\
-            SELECT q.n, q.id, q.most, o.position, o.edition_id \
-            FROM q CROSS JOIN unnest(q.genres) g (id) CROSS JOIN LATERAL (\
-            (SELECT o.position, o.edition_id FROM unnest(q.unseen) u (position) \
+            SELECT q.n, q.id, q.most, o.position, o.edition_id FROM q CROSS JOIN LATERAL (\
+            SELECT o.position, o.edition_id FROM unnest(q.unseen) u (position) \
             CROSS JOIN LATERAL (SELECT o.position, o.edition_id FROM feed_order o \
-            WHERE o.genre_id = g.id AND o.primary_id = q.id AND o.position = u.position\(tierEnd) \
-            AND \(isNotShown("o.edition_id")) AND \(isUnseen) OFFSET 0) o WHERE u.position > q.after LIMIT q.most) \
-            UNION ALL \
-            (SELECT o.position, o.edition_id FROM feed_order o WHERE o.genre_id = g.id \
+            WHERE o.genre_id = q.id AND o.primary_id = q.id AND o.position = u.position\(tierEnd) \
+            AND (q.genres = ARRAY[q.id] OR \(isWanted)) \
+            AND \(isNotShown("o.edition_id")) AND \(isUnseen) OFFSET 0) o WHERE u.position > q.after LIMIT q.most) o \
+            UNION SELECT q.n, q.id, q.most, o.position, o.edition_id \
+            FROM q CROSS JOIN unnest(q.genres) g (id) CROSS JOIN LATERAL (\
+            SELECT o.position, o.edition_id FROM feed_order o WHERE o.genre_id = g.id \
             AND o.primary_id = q.id AND o.position > greatest(q.after, q.reach)\(tierEnd) \
-            AND \(isNotShown("o.edition_id")) AND \(isUnseen) ORDER BY o.position LIMIT q.most)) o \
+            AND \(isNotShown("o.edition_id")) AND \(isUnseen) ORDER BY o.position LIMIT q.most) o \
             UNION SELECT o.n, o.id, o.most, o.position, o.edition_id FROM (\
             SELECT q.n, q.id, q.most, q.genres, o.position, o.edition_id FROM q JOIN passed o \
             ON o.primary_id = q.id AND o.position > q.after AND o.position <= q.reach\(tierEnd) OFFSET 0) o \
