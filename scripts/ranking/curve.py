@@ -27,6 +27,8 @@ KINDS = {
     "first": "first page",
     "walk": "25 pages on end",
     "filtered": "of one genre",
+    "filtered_half": "of 20 genres",
+    "relaxed_ten": "of 20 genres, all tiers",
     "relaxed_half": "of 20 genres, all tiers, 100 cards",
     "relaxed_all": "of 40 genres, all tiers, 100 cards",
 }
@@ -64,12 +66,19 @@ class Reader:
         for number in range(PAGES):
             self.page(genres=[f"Genre {number % 32}"])
 
-    def relaxed(self, genres):
-        """A hundred cards of all tiers: by a cursor that says that the first one is over, as anybody may make up."""
+    def filtered_half(self):
+        for _ in range(PAGES):
+            self.page(genres=[f"Genre {number}" for number in range(20, 40)])
+
+    def relaxed(self, genres, first=100):
+        """Cards of all tiers: by a cursor that says that the first one is over, as anybody may make up."""
         position = struct.pack(">BBqiiBBB", 4, 1, int(time.time() * 1e6), -1, 0, 0, 0, 0)
         cursor = base64.urlsafe_b64encode(position).decode().rstrip("=")
         for _ in range(PAGES):
-            self.page(first=100, after=cursor, genres=[f"Genre {number}" for number in genres])
+            self.page(first=first, after=cursor, genres=[f"Genre {number}" for number in genres])
+
+    def relaxed_ten(self):
+        self.relaxed(range(20, 40), first=10)
 
     def relaxed_half(self):
         self.relaxed(range(20, 40))

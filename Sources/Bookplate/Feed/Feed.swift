@@ -49,9 +49,13 @@ struct Feed: FieldLoader {
             _ first: Int, _ after: FeedPosition?, _ names: [String]?, _ request: RequestContext
         ) async throws(BookplateError) -> Children {
             let genres = request.services.genres
-            let all = try await genres.ids(for: request)
+            var all = try await genres.ids(for: request)
             var filter: [Int16]?
-            if let names { filter = try await genres.ids(named: names, for: request) }
+            if let names {
+                let asked = try await genres.ids(named: names, for: request)
+                all = all.filter(try await genres.queues(of: asked, for: request).contains)
+                filter = asked
+            }
             var reader = FeedReader(
                 statements: statements, request: request, genres: all, filter: filter,
                 after: after, wanted: first + 1)

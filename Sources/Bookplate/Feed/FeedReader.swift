@@ -25,7 +25,7 @@ struct FeedReader {
 
     let statements: FeedStatements
     let request: RequestContext
-    /// All genres, those with the most readers first.
+    /// All genres that the queues of may have cards, those with the most readers first.
     let genres: [Int16]
     /// Only books that have one of these; nil for all.
     let filter: [Int16]?
@@ -33,16 +33,21 @@ struct FeedReader {
     /// How many cards.
     let wanted: Int
 
-    /// Genres that take turns at once; where one is read to its end, the next enters.
+    /// Genres that take turns at once; where one is read to its end, the next enters. Of a filter so many of its own and of
+    /// others.
     private static let genresAtOnce = 30
+    /// A queue whose genre is not of the filter is read once for each genre that is: so often at once.
+    private static let rangesAtOnce = 200
     /// Cards that are read besides, for where an author would come again too soon.
     private static let spare = 4
-    /// Rows of queues that are read at once, before it is known which queues a page needs more of.
-    private static let rowsAtOnce = 5000
+    /// Rows of queues that are read at once for each card, before it is known which queues a page needs more of.
+    private static let rowsPerCard = 20
     /// Cards of a deck that are read besides, for where neighbours would be of one genre.
     private static let deckSpare = 16
 
     private var position: FeedPosition
+    /// How many times as many genres take turns, where those that do have too few cards.
+    private var width = 1
 
     init(
         statements: FeedStatements, request: RequestContext, genres: [Int16], filter: [Int16]?,
@@ -98,6 +103,7 @@ struct FeedReader {
         guard rows.count >= wanted, let version = statements.deckVersion(rows) else { return nil }
         var start = FeedPosition(asOf: statements.now(rows) ?? 0, continuing: position)
         start.enterDeck(version)
+        if let order = statements.order(rows) { start.read(inOrder: order) }
         let cards = FeedCandidate.dealt(
             statements.dealt(rows), from: start, count: wanted, isOpening: version < 0)
         guard cards.count == wanted else { return nil }
@@ -163,7 +169,7 @@ struct FeedReader {
         var readsMuch = position.isRelaxed
         var atLeast: [Int16: Int] = [:]
         while true {
-            let turns = position.turns(of: open())
+            let turns = position.turns(of: atOnce(open()))
             if turns.isEmpty, !position.isRelaxed {
                 position.relax()
                 readsMuch = true
@@ -181,8 +187,9 @@ struct FeedReader {
                 continue
             }
             if reading.isSettled { return reading }
-            // Reading much asks all open genres for enough: then only a genre that entered has more.
+            // Reading much asks its genres for enough: then only others have more.
             if reading.leavesOut || reading.hasMore && !readsMuch {
+                if readsMuch { width *= 4 }
                 readsMuch = true
             } else if position.isRelaxed {
                 return reading
@@ -198,12 +205,23 @@ struct FeedReader {
         func open(_ genres: [Int16], before end: Int64) -> [Int16] {
             genres.filter { position.place(in: $0) < end }
         }
-        let most = filter == nil ? Self.genresAtOnce : genres.count + 1
         let ofFirstTier = open(genres, before: FeedPosition.firstTierEnd)
-        guard position.isRelaxed else { return Array(ofFirstTier.prefix(most)) }
+        guard position.isRelaxed else { return ofFirstTier }
         // What is left of the first tier is shown before the others are.
-        let others = open(genres + [0], before: FeedPosition.end)
-        return Array((ofFirstTier + others.filter { !ofFirstTier.contains($0) }).prefix(most))
+        let others = open(filter == nil ? genres + [0] : genres, before: FeedPosition.end)
+        let isOfFirstTier = Set(ofFirstTier)
+        return ofFirstTier + others.filter { !isOfFirstTier.contains($0) }
+    }
+
+    /// The first of these, so that a page costs the same however many genres there are.
+    private func atOnce(_ genres: [Int16]) -> [Int16] {
+        let most = Self.genresAtOnce * width
+        guard let filter else { return Array(genres.prefix(most)) }
+        let isOwn = Set(filter)
+        let own = genres.filter(isOwn.contains).prefix(most)
+        let others = genres.filter { !isOwn.contains($0) }
+        let ranges = Self.rangesAtOnce * width / max(filter.count, 1)
+        return Array(own + others.prefix(max(1, min(most, ranges))))
     }
 
     /// As many books of each genre as may be needed if the others have none, where that is not too much to read at once:
@@ -215,7 +233,7 @@ struct FeedReader {
     ) -> [(genre: Int16, most: Int)] {
         let filter = Set(filter ?? turns)
         let ranges = turns.reduce(0) { $0 + (filter.contains($1) ? 1 : filter.count) }
-        let most = max(wanted / max(turns.count, 1) + 2, rowsAtOnce / max(ranges, 1))
+        let most = max(wanted / max(turns.count, 1) + 2, rowsPerCard * wanted / max(ranges, 1))
         return turns.map { ($0, min(wanted, max(most, atLeast[$0] ?? 0))) }
     }
 
@@ -229,12 +247,9 @@ struct FeedReader {
         }
         let preferred = turns.filter(position.preferred.contains)
         guard !preferred.isEmpty else { return share(wanted, among: turns) }
-        // A filter's books may all stand under its own genres, or under any.
-        if filter != nil {
-            return preferred.map { ($0, wanted) }
-                + turns.filter { !preferred.contains($0) }.map { ($0, 1) }
-        }
         let others = turns.filter { !preferred.contains($0) }
+        // A filter's books may all stand under its own genres.
+        if filter != nil { return share(wanted, among: preferred) + others.map { ($0, 1) } }
         let half = (wanted + 1) / 2
         return share(half, among: preferred)
             + share(half, among: others)
@@ -251,13 +266,16 @@ struct FeedReader {
             position.pass(
                 genre, to: position.isRelaxed ? FeedPosition.end : FeedPosition.firstTierEnd)
         }
+        // What is before the first was seen: no page has to walk over it again.
+        for card in candidates.reversed() { position.pass(card.genre, to: card.place - 1) }
         let open = open()
         if position.count == 0, filter == nil, position.preferred.isEmpty {
             let names = statements.preferredGenres(rows)
             position.prefer(try await request.services.genres.known(names, for: request))
         }
         let start = FeedPosition(asOf: statements.now(rows) ?? 0, continuing: position)
-        let turns = FeedTurns(candidates, of: genres + [0], from: start, count: wanted)
+        let turns = FeedTurns(
+            candidates, of: (genres + [0]).filter { found[$0] != nil }, from: start, count: wanted)
         let taken = turns.cards.reduce(into: [Int16: Int]()) { $0[$1.genre, default: 0] += 1 }
         let emptied = shares.filter { $0.most < wanted && taken[$0.genre] == $0.most }
         // One genre alone has no neighbours but itself.
@@ -266,7 +284,7 @@ struct FeedReader {
             rows: rows, start: start, cards: turns.cards, newestDeck: statements.newestDeck(rows),
             isSettled: turns.cards.count == wanted && (mayHaveNeighbours || !turns.hasNeighbours),
             hasMore: shares.contains { $0.most < wanted && found[$0.genre] == $0.most },
-            leavesOut: open.contains { genre in !shares.contains { $0.genre == genre } },
+            leavesOut: !Set(open).isSubset(of: shares.map(\.genre)),
             emptied: Dictionary(emptied.map { ($0.genre, $0.most) }, uniquingKeysWith: max))
     }
 }

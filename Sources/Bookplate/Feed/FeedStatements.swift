@@ -41,6 +41,7 @@ struct FeedStatements {
     private let deckPlaceIndex: Int
     private let deckVersionIndex: Int
     private let newestDeckIndex: Int
+    private let orderIndex: Int
 
     /// - Parameter columns: those of the cards.
     init(_ columns: ColumnSet) {
@@ -54,6 +55,7 @@ struct FeedStatements {
         deckPlaceIndex = columns.index(of: Column("o.deck_place", .integer))
         deckVersionIndex = columns.index(of: Column("o.deck_version", .integer))
         newestDeckIndex = columns.index(of: Column("o.newest_deck", .integer))
+        orderIndex = columns.index(of: Column("o.order_version", .integer))
         top = Statement(Self.topText(columns))
         deck = Statement(Self.deckText(columns))
         firstTier = Self.statement(columns, before: " AND o.position < $10", and: "")
@@ -92,6 +94,9 @@ struct FeedStatements {
     /// The newest version of the deck; nil where there is none.
     func newestDeck(_ rows: Rows) -> Int32? { rows.int32(0, newestDeckIndex) }
 
+    /// The version of the order when rows of a deck were read.
+    func order(_ rows: Rows) -> Int32? { rows.int32(0, orderIndex) }
+
     private static let preferred = "(SELECT u.preferred_genres FROM users u WHERE u.id = $1)"
     /// The reader's own, or the opening, unless they prefer genres: then the queues show what they prefer.
     private static let newestDeck = """
@@ -122,7 +127,8 @@ struct FeedStatements {
     private static let cards = "unnest(d.editions, d.genres) WITH ORDINALITY c (id, genre, place)"
     private static let card = """
         c.id AS edition_id, c.genre AS id, 0::int8 AS position, c.place::int4 AS deck_place, \
-        d.version AS deck_version, NULL::text[] AS preferred
+        d.version AS deck_version, NULL::text[] AS preferred, \
+        (SELECT order_version FROM feed_state) AS order_version
         """
 
     private static func topText(_ columns: ColumnSet) -> String {
@@ -164,7 +170,7 @@ struct FeedStatements {
     /// A look-up for each book: a join would read the whole library once where a few look-ups do.
     private static let isUnseen = """
         NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = o.edition_id \
-        AND s.recorded_at <= coalesce($2, now()) OFFSET 0) AND \(isNotOwned)
+        AND s.seen_at <= coalesce($2, now()) OFFSET 0) AND \(isNotOwned)
         """
     private static let isNotOwned = """
         NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = o.edition_id \
@@ -194,7 +200,7 @@ struct FeedStatements {
             LEFT JOIN feed_frontiers f ON f.user_id = $1 AND f.genre_id = q.id \
             AND f.seen_at > (SELECT frontiers_valid_since FROM feed_state)), \
             seen_later AS MATERIALIZED (\
-            SELECT s.edition_id FROM swipes s WHERE s.user_id = $1 AND s.recorded_at > $2 \
+            SELECT s.edition_id FROM swipes s WHERE s.user_id = $1 AND s.seen_at > $2 \
             UNION SELECT b.edition_id FROM books b WHERE b.user_id = $1 AND b.added_at > $2 \
             UNION SELECT r.edition_id FROM feed_returns r WHERE r.user_id = $1), \
             passed AS (\
@@ -206,16 +212,17 @@ struct FeedStatements {
             CROSS JOIN LATERAL (SELECT * FROM feed_order o WHERE o.edition_id = l.edition_id \
             AND o.genre_id = o.primary_id OFFSET 0) o), \
             found AS (\
-            SELECT q.n, q.id, q.most, o.position, o.edition_id \
-            FROM q CROSS JOIN unnest(q.genres) g (id) CROSS JOIN LATERAL (\
-            (SELECT o.position, o.edition_id FROM unnest(q.unseen) u (position) \
+            SELECT q.n, q.id, q.most, o.position, o.edition_id FROM q CROSS JOIN LATERAL (\
+            SELECT o.position, o.edition_id FROM unnest(q.unseen) u (position) \
             CROSS JOIN LATERAL (SELECT o.position, o.edition_id FROM feed_order o \
-            WHERE o.genre_id = g.id AND o.primary_id = q.id AND o.position = u.position\(tierEnd) \
-            AND \(isNotShown("o.edition_id")) AND \(isUnseen) OFFSET 0) o WHERE u.position > q.after LIMIT q.most) \
-            UNION ALL \
-            (SELECT o.position, o.edition_id FROM feed_order o WHERE o.genre_id = g.id \
+            WHERE o.genre_id = q.id AND o.primary_id = q.id AND o.position = u.position\(tierEnd) \
+            AND (q.genres = ARRAY[q.id] OR \(isWanted)) \
+            AND \(isNotShown("o.edition_id")) AND \(isUnseen) OFFSET 0) o WHERE u.position > q.after LIMIT q.most) o \
+            UNION SELECT q.n, q.id, q.most, o.position, o.edition_id \
+            FROM q CROSS JOIN unnest(q.genres) g (id) CROSS JOIN LATERAL (\
+            SELECT o.position, o.edition_id FROM feed_order o WHERE o.genre_id = g.id \
             AND o.primary_id = q.id AND o.position > greatest(q.after, q.reach)\(tierEnd) \
-            AND \(isNotShown("o.edition_id")) AND \(isUnseen) ORDER BY o.position LIMIT q.most)) o \
+            AND \(isNotShown("o.edition_id")) AND \(isUnseen) ORDER BY o.position LIMIT q.most) o \
             UNION SELECT o.n, o.id, o.most, o.position, o.edition_id FROM (\
             SELECT q.n, q.id, q.most, q.genres, o.position, o.edition_id FROM q JOIN passed o \
             ON o.primary_id = q.id AND o.position > q.after AND o.position <= q.reach\(tierEnd) OFFSET 0) o \
@@ -256,22 +263,27 @@ struct FeedStatements {
         """
         SELECT \(columns.sql) FROM (\
         SELECT *, row_number() OVER (PARTITION BY n ORDER BY position) AS round, \
-        NULL::int4 AS deck_place, NULL::int4 AS deck_version, \(newestDeck) AS newest_deck, \
+        NULL::int4 AS deck_place, NULL::int4 AS deck_version, NULL::int4 AS order_version, \(newestDeck) AS newest_deck, \
         \(preferred) AS preferred FROM found) o \
         CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e \
         WHERE o.round <= o.most ORDER BY o.n, o.position
         """
     }
 
-    /// Skipped books whose time is over, where the second tier is.
+    /// Skipped books whose time is over, where the second tier is; also those that were swiped again since `$2`.
     private static let cooledDown = """
         SELECT q.n, q.id, q.most, o.position, o.edition_id FROM (\
         SELECT o.primary_id, CASE WHEN o.position < \(FeedPosition.firstTierEnd) \
         THEN o.position + \(FeedPosition.firstTierEnd) ELSE o.position END AS position, o.edition_id \
-        FROM swipes s CROSS JOIN LATERAL (SELECT * FROM feed_order o \
+        FROM (SELECT s.edition_id, s.action, s.swiped_at FROM swipes s \
+        WHERE s.user_id = $1 AND s.action = 'SKIP' AND s.recorded_at <= coalesce($2, now()) UNION ALL \
+        SELECT k.edition_id, k.action, k.swiped_at FROM swipes s CROSS JOIN LATERAL (\
+        SELECT * FROM earlier_swipes k WHERE k.user_id = $1 AND k.edition_id = s.edition_id AND k.recorded_at <= $2 \
+        AND NOT k.is_late AND NOT k.is_taken_back ORDER BY k.swiped_at DESC LIMIT 1) k \
+        WHERE s.user_id = $1 AND s.recorded_at > $2 AND s.recorded_at > s.seen_at) s \
+        CROSS JOIN LATERAL (SELECT * FROM feed_order o \
         WHERE o.edition_id = s.edition_id AND o.genre_id = o.primary_id OFFSET 0) o \
-        WHERE s.user_id = $1 AND s.action = 'SKIP' AND s.recorded_at <= coalesce($2, now()) \
-        AND s.swiped_at <= coalesce($2, now()) - interval '\(skipCoolDown)') o \
+        WHERE s.action = 'SKIP' AND s.swiped_at <= coalesce($2, now()) - interval '\(skipCoolDown)') o \
         JOIN q ON q.id = o.primary_id AND o.position > q.after WHERE \(isWanted) AND \(isNotShown("o.edition_id")) AND \(isNotOwned)
         """
 }

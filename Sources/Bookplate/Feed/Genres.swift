@@ -8,6 +8,8 @@ package final class Genres: Sendable {
     private struct Table {
         var ids: [Int16]
         var idsByName: [String: Int16]
+        /// The queues with books of a genre, as far as they were asked for.
+        var queues: [Int16: [Int16]] = [:]
         var expiresAt: ContinuousClock.Instant
     }
 
@@ -16,6 +18,16 @@ package final class Genres: Sendable {
     /// Genres that a feed may be asked for at once.
     static let filterMax = 100
     private static let select = Statement("SELECT id, name FROM genres ORDER BY readers DESC, id")
+
+    /// A step for each queue, whatever is in it.
+    private static let selectQueues = Statement(
+        """
+        WITH RECURSIVE found AS (SELECT g.id AS genre_id, \
+        (SELECT min(o.primary_id) FROM feed_order o WHERE o.genre_id = g.id) AS id FROM unnest($1::int2[]) g (id) \
+        UNION ALL SELECT f.genre_id, (SELECT min(o.primary_id) FROM feed_order o \
+        WHERE o.genre_id = f.genre_id AND o.primary_id > f.id) FROM found f WHERE f.id IS NOT NULL) \
+        SELECT genre_id, id FROM found WHERE id IS NOT NULL
+        """)
 
     package init() {}
 
@@ -51,6 +63,28 @@ package final class Genres: Sendable {
             wanted.insert(id)
         }
         return table.ids.filter(wanted.contains)
+    }
+
+    /// The queues with books of these genres: those that have one of them as their first.
+    func queues(of genres: [Int16], for request: RequestContext) async throws(BookplateError)
+        -> Set<Int16>
+    {
+        var queues = try await current(for: request).queues
+        let unknown = genres.filter { queues[$0] == nil }
+        if !unknown.isEmpty {
+            let rows = try await request.read { segment, _ in
+                var parameters = Parameters()
+                parameters.append(int32s: unknown.map(Int32.init))
+                segment.append(Self.selectQueues, parameters)
+            }[0]
+            for genre in unknown { queues[genre] = [] }
+            for row in 0..<rows.count {
+                guard let genre = rows.int32(row, 0), let id = rows.int32(row, 1) else { continue }
+                queues[Int16(truncatingIfNeeded: genre)]?.append(Int16(truncatingIfNeeded: id))
+            }
+            table.withLock { [queues] in $0?.queues.merge(queues) { $1 } }
+        }
+        return Set(genres.flatMap { queues[$0] ?? [] })
     }
 
     private func current(for request: RequestContext) async throws(BookplateError) -> Table {

@@ -5,6 +5,10 @@ import Postgres
 enum Swipe {
     /// Swipes of one batch.
     static let batchMax = 100
+    /// Replaced and undone swipes that are remembered of a card.
+    private static let keptMax = 20
+    /// How long after a swipe without a time the same is taken for that one, sent again after a lost answer.
+    private static let sentAgainWithin = "1 day"
 
     static let record = PlainMutation(.one) { arguments, request throws(BookplateError) in
         let swipes = arguments["swipes"]?.list ?? []
@@ -29,34 +33,47 @@ enum Swipe {
             parameters.appendArray(of: .timestamptz) {
                 for time in times { $0.append(timestamptz: time) }
             }
+            segment.append(keepReplaced, parameters)
             segment.append(upsert, parameters)
-            var saving = Parameters.of(viewer.userID)
-            saving.append(bool: wantsCovers)
-            segment.append(save, saving)
-            segment.append(rememberSaved, .of(viewer.userID))
+            appendSaving(for: viewer, wantsCovers, to: &segment)
             segment.append(outcome, parameters)
             segment.enqueue(PrepareDeck.self, NoPayload(), for: viewer.userID, key: "deck")
             if wantsCovers { segment.enqueueCoverSearches() }
         }
-        let saved = (0..<rows[3].count).compactMap { rows[3].uuid($0, 1) }
+        let saved = (0..<rows[4].count).compactMap { rows[4].uuid($0, 1) }
         return [
             PlainObject(
-                leaves: ["recorded": .int(Int(rows[3].int64(0, 0) ?? 0))], ids: ["saved": saved])
+                leaves: ["recorded": .int(Int(rows[4].int64(0, 0) ?? 0))], ids: ["saved": saved])
         ]
     }
 
     static let undo = RowMutation(FeedCard.type) {
         arguments, request, card throws(BookplateError) in
         let id = try arguments.id("cardId", else: FeedCard.noSuchCard)
+        let at = arguments["swipedAt"]?.string.flatMap { Instant($0)?.microseconds }
+        let wantsCovers = !request.services.coverSources.isEmpty
         let rows = try await request.write { segment, viewer in
-            segment.append(takeBack, .of(viewer.userID, id))
+            var parameters = Parameters.of(viewer.userID, id)
+            parameters.append(timestamptz: at)
+            segment.append(takeBack, parameters)
+            appendSaving(for: viewer, wantsCovers, to: &segment)
             card.append([id], to: &segment, for: viewer)
             segment.appendRemovedCovers(of: viewer.userID)
             segment.enqueue(PrepareDeck.self, NoPayload(), for: viewer.userID, key: "deck")
+            if wantsCovers { segment.enqueueCoverSearches() }
         }
-        await request.removeCovers(rows[2])
+        await request.removeCovers(rows[4])
         await request.removeTitleCards(of: rows[0])
-        return try card.only(rows[1], orElse: FeedCard.noSuchCard)
+        return try card.only(rows[3], orElse: FeedCard.noSuchCard)
+    }
+
+    private static func appendSaving(
+        for viewer: Viewer, _ wantsCovers: Bool, to segment: inout Segment
+    ) {
+        var parameters = Parameters.of(viewer.userID)
+        parameters.append(bool: wantsCovers)
+        segment.append(save, parameters)
+        segment.append(rememberSaved, .of(viewer.userID))
     }
 
     // MARK: - Statements
@@ -70,18 +87,50 @@ enum Swipe {
     private static let swipedAt =
         "least(coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond'), now())"
 
-    /// Records the newest swipe of each card, unless a newer one is there. What this transaction
-    /// changes is known afterwards by `recorded_at = now()`, the time it began.
+    /// The swipes of the batch that are not known yet. Of one time the last counts, and of those without a time that say
+    /// the same.
+    private static let fresh = """
+        SELECT DISTINCT ON (i.edition_id, i.swiped_at, CASE WHEN i.swiped_at IS NULL THEN i.action END) \
+        e.id AS edition_id, i.action::swipe_action AS action, \(swipedAt) AS swiped_at, \
+        i.swiped_at IS NULL AS is_of_now, i.n \
+        FROM \(input) JOIN editions e ON e.id = i.edition_id \
+        WHERE NOT EXISTS (SELECT FROM earlier_swipes k WHERE k.user_id = $1 AND k.edition_id = e.id \
+        AND k.swiped_at = \(swipedAt) OFFSET 0) \
+        ORDER BY i.edition_id, i.swiped_at, CASE WHEN i.swiped_at IS NULL THEN i.action END, i.n DESC
+        """
+
+    /// Keeps the swipes that newer ones are going to replace, and those that are not the newest of their card; of a card
+    /// so many. One without a time that says what is there was most probably sent again: nothing is replaced by it.
+    private static let keepReplaced = Statement(
+        """
+        WITH fresh AS (\(fresh)), kept AS (\
+        INSERT INTO earlier_swipes (user_id, edition_id, swiped_at, action, recorded_at, saved_book_id, is_late) \
+        SELECT $1, f.edition_id, k.* FROM (SELECT *, \
+        swiped_at = max(swiped_at) OVER (PARTITION BY edition_id) AS is_newest FROM fresh) f \
+        LEFT JOIN swipes s ON s.user_id = $1 AND s.edition_id = f.edition_id CROSS JOIN LATERAL (\
+        SELECT f.swiped_at, f.action, now(), NULL::uuid, true \
+        WHERE NOT f.is_newest AND f.swiped_at IS DISTINCT FROM s.swiped_at OR f.swiped_at < s.swiped_at UNION ALL \
+        SELECT s.swiped_at, s.action, s.recorded_at, s.saved_book_id, false \
+        WHERE f.is_newest AND f.swiped_at > s.swiped_at AND NOT (f.is_of_now AND f.action = s.action \
+        AND s.recorded_at > now() - interval '\(sentAgainWithin)')) k \
+        ON CONFLICT DO NOTHING RETURNING edition_id) \
+        DELETE FROM earlier_swipes e USING (SELECT DISTINCT edition_id FROM kept) k \
+        WHERE e.user_id = $1 AND e.edition_id = k.edition_id AND e.swiped_at <= (\
+        SELECT o.swiped_at FROM earlier_swipes o WHERE o.user_id = $1 AND o.edition_id = k.edition_id \
+        ORDER BY o.swiped_at DESC OFFSET \(keptMax) LIMIT 1)
+        """)
+
+    /// Records the newest swipe of each card, unless a newer one is there. What this transaction changes is known
+    /// afterwards by `recorded_at = now()`, the time it began. The book of the swipe before stays with that where it is kept.
     private static let upsert = Statement(
         """
         INSERT INTO swipes (user_id, edition_id, action, swiped_at) \
-        SELECT DISTINCT ON (i.edition_id) $1, e.id, i.action::swipe_action, \
-        \(swipedAt) \
-        FROM \(input) JOIN editions e ON e.id = i.edition_id \
-        ORDER BY i.edition_id, \(swipedAt) DESC, i.n DESC \
+        SELECT DISTINCT ON (edition_id) $1, edition_id, action, swiped_at FROM (\(fresh)) f \
+        ORDER BY edition_id, swiped_at DESC, n DESC \
         ON CONFLICT (user_id, edition_id) DO UPDATE \
         SET action = excluded.action, swiped_at = excluded.swiped_at, recorded_at = now(), \
-        saved_book_id = CASE WHEN excluded.action IN ('LIKE', 'BUY') THEN swipes.saved_book_id END \
+        saved_book_id = CASE WHEN NOT EXISTS (SELECT FROM earlier_swipes k WHERE k.user_id = $1 \
+        AND k.edition_id = excluded.edition_id AND k.swiped_at = swipes.swiped_at) THEN swipes.saved_book_id END \
         WHERE swipes.swiped_at < excluded.swiped_at
         """)
 
@@ -116,15 +165,6 @@ enum Swipe {
         LEFT JOIN books b ON b.user_id = $1 AND b.edition_id = liked.edition_id ORDER BY liked.n
         """)
 
-    /// Deletes the swipe, and the book it saved if nobody touched that since.
     private static let takeBack = Statement(
-        """
-        WITH gone AS (DELETE FROM swipes WHERE user_id = $1 AND edition_id = $2 \
-        RETURNING saved_book_id) \
-        DELETE FROM books b USING gone WHERE b.user_id = $1 AND b.id = gone.saved_book_id \
-        AND b.status = 'WANT_TO_READ' AND b.updated_at = b.added_at \
-        AND NOT EXISTS (SELECT FROM shelf_books p WHERE p.user_id = $1 AND p.book_id = b.id) \
-        AND NOT EXISTS (SELECT FROM reviews r WHERE r.user_id = $1 AND r.book_id = b.id) \
-        RETURNING b.id, b.title, b.author, b.genre
-        """)
+        "SELECT book_id, title, author, genre FROM take_back_swipe($1, $2, $3)")
 }

@@ -158,7 +158,7 @@ import Testing
     }
 
     enum Source: String, CaseIterable {
-        case opening, deck, queues
+        case opening, deck, deckAndQueues, queues
     }
 
     @Test(arguments: Source.allCases)
@@ -166,14 +166,16 @@ import Testing
         let app = try await Self.makeApp()
         if source == .opening { try await refresh(app) }
         let reader = try await app.newReader()
-        if source == .deck {
+        let hasDeck = source == .deck || source == .deckAndQueues
+        if hasDeck {
             _ = try await reader.swipe("LIKE", [try await page(reader).nodes[0]["id"] ?? .null])
             try await deal(app)
         }
+        let first = source == .deckAndQueues ? 30 : 10
         var pages: [(after: Value, nodes: [Value])] = []
         var after = Value.null
         for _ in 0..<4 {
-            let next = try await page(reader, after: after)
+            let next = try await page(reader, after: after, first: first)
             pages.append((after, next.nodes))
             after = next.end
         }
@@ -183,19 +185,19 @@ import Testing
             UPDATE editions SET ratings_count = 1000000 - ratings_count
             """)
         try await refresh(app)
-        if source == .deck {
+        if hasDeck {
             _ = try await reader.swipe("LIKE", [pages[2].nodes[0]["id"] ?? .null])
             try await deal(app)
         }
         for (after, nodes) in pages.dropFirst() {
-            #expect(try await page(reader, after: after).nodes == nodes)
+            #expect(try await page(reader, after: after, first: first).nodes == nodes)
         }
         // What is new comes later, and nothing twice.
-        let next = try await page(reader, after: after)
+        let next = try await page(reader, after: after, first: first)
         let before = Set(pages.flatMap { $0.nodes.compactMap { $0["id"]?.string } })
-        #expect(next.nodes.count == 10)
+        #expect(next.nodes.count == first)
         #expect(next.nodes.allSatisfy { !before.contains($0["id"]?.string ?? "") })
-        if source != .deck {
+        if !hasDeck {
             #expect(try await page(app.newReader()).nodes[0]["title"] == "Card 240")
         }
     }
@@ -225,7 +227,7 @@ import Testing
         #expect(try await waiting(app) == 1)
         try await deal(app)
         #expect(try await valid() > 0)
-        // Who has left is dealt none, though one was dealt just now; who looks again is, swiping or not.
+        // Who has left is dealt none, though one was dealt just now; who looks again is at once, swiping or not.
         func outdate() async throws {
             try await app.database.execute(
                 "UPDATE feed_state SET frontiers_valid_since = clock_timestamp()")
@@ -242,6 +244,9 @@ import Testing
             "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }",
             ["token": .string(reader.refreshToken)])
         #expect(renewed.errors.isEmpty)
+        #expect(try await waiting(app) == 1)
+        try await deal(app)
+        #expect(try await valid() > 0)
         try await outdate()
         #expect(try await waiting(app) == 1)
     }

@@ -16,13 +16,14 @@ import Testing
             shares.allSatisfy {
                 $0.most > min(wanted, wanted / turns.count + 1) || $0.most == wanted
             })
-        let rows = shares.reduce(0) {
-            $0 + $1.most * (filter.contains($1.genre) ? 1 : filter.count)
+        func read(_ shares: [(genre: Int16, most: Int)]) -> Int {
+            shares.reduce(0) { $0 + $1.most * (filter.contains($1.genre) ? 1 : filter.count) }
         }
-        #expect(rows <= 5000)
-        // Without a filter, or of one genre, a page is read at once.
+        let little = read(turns.map { ($0, wanted / turns.count + 2) })
+        #expect(read(shares) <= max(20 * wanted, little))
+        // Of few queues a page is read at once.
         let most = FeedReader.much(
-            Array(turns.prefix(30)), filter: nil, wanted: wanted, atLeast: [:])
+            Array(turns.prefix(20)), filter: nil, wanted: wanted, atLeast: [:])
         #expect(most.allSatisfy { $0.most == wanted })
     }
 
@@ -33,6 +34,47 @@ import Testing
         #expect(shares.filter { $0.most > 11 }.map(\.genre) == [30, 31])
         #expect(shares[30].most == 44)
         #expect(shares[31].most == 101)
+    }
+
+    /// More genres than take turns at once, with books under each other's: all are shown, once, and neighbours differ.
+    @Test(arguments: [1, 40, 100, nil], [7, 50, 100])
+    func aCatalogueOfManyGenresIsShownToItsEnd(genres: Int?, first: Int) async throws {
+        let reader = try await Self.many().newReader()
+        let wanted = genres.map { (1...$0).map { "Genre \($0 * 2)" } }
+        var shown: [Value] = []
+        var after = Value.null
+        repeat {
+            let answer = try await reader.ask(
+                FeedTests.feed,
+                [
+                    "first": .int(first), "after": after,
+                    "genres": wanted.map { .list($0.map { .string($0) }) } ?? .null,
+                ])
+            shown += answer["feed", "nodes"]?.list ?? []
+            guard answer["feed", "pageInfo", "hasNextPage"] == true else { break }
+            after = answer["feed", "pageInfo", "endCursor"] ?? .null
+        } while shown.count < 1000
+        let expected = (1...600).filter { number in
+            wanted.map { wanted in Self.genres(number).contains { wanted.contains($0) } } ?? true
+        }
+        #expect(Set(shown.compactMap { $0["id"]?.string }).count == shown.count)
+        #expect(shown.count == expected.count)
+        var left = shown.reduce(into: [:]) { $0[$1["genre"]?.string ?? "", default: 0] += 1 }
+        for (card, next) in zip(shown, shown.dropFirst()) {
+            let genre = card["genre"]?.string ?? ""
+            left[genre, default: 0] -= 1
+            guard next["genre"] == card["genre"] else { continue }
+            #expect(left.allSatisfy { $0.key == genre || $0.value == 0 })
+        }
+    }
+
+    private static let many = Shared {
+        try await TestApp.start(
+            catalog: (1...600).map { TestCatalog.line($0, genres: genres($0)) })
+    }
+    /// Each book's second genre is one of the others'.
+    private static func genres(_ number: Int) -> [String] {
+        ["Genre \(1 + number % 200)", "Genre \(1 + number * 7 % 200)"]
     }
 
     /// 100 described books whose first genre is not asked for and whose second is, and 100 of the others with little

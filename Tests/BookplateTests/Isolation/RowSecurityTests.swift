@@ -24,7 +24,9 @@ import Testing
                 try connection.execute(
                     """
                     SELECT advance_feed('\(user)');
-                    INSERT INTO feed_returns SELECT user_id, edition_id FROM books WHERE user_id = '\(user)'
+                    INSERT INTO feed_returns SELECT user_id, edition_id FROM books WHERE user_id = '\(user)';
+                    INSERT INTO earlier_swipes (user_id, edition_id, swiped_at, action, recorded_at)
+                      SELECT user_id, edition_id, added_at, 'SKIP', added_at FROM books WHERE user_id = '\(user)'
                     """)
             }
         }
@@ -37,7 +39,8 @@ import Testing
         }
         #expect(
             names == [
-                "apple_grants", "books", "change_heads", "changes", "covers", "events",
+                "apple_grants", "books", "change_heads", "changes", "covers", "earlier_swipes",
+                "events",
                 "feed_decks",
                 "feed_frontiers", "feed_returns", "import_failures", "imports", "removed_covers",
                 "reviews", "sessions", "shelf_books", "shelves", "swipes", "users",
