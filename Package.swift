@@ -196,7 +196,8 @@ let package = Package(
                 "SocketClient", "TestSupport",
             ]),
         .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
-        .testTarget(name: "ObjectsTests", dependencies: ["Objects"]),
+        .target(name: "LinkRefusal", path: "Tests/LinkRefusal"),
+        .testTarget(name: "ObjectsTests", dependencies: ["LinkRefusal", "Objects"]),
         .testTarget(name: "ZipTests", dependencies: ["Zip"]),
         .testTarget(
             name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],

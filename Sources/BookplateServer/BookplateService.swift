@@ -36,10 +36,15 @@ final class BookplateService: GraphQLService {
     }
 
     func admit(
-        _ bearerToken: String, on loop: any EventLoop, onEnd: @escaping () -> Void
+        _ bearerToken: String, to opening: Opening, on loop: any EventLoop,
+        onEnd: @escaping () -> Void
     ) async throws(AdmissionError) -> AdmittedCaller {
         let onEnd = NIOLoopBound(onEnd, eventLoop: loop)
         do throws(RequestRunner.AdmissionError) {
+            if case .socket(let client) = opening {
+                try runner.charge(
+                    bearerToken, requestID: "", address: client.map { RateKey($0) })
+            }
             let admission = try await runner.admit(bearerToken, requestID: "") {
                 loop.execute { onEnd.value() }
             }
@@ -50,6 +55,7 @@ final class BookplateService: GraphQLService {
         } catch {
             switch error {
             case .refused: throw .refused
+            case .rateLimited(let seconds): throw .rateLimited(retryAfterSeconds: seconds)
             case .unavailable: throw .unavailable
             }
         }
@@ -95,6 +101,10 @@ extension RateLimits.State {
     }
 }
 
+extension RateKey {
+    fileprivate init(_ client: ClientAddress) { self.init(address: client.high, client.low) }
+}
+
 extension RequestRunner.Request {
     fileprivate init(_ request: GraphQLRequest, isExplained: Bool) {
         self.init(
@@ -104,7 +114,7 @@ extension RequestRunner.Request {
             operationName: request.operationName,
             variables: request.variables ?? .null, bearerToken: request.bearerToken,
             isReadOnly: request.isGET, requestID: request.requestID,
-            address: request.client.map { RateKey(address: $0.high, $0.low) },
+            address: request.client.map { RateKey($0) },
             uploads: request.uploads.map { Array($0.readableBytesView) }, isExplained: isExplained)
     }
 }

@@ -3,15 +3,18 @@ import Glibc
 /// What there is, whose it is, and what crashes have left.
 extension FileStore {
     package func claim(for owner: String) async throws(ObjectError) -> Bool {
-        try await threads.run { () throws(ObjectError) in
-            if let isClaimed = try isClaimedNow(by: owner) { return isClaimed }
-            // One after the other, so that what is empty is nobody's until one has replaced it.
-            let turn = try root.waitForTurn()
-            defer { withExtendedLifetime(turn) {} }
-            if let isClaimed = try isClaimedNow(by: owner) { return isClaimed }
-            try writeOwner(owner)
-            return try isClaimedNow(by: owner) ?? true
-        }
+        try await threads.run { () throws(ObjectError) in try claimNow(for: owner) }
+    }
+
+    /// As `claim`, on the caller's thread.
+    func claimNow(for owner: String) throws(ObjectError) -> Bool {
+        if let isClaimed = try isClaimedNow(by: owner) { return isClaimed }
+        // One after the other, so that what is empty is nobody's until one has replaced it.
+        let turn = try root.waitForTurn()
+        defer { withExtendedLifetime(turn) {} }
+        if let isClaimed = try isClaimedNow(by: owner) { return isClaimed }
+        try writeOwner(owner)
+        return try isClaimedNow(by: owner) ?? true
     }
 
     /// As an object is written: whole, or not at all. What another has written meanwhile stays, on a machine that does not see this

@@ -18,7 +18,8 @@ package protocol GraphQLService: AnyObject {
     ///
     /// - Parameter onEnd: called on the loop, once at most, when the session ends while the admission is kept.
     func admit(
-        _ bearerToken: String, on loop: any EventLoop, onEnd: @escaping () -> Void
+        _ bearerToken: String, to opening: Opening, on loop: any EventLoop,
+        onEnd: @escaping () -> Void
     ) async throws(AdmissionError) -> AdmittedCaller
 }
 

@@ -76,6 +76,23 @@ import Testing
         #expect(unknown.failures.isEmpty)
     }
 
+    /// Faster than Open Library allows, nobody is asked: which is no answer, unless its records have been.
+    @Test(arguments: [false, true])
+    func whoeverIsNotAskedHasNotAnswered(hasRecords: Bool) async throws {
+        let records = BookSource(
+            name: .openLibrary, edition: { _, _ in nil }, search: { _, _, _ in [] })
+        let sources = CoverSources(
+            SourceChain(hasRecords ? [records] : []), openLibraryCoversURL: "https://covers.example"
+        )
+        var answer = await sources.offers(of: fox, at: .number, by: soon())
+        for _ in 1...100 where !answer.offers.isEmpty {
+            #expect(answer.failures.isEmpty)
+            answer = await sources.offers(of: fox, at: .number, by: soon())
+        }
+        #expect(answer.offers.isEmpty)
+        #expect(answer.failures == (hasRecords ? [] : [.openLibrary]))
+    }
+
     /// A link of the catalogue's leads to a source that the operator has switched off since.
     @Test func whatIsSwitchedOffIsNotAsked() async {
         let book = SoughtBook(

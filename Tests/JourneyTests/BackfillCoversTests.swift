@@ -131,6 +131,35 @@ import Testing
         #expect(try await database.count("SELECT count(*) FROM checkpoints") == 0)
     }
 
+    /// Where the sources are down, a library of many books is not gone through in vain.
+    @Test func itStopsAfterAHundredThatNobodyCanTellOf() async throws {
+        let installation = try await Installation.ready(catalog: TestCatalog.lines(1))
+        let database = installation.database
+        let server = try await installation.startServer()
+        let reader = try await server.signIn("backfill")["user", "id"]?.string ?? ""
+        server.program.send(SIGTERM)
+        _ = try await blocking { try server.program.wait() }
+        let books = (101...230).map { number in
+            "('\(reader)', '00000000-0000-7000-8000-000000000\(number)', 'Book', '\(TestCatalog.isbn(number))')"
+        }
+        try await database.execute(
+            "INSERT INTO books (user_id, id, title, isbn13) VALUES \(books.joined(separator: ", "))"
+        )
+        let covers = try Self.covers(failing: ["/"])
+        func backfill(_ arguments: String...) async throws -> (code: Int32?, result: Value) {
+            let outcome = try await installation.admin(
+                ["backfill", "covers", "--json", "--rate", "1000", "--concurrency", "4"]
+                    + arguments, ["BOOKPLATE_OPEN_LIBRARY_COVERS_URL": covers.url("")])
+            return (outcome.code, try parseJSON(Array(outcome.output.utf8)))
+        }
+        let down = try await backfill()
+        #expect(down.code == 69 && down.result["asked"] == 100, "\(down)")
+        #expect(down.result["unavailable"] == 100 && down.result["remaining"] == 30)
+        #expect(try await database.count("SELECT count(*) FROM checkpoints") == 0)
+        let past = try await backfill("--skip-unavailable")
+        #expect(past.code == 0 && past.result["asked"] == 130, "\(past)")
+    }
+
     /// A mirror in the operator's own network has records and pictures of readers' books and of the catalogue's.
     @Test func aPrivateMirrorIsEnough() async throws {
         let picture = TestImage.png(width: 400, height: 600)

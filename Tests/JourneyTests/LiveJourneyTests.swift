@@ -57,6 +57,11 @@ import Testing
             }
             #expect(codes.prefix(5).allSatisfy { $0 == nil })
             #expect(codes.last == "RATE_LIMITED")
+            // Nor are its tokens looked at for nothing.
+            let another = try SocketClient(port: server.client.port)
+            try another.send(
+                #"{"type":"connection_init","payload":{"Authorization":"Bearer nonsense"}}"#)
+            #expect(try another.closeCode() == 1013)
         }
     }
 

@@ -1,4 +1,6 @@
+import Foundation
 import Glibc
+import LinkRefusal
 import Testing
 
 @testable import Objects
@@ -56,15 +58,20 @@ import Testing
         #expect(try await store.folders(of: .bookCovers) == [])
     }
 
-    /// Of many servers that start at once on one folder, those of one installation have it; also where a crash left an empty claim.
-    @Test(arguments: [false, true])
-    func aStoreIsClaimedOnce(isEmpty: Bool) async throws {
+    /// Of many servers that start at once on one folder, those of one installation have it; also where a crash left an empty claim,
+    /// and where the file system has no second names, which file systems say in several ways.
+    @Test(arguments: [false, true], [nil, EPERM, EOPNOTSUPP, ENOSYS, EMLINK])
+    func aStoreIsClaimedOnce(isEmpty: Bool, linkError: Int32?) async throws {
         if isEmpty { leaveEmptyClaim() }
         let answers = try await withThrowingTaskGroup(of: (String, Bool).self) { tasks in
             for index in 0..<16 {
                 tasks.addTask { [folder] in
                     let owner = index % 2 == 0 ? "one" : "another"
-                    return (owner, try await FileStore(folder).claim(for: owner))
+                    let answer = try await onThread {
+                        if let linkError { try Self.refuseLinks(linkError) }
+                        return try FileStore(folder).claimNow(for: owner)
+                    }
+                    return (owner, answer)
                 }
             }
             return try await tasks.reduce(into: [:]) { $0[$1.0, default: []].insert($1.1) }
@@ -77,6 +84,11 @@ import Testing
         for name in try files(folder + "/.staging") {
             #expect(try files("\(folder)/.staging/\(name)").isEmpty)
         }
+    }
+
+    private static func refuseLinks(_ error: Int32) throws {
+        try #require(bookplate_refuse_links(error) == 0)
+        #expect(linkat(AT_FDCWD, "/nowhere", AT_FDCWD, "/nowhere", 0) == -1 && errno == error)
     }
 
     private func leaveEmptyClaim() {
@@ -165,4 +177,13 @@ import Testing
     }
 
     private func files(_ path: String) throws -> [String] { try Folder.root(path).names() }
+}
+
+/// Runs it on a thread of its own, which ends with it.
+private func onThread<Value: Sendable>(
+    _ work: @escaping @Sendable () throws -> Value
+) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result(catching: work)) }
+    }
 }

@@ -10,13 +10,15 @@ import Testing
 /// A connection without a socket, where what the channel does can be chosen to the call.
 @Suite struct EmbeddedConnectionTests {
     /// A connection that writes to `transport`.
-    private func connect(_ transport: Transport, _ routes: [Route]) throws -> EmbeddedChannel {
+    private func connect(
+        _ transport: Transport, _ routes: [Route], gauges: LiveGauges = LiveGauges()
+    ) throws -> EmbeddedChannel {
         let loop = EmbeddedEventLoop()
         let context = LoopContext(
             EventLoopTaskExecutor(loop), routes: RouteTable(routes), limits: HTTPLimits(),
             proxies: TrustedProxies(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, metrics: Metrics(),
-            gauges: LiveGauges())
+            gauges: gauges)
         let channel = EmbeddedChannel(loop: loop)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         try channel.pipeline.syncOperations.addHandlers([transport, ConnectionHandler(context)])
@@ -64,24 +66,51 @@ import Testing
             context.fireChannelWritabilityChanged()
             channel.read()
         }
-        let loop = EmbeddedEventLoop()
-        let channel = try connect(
-            transport,
-            standardRoutes(
-                loop: loop, service: EchoService(), bodyBytesMax: 100, batchRequestsMax: 0,
-                explorer: nil, schemaText: nil, socketOrigins: AllowedOrigins([]),
-                readiness: { .ready }))
-        try channel.writeInbound(
-            ByteBuffer(
-                string:
-                    "GET /graphql HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
-                    + "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n"
-                    + "sec-websocket-protocol: graphql-transport-ws\r\n\r\n"))
+        let channel = try connect(transport, socketRoutes)
+        try channel.writeInbound(handshake)
         #expect(
             transport.written.first.map { String(buffer: $0).hasPrefix("HTTP/1.1 101 ") } == true)
         #expect(transport.readCount == 1)
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
+
+    @Test func noSocketBeginsWhereTheAnswerToItsHandshakeFindsNobody() throws {
+        let transport = Transport { context, _ in context.close(promise: nil) }
+        let gauges = LiveGauges()
+        let channel = try connect(transport, socketRoutes, gauges: gauges)
+        try channel.writeInbound(handshake)
+        #expect(transport.written.count == 1)
+        #expect(gauges.sockets == 0)
+    }
+
+    /// A refused client may send on for as long as it likes to read why: nothing of that is kept.
+    @Test func keepsNothingThatComesBehindItsLastAnswer() throws {
+        let transport = Transport()
+        let channel = try connect(transport, [])
+        try channel.writeInbound(ByteBuffer(string: "nonsense\r\n\r\n"))
+        let handler = try channel.pipeline.syncOperations.handler(type: ConnectionHandler.self)
+        for _ in 1...100 {
+            try channel.writeInbound(ByteBuffer(repeating: 0x20, count: 64 << 10))
+            #expect(handler.unread.storageCapacity == 0)
+            channel.read()
+        }
+        #expect(transport.written.filter { $0.readableBytes > 0 }.count == 1)
+        // It reads on: what is left unread would make the end of the connection a reset, and the answer be lost.
+        #expect(transport.readCount == 100)
+    }
+
+    private var socketRoutes: [Route] {
+        standardRoutes(
+            loop: EmbeddedEventLoop(), service: EchoService(), bodyBytesMax: 100,
+            batchRequestsMax: 0, explorer: nil, schemaText: nil, socketOrigins: AllowedOrigins([]),
+            readiness: { .ready })
+    }
+
+    private let handshake = ByteBuffer(
+        string:
+            "GET /graphql HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+            + "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n"
+            + "sec-websocket-protocol: graphql-transport-ws\r\n\r\n")
 
     /// The end of the pipeline where the socket would be: keeps what is written, sends nothing.
     private final class Transport: ChannelOutboundHandler {

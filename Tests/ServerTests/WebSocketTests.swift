@@ -114,6 +114,21 @@ import Testing
         }
     }
 
+    /// Also a later token of the same socket.
+    @Test(arguments: [nil, "good"])
+    func aTokenThatComesTooOftenIsToldWhenToComeBack(first: String?) async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            let payload = #""payload":{"Authorization":"Bearer eager"}"#
+            if let first { try client.initialise(token: first) }
+            try client.send(
+                #"{"type":"\#(first == nil ? "connection_init" : "ping")",\#(payload)}"#)
+            #expect(
+                try client.receive()
+                    == .close(code: 1013, reason: "Too many requests. Try again in 7 s."))
+        }
+    }
+
     @Test func anIdInUseClosesTheSocket() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)

@@ -104,13 +104,14 @@ package final class CoverSources: Sendable {
             let found = await chain.covers(
                 number: number, title: book.title, author: nil,
                 within: ContinuousClock.now.duration(to: deadline))
-            var offers = found.candidates.map(Self.offer)
-            if !offers.contains(where: { $0.source == .openLibrary }),
-                let offer = openLibraryOffer(number)
+            var answer = CoverOffers(
+                offers: found.candidates.map(Self.offer), failures: found.failures)
+            if let openLibraryCoversURL,
+                !answer.offers.contains(where: { $0.source == .openLibrary })
             {
-                offers.append(offer)
+                addOpenLibraryOffer(openLibraryCoversURL, number, to: &answer)
             }
-            return CoverOffers(offers: offers, failures: found.failures)
+            return answer
         case .title:
             let found = await chain.covers(
                 number: nil, title: book.title, author: book.author,
@@ -138,14 +139,17 @@ package final class CoverSources: Sendable {
         chain.names.contains(source) || source == .openLibrary && openLibraryCoversURL != nil
     }
 
-    private func openLibraryOffer(_ number: BookNumber) -> CoverOffer? {
-        guard let openLibraryCoversURL,
-            pace.withLock({ $0.turn(at: .now, by: .now) }) != nil
-        else { return nil }
-        // Without default=false a missing cover is a picture of one pixel.
-        return CoverOffer(
-            source: .openLibrary,
-            url: "\(openLibraryCoversURL)/b/isbn/\(number.isbn13)-L.jpg?default=false")
+    private func addOpenLibraryOffer(
+        _ coversURL: String, _ number: BookNumber, to answer: inout CoverOffers
+    ) {
+        if pace.withLock({ $0.turn(at: .now, by: .now) }) != nil {
+            // Without default=false a missing cover is a picture of one pixel.
+            let url = "\(coversURL)/b/isbn/\(number.isbn13)-L.jpg?default=false"
+            answer.offers.append(CoverOffer(source: .openLibrary, url: url))
+        } else if !chain.names.contains(.openLibrary) {
+            // Its records tell of nearly all its pictures. Where they are not asked, nobody has said that there is none.
+            answer.failures.append(.openLibrary)
+        }
     }
 
     private static func offer(_ candidate: CoverCandidate) -> CoverOffer {

@@ -103,26 +103,39 @@ extension Cover {
             _ = try request.caller()
             return .int(0)
         }
-        try request.charge(RateLimits.unitsPerManySearches)
-        let rows = try await request.write { segment, viewer in
+        func parameters(_ viewer: Viewer, _ count: Int32) -> Parameters {
             var parameters = Parameters.of(viewer.userID)
-            parameters.append(int32: missingMax)
-            segment.append(wishForMissing, parameters)
+            parameters.append(int32: count)
+            return parameters
+        }
+        let counted = try await request.read { segment, viewer in
+            segment.append(countMissing, parameters(viewer, missingMax))
+        }
+        let count = counted[0].int32(0, 0) ?? 0
+        guard count > 0 else { return .int(0) }
+        let perUnit = RateLimits.searchesPerUnit
+        try request.charge((Int(count) + perUnit - 1) / perUnit)
+        let rows = try await request.write { segment, viewer in
+            segment.append(wishForMissing, parameters(viewer, count))
             segment.enqueueCoverSearches(.background)
         }
         return .int(Int(rows[1].int64(0, 0) ?? 0))
     }
 
     /// The newest first: they are what the reader looks at.
-    private static let wishForMissing = Statement(
-        """
-        UPDATE books b SET cover_status = 'FETCHING', cover_wanted_at = now() \
-        WHERE b.user_id = $1 AND b.id IN (SELECT m.id FROM books m WHERE m.user_id = $1 \
+    private static let missing = """
+        SELECT m.id FROM books m WHERE m.user_id = $1 \
         AND (m.cover_wanted_at IS NULL OR m.cover_wanted_at < now() - interval '1 hour') \
         AND (m.cover_status <> 'NOT_FOUND' OR coalesce(m.cover_sought_at, '-infinity') \
         < greatest(m.updated_at, now() - interval '1 day')) \
         AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = $1 AND c.book_id = m.id) \
-        ORDER BY m.added_at DESC, m.id DESC LIMIT $2)
+        ORDER BY m.added_at DESC, m.id DESC LIMIT $2
+        """
+    private static let countMissing = Statement("SELECT count(*)::int FROM (\(missing)) m")
+    private static let wishForMissing = Statement(
+        """
+        UPDATE books b SET cover_status = 'FETCHING', cover_wanted_at = now() \
+        WHERE b.user_id = $1 AND b.id IN (\(missing))
         """)
 
     /// Wishes for a cover of one book; what it has stays until another comes.

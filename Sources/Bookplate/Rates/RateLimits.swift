@@ -71,8 +71,8 @@ package final class RateLimits: Sendable {
     static let unitsPerImage = 5
     /// What a library to import costs beside its request.
     static let unitsPerImport = 50
-    /// What looking for the covers of a library costs beside its request.
-    static let unitsPerManySearches = 100
+    /// Of the covers that a library misses so many are looked for, in the background, for a unit.
+    static let searchesPerUnit = 5
 
     private struct Buckets {
         var callers = RateBuckets<RateKey>()

@@ -136,8 +136,21 @@ package final class RequestRunner {
     package enum AdmissionError: Error {
         /// The token is not good, or its session has ended.
         case refused
+        case rateLimited(retryAfterSeconds: Int)
         /// The database cannot say.
         case unavailable
+    }
+
+    /// Charges whoever sends a token by itself, and not with a request, as for a request.
+    package func charge(_ token: String, requestID: String, address: RateKey?)
+        throws(AdmissionError)
+    {
+        var gate = RateGate(services, viewer(of: token, requestID), address)
+        do throws(RequestErrors) {
+            try gate.admit(1)
+        } catch {
+            throw .rateLimited(retryAfterSeconds: gate.state?.waitSeconds ?? 1)
+        }
     }
 
     /// Lets a caller open what lasts. To be called on the loop of the connection pool.

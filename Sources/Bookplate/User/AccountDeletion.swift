@@ -28,12 +28,16 @@ struct AccountDeletion {
 
     /// Deletes the account whose id `app.user_id` is; `init` reads what the statements answer, in their order.
     ///
-    /// - Parameter delay: until the jobs begin: longer than doing it at once may take.
+    /// - Parameters:
+    ///   - session: that asks for it; it may ask again.
+    ///   - delay: until the jobs begin: longer than doing it at once may take.
     static func statements(
-        delay: Duration = .seconds(10)
+        session: UUID? = nil, delay: Duration = .seconds(10)
     ) -> [(statement: Statement, parameters: Parameters)] {
-        [
-            (leaveTombstone, Parameters()),
+        var tombstone = Parameters()
+        tombstone.append(uuid: session)
+        return [
+            (leaveTombstone, tombstone),
             (enqueueRevocations, parameters(of: RevokeAppleGrant.self, delay)),
             (enqueueRemoval, parameters(of: RemoveAccountObjects.self, delay)),
             (deleteUser, Parameters()),
@@ -50,8 +54,10 @@ struct AccountDeletion {
         return parameters
     }
 
-    static func append(to segment: inout Segment) {
-        for (statement, parameters) in statements() { segment.append(statement, parameters) }
+    static func append(to segment: inout Segment, session: UUID? = nil) {
+        for (statement, parameters) in statements(session: session) {
+            segment.append(statement, parameters)
+        }
     }
 
     /// - Returns: nil where there was no such account.
@@ -123,8 +129,8 @@ struct AccountDeletion {
         (SELECT count(*) FROM books WHERE user_id = leaving.id)::int AS books, \
         (SELECT count(*) FROM reviews WHERE user_id = leaving.id)::int AS reviews, \
         (SELECT count(*) FROM covers WHERE user_id = leaving.id)::int AS covers FROM leaving), \
-        left_behind AS (INSERT INTO account_tombstones (user_hash, books, reviews, covers) \
-        SELECT sha256(uuid_send(id)), books, reviews, covers FROM counted) \
+        left_behind AS (INSERT INTO account_tombstones (user_hash, session_hash, books, reviews, covers) \
+        SELECT sha256(uuid_send(id)), sha256(uuid_send($1)), books, reviews, covers FROM counted) \
         SELECT books, reviews, covers FROM counted
         """)
 

@@ -40,28 +40,66 @@ extension User {
             throw .badUserInput(
                 field: "confirm", "To delete the account, send your own user id as confirm.")
         }
-        let rows = try await request.write { segment, _ in AccountDeletion.append(to: &segment) }
+        let rows: [Rows]
+        do throws(BookplateError) {
+            rows = try await request.write { segment, viewer in
+                AccountDeletion.append(to: &segment, session: viewer.sessionID)
+            }
+        } catch .unauthenticated {
+            return [try await toldBefore(viewer, request)]
+        }
         guard let deletion = AccountDeletion(rows[...]) else { throw .unauthenticated }
         let outcome = await deletion.finish(request.services)
         if !outcome.doneJobs.isEmpty {
             // Where it fails, they are done once more, which changes nothing.
-            _ = try? await request.anonymous {
-                AccountDeletion.appendWithdrawal(of: outcome.doneJobs, to: &$0)
+            _ = try? await request.anonymous { segment in
+                AccountDeletion.appendWithdrawal(of: outcome.doneJobs, to: &segment)
+                if outcome.isAppleTokenRevoked {
+                    segment.append(noteAppleRevocation, .of(viewer.userID))
+                }
             }
         }
         request.services.logger.notice(
             "an account was deleted", metadata: ["request_id": "\(request.requestID)"])
         return [
-            PlainObject(leaves: [
-                "id": .string(viewer.userID.description),
-                "books": .int(deletion.books), "reviews": .int(deletion.reviews),
-                "covers": .int(deletion.covers),
-                "appleTokenRevoked": .boolean(outcome.isAppleTokenRevoked),
-            ])
+            deleted(
+                viewer, books: deletion.books, reviews: deletion.reviews, covers: deletion.covers,
+                isAppleTokenRevoked: outcome.isAppleTokenRevoked)
         ]
     }
 
+    /// The answer that the session has been given, or should have been, when it deleted its account: for as long as its access
+    /// token is good.
+    ///
+    /// - Throws: `.unauthenticated` where it has ended in another way.
+    private static func toldBefore(
+        _ viewer: Viewer, _ request: RequestContext
+    ) async throws(BookplateError) -> PlainObject {
+        let rows = try await request.anonymous {
+            $0.append(findDeleted, .of(viewer.userID, viewer.sessionID))
+        }
+        guard rows[0].count > 0 else { throw .unauthenticated }
+        return deleted(
+            viewer, books: Int(rows[0].int32(0, 0) ?? 0), reviews: Int(rows[0].int32(0, 1) ?? 0),
+            covers: Int(rows[0].int32(0, 2) ?? 0),
+            isAppleTokenRevoked: rows[0].bool(0, 3) ?? false)
+    }
+
+    private static func deleted(
+        _ viewer: Viewer, books: Int, reviews: Int, covers: Int, isAppleTokenRevoked: Bool
+    ) -> PlainObject {
+        PlainObject(leaves: [
+            "id": .string(viewer.userID.description), "books": .int(books),
+            "reviews": .int(reviews), "covers": .int(covers),
+            "appleTokenRevoked": .boolean(isAppleTokenRevoked),
+        ])
+    }
+
     // MARK: - Statements
+
+    private static let findDeleted = Statement(
+        "SELECT books, reviews, covers, apple_token_revoked FROM deleted_account($1, $2)")
+    private static let noteAppleRevocation = Statement("SELECT note_apple_revocation($1)")
 
     private static let updateProfile = Statement(
         """

@@ -191,8 +191,8 @@ struct GraphQLEndpoint {
         var admission: AdmittedCaller?
         if let bearerToken {
             do throws(AdmissionError) {
-                let admitted = try await service.admit(bearerToken, on: loop) { [weak body] in
-                    body?.end(.sessionEnded)
+                let admitted = try await service.admit(bearerToken, to: .stream, on: loop) {
+                    [weak body] in body?.end(.sessionEnded)
                 }
                 body.expiresAt = admitted.expiresAt
                 admission = admitted

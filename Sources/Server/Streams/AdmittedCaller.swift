@@ -17,10 +17,19 @@ package struct AdmittedCaller {
     }
 }
 
+/// What a caller is let in to.
+package enum Opening {
+    /// A socket, with a token that came by itself, from there; it counts as a request.
+    case socket(from: ClientAddress?)
+    /// A stream, whose request has been counted.
+    case stream
+}
+
 /// Why a caller is not let in.
-package enum AdmissionError: Error {
+package enum AdmissionError: Error, Equatable {
     /// The token is not good, or its session has ended.
     case refused
+    case rateLimited(retryAfterSeconds: Int)
     /// It cannot be said now.
     case unavailable
 }

@@ -141,13 +141,17 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private func admit(_ token: String) async {
         let admitted: AdmittedCaller
         do throws(AdmissionError) {
-            admitted = try await service.admit(token, on: loopContext.loop) { [weak self] in
-                self?.sessionEnded()
-            }
+            admitted = try await service.admit(
+                token, to: .socket(from: client), on: loopContext.loop
+            ) { [weak self] in self?.sessionEnded() }
         } catch {
             switch error {
             case .refused:
                 perform(state.refused("The access token is not good: refresh it or sign in."))
+            case .rateLimited(let seconds):
+                perform(
+                    state.close(
+                        Closing(.tryAgainLater, "Too many requests. Try again in \(seconds) s.")))
             case .unavailable:
                 perform(state.close(Closing(.tryAgainLater, "Not available now. Try again soon.")))
             }

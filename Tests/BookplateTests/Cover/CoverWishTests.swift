@@ -389,7 +389,7 @@ import Testing
         let fetch = "mutation { fetchMissingCovers }"
         let first = try await reader.ask(fetch)
         #expect(first["fetchMissingCovers"] == 500)
-        #expect(first.roundTrips == 1)
+        #expect(first.roundTrips == 2)
         // The newest first.
         #expect(
             try await world.app.database.count(

@@ -1,3 +1,4 @@
+import BookSources
 import GraphQL
 import Postgres
 import Synchronization
@@ -107,6 +108,32 @@ import Testing
         #expect(refused.code == "RATE_LIMITED")
         #expect(refused.retryAfterSeconds != nil)
         #expect(try await app.database.count("SELECT count(*) FROM imports") == 0)
+    }
+
+    /// Twelve searches are three units, and none are none.
+    @Test func searchesForALibraryCostByTheirNumber() async throws {
+        let source = BookSource(
+            name: .openLibrary, edition: { _, _ in nil }, search: { _, _, _ in [] })
+        let app = try await TestApp.start(
+            catalog: [], coverSources: CoverSources(SourceChain([source])),
+            rates: RateLimits(.init(perCaller: 20), clock: { [clock] in clock.now }))
+        let reader = try await app.newReader()
+        try await app.database.execute(
+            """
+            INSERT INTO books (user_id, id, title)
+            SELECT '\(reader.id.string ?? "")', gen_random_uuid(), 'Book ' || n FROM generate_series(1, 12) n
+            """)
+        for (queued, left) in [(12, 15), (0, 13)] as [(Int, Int)] {
+            let answer = try await reader.ask("mutation { fetchMissingCovers }")
+            #expect(answer["fetchMissingCovers"] == .int(queued))
+            #expect(try await reader.ask("{ __typename }").rate?.remaining == left)
+        }
+        try await app.database.execute("UPDATE books SET cover_wanted_at = NULL")
+        for _ in 1...10 { _ = try await reader.ask("{ __typename }") }
+        #expect(try await reader.ask("mutation { fetchMissingCovers }").code == "RATE_LIMITED")
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM books WHERE cover_wanted_at IS NOT NULL") == 0)
     }
 
     @Test func addressIsLimitedForAllWhoShareIt() async throws {

@@ -69,6 +69,8 @@ import Testing
 
         let answer = try await setting.delete(reader)
         #expect(answer["deleteAccount"] == ["id": reader.id, "appleTokenRevoked": true])
+        // Sent again, it is not asked of Apple again.
+        #expect(try await setting.delete(reader).json == answer.json)
         #expect(setting.apple.revokedTokens == ["appleSecret1"])
         #expect(try await setting.jobs == [])
     }

@@ -118,7 +118,8 @@ import Testing
         let tombstone = try await app.database.connected { connection in
             try connection.query(
                 """
-                SELECT to_jsonb(t) - 'id' - 'deleted_at' - 'user_hash' = '{"books": 3, "reviews": 1, "covers": 0}',
+                SELECT to_jsonb(t) - 'id' - 'deleted_at' - 'user_hash' - 'session_hash'
+                    = '{"books": 3, "reviews": 1, "covers": 0, "apple_token_revoked": false}',
                   user_hash = sha256(uuid_send('\(id)')), to_jsonb(t)::text LIKE '%\(id)%'
                 FROM account_tombstones t WHERE user_hash = sha256(uuid_send('\(id)'))
                 """)
@@ -139,6 +140,36 @@ import Testing
         #expect(
             try await other.need(
                 "{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
+                == 1)
+    }
+
+    /// After a lost answer the session that has deleted its account is told the same; any other of the account is over.
+    @Test func deletionSentAgainHasTheSameAnswer() async throws {
+        let app = try await Self.app()
+        let reader = try await app.newReader()
+        let other = try Reader(app, reader.subject, try await app.signIn(subject: reader.subject))
+        let signedOut = try Reader(
+            app, reader.subject, try await app.signIn(subject: reader.subject))
+        #expect(try await signedOut.ask("mutation { signOut }").errors.isEmpty)
+        try await reader.makeBooks(2, "Book")
+        let first = try await reader.ask(Self.delete, ["id": reader.id])
+        #expect(first["deleteAccount", "books"] == 2)
+        for _ in 1...2 {
+            let again = try await reader.ask(Self.delete, ["id": reader.id])
+            #expect(again.json == first.json)
+        }
+        for session in [other, signedOut] {
+            #expect(try await session.ask(Self.delete, ["id": reader.id]).code == "UNAUTHENTICATED")
+        }
+        #expect(
+            try await reader.ask(Self.delete, ["id": "0198c0de-0000-7000-8000-00000000dead"]).code
+                == "BAD_USER_INPUT")
+        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+        let id = reader.id.string ?? ""
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM account_tombstones WHERE user_hash = sha256(uuid_send('\(id)'))"
+            )
                 == 1)
     }
 

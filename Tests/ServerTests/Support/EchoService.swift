@@ -102,15 +102,19 @@ final class EchoService: GraphQLService {
         deinit { EchoService.openStreams.subtract(1, ordering: .relaxed) }
     }
 
-    /// Tokens are `SESSION`, or `SESSION-MILLISECONDS` for one that runs out so soon; the sessions `bad` and `down` are
-    /// refused, `ending` ends after 100 ms.
+    /// Tokens are `SESSION`, or `SESSION-MILLISECONDS` for one that runs out so soon; the sessions `bad`, `down` and,
+    /// over sockets, `eager` are refused, `ending` ends after 100 ms.
     func admit(
-        _ bearerToken: String, on loop: any EventLoop, onEnd: @escaping () -> Void
+        _ bearerToken: String, to opening: Opening, on loop: any EventLoop,
+        onEnd: @escaping () -> Void
     ) async throws(AdmissionError) -> AdmittedCaller {
         let parts = bearerToken.split(separator: "-")
         let session = String(parts.first ?? "")
         if session == "bad" { throw .refused }
         if session == "down" { throw .unavailable }
+        if session == "eager", case .socket(_?) = opening {
+            throw .rateLimited(retryAfterSeconds: 7)
+        }
         if session == "ending" {
             let onEnd = NIOLoopBound(onEnd, eventLoop: loop)
             loop.scheduleTask(in: .milliseconds(100)) { onEnd.value() }
