@@ -9,10 +9,10 @@ struct Lexer: ~Copyable {
     /// How many tokens may still follow; below zero the current one is too many.
     private var tokensLeft: Int
 
-    init(_ source: consuming Source, tokensMax: Int) {
+    init(_ source: consuming Source, tokensMax: Int, room: Int) {
         self.tokensMax = tokensMax
         tokensLeft = tokensMax
-        text = MarkedText(source)
+        text = MarkedText(source, room: room)
     }
 
     /// The first token.

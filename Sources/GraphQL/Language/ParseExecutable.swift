@@ -251,6 +251,7 @@ extension Parser {
 
 extension OperationKind {
     /// OperationType :: one of `query` `mutation` `subscription`
+    @inline(always)
     init?(_ keyword: NameToken) {
         if keyword.isKeyword("query") {
             self = .query
