@@ -1,6 +1,6 @@
 /// The names of a document, each once; the place in the list is the number of the name.
 ///
-/// It is only read once the document is parsed.
+/// It is written while the document is parsed, by the parser alone, and only read from then on.
 struct Names: ~Copyable, @unchecked Sendable {
     private struct Entry {
         let start: Int32
