@@ -79,17 +79,20 @@ struct FieldCollector {
         return schema.possibleTypes(of: conditionType).contains { $0 === type }
     }
 
+    /// `@skip` counts first, wherever it stands.
     private func isIncluded(
         _ directives: NodeList<Directive>
     ) throws(GraphQLError) -> Bool {
-        for directive in directives {
-            switch directive.name.value {
-            case "skip": if try condition(of: directive) == true { return false }
-            case "include": if try condition(of: directive) == false { return false }
-            default: continue
-            }
+        if directives.isEmpty { return true }
+        if let skip = directives.first(where: { $0.name.value == "skip" }),
+            try condition(of: skip) == true
+        {
+            return false
         }
-        return true
+        guard let include = directives.first(where: { $0.name.value == "include" }) else {
+            return true
+        }
+        return try condition(of: include) != false
     }
 
     private func condition(of directive: Directive) throws(GraphQLError) -> Bool? {

@@ -67,7 +67,9 @@ extension MarkedBytes {
     /// The same for a name of more than sixteen bytes.
     @inline(never)
     private func longName(at start: Int) -> NameToken {
-        var key = NameKey(word(at: start), word(at: start + 8))
+        // Each word but the first is behind the multiplier before another joins it, or the two could cancel out.
+        var key = NameKey(word(at: start))
+        key.hash(word(at: start + 8))
         var end = start + 16
         while true {
             let length = min(nameLength(at: end), 8)

@@ -6,13 +6,13 @@ struct Lexer: ~Copyable {
     /// Where the token before the current one ended.
     private(set) var previousEnd = 0
     private let tokensMax: Int
-    /// How many tokens may still follow; below zero the current one is too many.
+    /// How many tokens may still follow; below zero there must be none, but the end of the text.
     private var tokensLeft: Int
 
-    init(_ source: consuming Source, tokensMax: Int) {
+    init(_ source: consuming Source, tokensMax: Int, room: Int) {
         self.tokensMax = tokensMax
         tokensLeft = tokensMax
-        text = MarkedText(source)
+        text = MarkedText(source, room: room)
     }
 
     /// The first token.

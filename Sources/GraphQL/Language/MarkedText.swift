@@ -13,9 +13,10 @@ struct MarkedText: ~Copyable {
     let count: Int
     let bytes: MarkedBytes
 
-    init(_ source: consuming Source) {
+    /// - Parameter room: so many bytes more, at `bytes.room`, for what is needed as long as the text.
+    init(_ source: consuming Source, room: Int) {
         count = source.bytes.count
-        bytes = MarkedBytes(copying: source.bytes.span)
+        bytes = MarkedBytes(copying: source.bytes.span, room: room)
         self.source = source
     }
 
@@ -43,9 +44,9 @@ struct MarkedBytes {
     /// Behind them in the same memory: for each block 64 bits that tell of names, a word of zeros, and 64 bits for starts.
     private let names: UnsafeMutableRawPointer
 
-    fileprivate init(copying source: Span<UInt8>) {
+    fileprivate init(copying source: Span<UInt8>, room: Int) {
         let blocksCount = source.count / 64 + 1
-        memory = .allocate(byteCount: 64 * blocksCount + 16 * blocksCount + 8, alignment: 8)
+        memory = .allocate(byteCount: 80 * blocksCount + 8 + room, alignment: 8)
         let bytes = UnsafeMutableRawBufferPointer(start: memory, count: 64 * blocksCount)
         source.withUnsafeBufferPointer { bytes.copyBytes(from: $0) }
         for index in source.count..<bytes.count { bytes[index] = 0 }
@@ -56,6 +57,9 @@ struct MarkedBytes {
     fileprivate func deallocate() { memory.deallocate() }
 
     private var blocksCount: Int { (names - memory) >> 6 }
+
+    /// What was asked for besides, behind the marks.
+    var room: UnsafeMutableRawPointer { names + 16 * blocksCount + 8 }
 
     @inline(always)
     subscript(position: Int) -> UInt8 {

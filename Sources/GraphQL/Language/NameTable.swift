@@ -1,6 +1,6 @@
 /// The names of a document, each once; the place in the list is the number of the name.
 ///
-/// It is only read once the document is parsed.
+/// It is written while the document is parsed, by the parser alone, and only read from then on.
 struct Names: ~Copyable, @unchecked Sendable {
     private struct Entry {
         let start: Int32
@@ -74,6 +74,8 @@ struct NameTable: ~Copyable {
     /// As many as a shifted hash has values, so that each is the index of one: that keeps the memory safe. At least half of
     /// them are free, so that every search ends.
     private var slots: UnsafeMutablePointer<Slot>
+    /// Whether the slots are memory of its own.
+    private var hasGrown = false
     private var hashShift: UInt64
     /// The index of the last slot: all bits are ones.
     private var lastSlot: Int
@@ -83,15 +85,25 @@ struct NameTable: ~Copyable {
     static let multiplier = UInt64.random(in: .min ... .max) | 1
     private static let highMultiplier = UInt64.random(in: .min ... .max) | 1
 
-    /// Room for the names of a text of that size; it grows.
-    init(bytesCount: Int) {
-        hashShift = UInt64(min(max(bytesCount / 16, 32), 1 << 10).leadingZeroBitCount)
-        lastSlot = Int(UInt64.max >> hashShift)
-        slots = Self.free(lastSlot + 1)
-        names = Names(capacity: lastSlot / 2 + 1)
+    /// The bytes that it needs for the names of a text of that size, until it grows.
+    static func room(bytesCount: Int) -> Int {
+        slotsCount(bytesCount: bytesCount) * MemoryLayout<Slot>.stride
     }
 
-    deinit { slots.deallocate() }
+    private static func slotsCount(bytesCount: Int) -> Int {
+        2 << (Int.bitWidth - 1 - min(max(bytesCount / 16, 32), 1 << 10).leadingZeroBitCount)
+    }
+
+    /// - Parameter room: memory that stands until the table is gone.
+    init(bytesCount: Int, room: UnsafeMutableRawPointer) {
+        let count = Self.slotsCount(bytesCount: bytesCount)
+        hashShift = UInt64(count.leadingZeroBitCount + 1)
+        lastSlot = count - 1
+        slots = Self.free(count, at: room)
+        names = Names(capacity: count / 2)
+    }
+
+    deinit { if hasGrown { slots.deallocate() } }
 
     /// The names that were given numbers.
     mutating func takeNames() -> Names {
@@ -134,22 +146,25 @@ struct NameTable: ~Copyable {
     @inline(always)
     private func next(_ index: Int) -> Int { (index &+ 1) & lastSlot }
 
-    private static func free(_ count: Int) -> UnsafeMutablePointer<Slot> {
-        let slots = UnsafeMutablePointer<Slot>.allocate(capacity: count)
+    private static func free(
+        _ count: Int, at memory: UnsafeMutableRawPointer
+    ) -> UnsafeMutablePointer<Slot> {
         // A free slot is all zeros; told so, the C library writes them.
-        let bytes = count * MemoryLayout<Slot>.stride
-        UnsafeMutableRawPointer(slots).initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
-        return slots
+        memory.initializeMemory(
+            as: UInt8.self, repeating: 0, count: count * MemoryLayout<Slot>.stride)
+        return memory.bindMemory(to: Slot.self, capacity: count)
     }
 
     @inline(never)
     private mutating func grow() {
         let old = UnsafeMutableBufferPointer(start: slots, count: lastSlot + 1)
-        defer { old.deallocate() }
+        defer { if hasGrown { old.deallocate() } else { hasGrown = true } }
+        let count = 4 * old.count
         hashShift -= 2
-        lastSlot = Int(UInt64.max >> hashShift)
-        slots = Self.free(lastSlot + 1)
-        names.grow(to: lastSlot / 2 + 1)
+        lastSlot = count - 1
+        slots = Self.free(
+            count, at: .allocate(byteCount: count * MemoryLayout<Slot>.stride, alignment: 8))
+        names.grow(to: count / 2)
         for slot in old where slot.key.low != 0 {
             var index = hash(slot.key.inTable)
             while slots[index].key.low != 0 { index = next(index) }

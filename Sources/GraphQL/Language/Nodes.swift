@@ -1,10 +1,10 @@
 /// The nodes of a tree in one piece of memory: written in whatever order by the parser, then only read.
 ///
 /// A node takes its place before what is below it is read, and is known whole only behind it. An array would check its own
-/// uniqueness and its bounds for every number that is written. Here a place is only had from `open`, so it is always there;
-/// all but `outside`, which builds for tests check.
+/// uniqueness and its bounds for every number that is written. Here a place is only had from a node that was put there, so
+/// it is always there; all but `outside`, which builds for tests check.
 struct Nodes: ~Copyable, @unchecked Sendable {
-    /// The place of a node that was opened.
+    /// The place of a node that is there.
     struct Place: Equatable {
         fileprivate let index: Int
     }

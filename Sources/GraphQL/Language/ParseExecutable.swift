@@ -48,7 +48,7 @@ extension Parser {
         _ node: Nodes.Place, _ kind: OperationKind, _ at: inout Cursor
     ) throws(SyntaxFailure) {
         nodes[node].detail = kind.detail
-        if at.isAtLetter { try parseName(of: node, &at) }
+        if at.name != nil { try parseName(of: node, &at) }
         try optionalMany("(", ")", &at) { parser, at throws(SyntaxFailure) in
             try parser.parseVariableDefinition(&at)
         }
@@ -80,20 +80,20 @@ extension Parser {
         of definition: Nodes.Place, from cursor: Cursor
     ) throws(SyntaxFailure) -> Cursor {
         var at = cursor
-        try openSelectionSet(of: definition, &at)
+        try stepIntoSelectionSet(of: definition, &at)
         while true {
             if !at.isAtLetter { settle(&at) }
             if at.isAt(".") {
                 let (fragment, isInline) = try parseFragment(&at)
                 if isInline {
-                    try openSelectionSet(of: fragment, &at)
+                    try stepIntoSelectionSet(of: fragment, &at)
                     continue
                 }
             } else {
                 var field: Nodes.Place
                 repeat { field = try parseField(&at) } while at.isAtLetter
                 if at.isAt("{") {
-                    try openSelectionSet(of: field, &at)
+                    try stepIntoSelectionSet(of: field, &at)
                     continue
                 }
             }
@@ -104,7 +104,7 @@ extension Parser {
     }
 
     @inline(always)
-    private mutating func openSelectionSet(
+    private mutating func stepIntoSelectionSet(
         of owner: Nodes.Place, _ at: inout Cursor
     ) throws(SyntaxFailure) {
         guard at.isAt("{") else { throw expected("\"{\"", at) }
@@ -251,6 +251,7 @@ extension Parser {
 
 extension OperationKind {
     /// OperationType :: one of `query` `mutation` `subscription`
+    @inline(always)
     init?(_ keyword: NameToken) {
         if keyword.isKeyword("query") {
             self = .query

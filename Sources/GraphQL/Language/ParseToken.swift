@@ -119,6 +119,7 @@ extension Parser {
     }
 
     /// Takes the current token as the name of an open node.
+    @inline(always)
     mutating func parseName(of node: Nodes.Place, _ at: inout Cursor) throws(SyntaxFailure) {
         let name = try expectName(&at)
         nodes[node].setName(number(of: name, at))

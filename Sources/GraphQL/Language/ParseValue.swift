@@ -20,7 +20,7 @@ extension Parser {
             if try !parseLeafValue(isConst: isConst, &at) {
                 try openBracket(at.isAt("[") ? .list : .object, &at)
             }
-            while nodes.innermost != outside, try !isAtNextValue(&at) {}
+            while nodes.innermost != outside, try !stepToNextValue(&at) {}
         } while nodes.innermost != outside
         return at
     }
@@ -44,7 +44,7 @@ extension Parser {
     ///
     /// - Returns: whether it goes on, with a value.
     @inline(always)
-    private mutating func isAtNextValue(_ at: inout Cursor) throws(SyntaxFailure) -> Bool {
+    private mutating func stepToNextValue(_ at: inout Cursor) throws(SyntaxFailure) -> Bool {
         let kind = nodes[nodes.innermost].kind
         if kind == .objectField {
             close(nodes.leave())

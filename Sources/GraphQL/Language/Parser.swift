@@ -20,10 +20,11 @@ struct Parser: ~Copyable {
     /// Takes a text that `Source.check` let pass.
     init(_ source: consuming Source, limits: ParseLimits) {
         let bytesCount = source.bytes.count
-        lexer = Lexer(source, tokensMax: limits.tokensMax)
+        lexer = Lexer(
+            source, tokensMax: limits.tokensMax, room: NameTable.room(bytesCount: bytesCount))
         // More are rare: a name and the blanks around it are one node.
         nodes = Nodes(capacity: bytesCount / 6 + 8)
-        names = NameTable(bytesCount: bytesCount)
+        names = NameTable(bytesCount: bytesCount, room: lexer.text.bytes.room)
         nestingMax = limits.nestingMax
     }
 

@@ -53,6 +53,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("{ a b c }", nil), ("{ a b c }#d\u{FEFF}", nil), ("{ a b c }\u{FEFF},\n", nil),
+        ("{ \"a\" }", "Expected Name, found String \"a\"."),
+        ("{ a b c #c\n\u{FEFF}d }", "Document contains more than 5 tokens. Parsing aborted."),
+        ("{ a b c d", "Expected Name, found <EOF>."),
+        ("{ a b c d e", "Document contains more than 5 tokens. Parsing aborted."),
+        ("{ a b c } d", "Document contains more than 5 tokens. Parsing aborted."),
+        ("{ a b c } ?", "Unexpected character: \"?\"."),
+    ])
+    func theTokenThatIsTooManyIsTheError(text: String, message: String?) {
+        do throws(GraphQLError) {
+            _ = try parse(Source(text), limits: ParseLimits(tokensMax: 5))
+            #expect(message == nil)
+        } catch {
+            #expect(error.message == message.map { "Syntax Error: " + $0 })
+        }
+    }
+
     @Test func bytesAreCounted() throws {
         let limits = ParseLimits(sourceBytesMax: 8)
         _ = try parse(Source("{ é }".replacing("é", with: "abcd")), limits: limits)

@@ -80,6 +80,38 @@ import Testing
         _ = try parse(Source(text))
     }
 
+    /// The two halves of a long name's hash must not cancel out, or names could be chosen that all collide.
+    @Test func longNamesOfEqualWordsHaveKeysOfTheirOwn() throws {
+        var highs = Set<UInt64>()
+        for word in ["bbbbbbbb", "cccccccc", "dddddddd"] {
+            let text = MarkedText(Source("aaaaaaaa" + word + word), room: 0)
+            highs.insert(try #require(text.bytes.name(at: 0)).key.high)
+        }
+        #expect(highs.count == 3)
+    }
+
+    /// Blanks stand here between all tokens, and nowhere else.
+    @Test(
+        arguments: [
+            """
+            query Q ( $ a : [ Int ! ] ! = [ 1 , -1 ] @ d ( a : 1 ) , "s" $ b : B ) @ d @ e ( x : { y : [ $ a ] } ) \
+            { a b : c ( d : $ a e : "f" g : 1.5 h : true i : null j : K l : { } m : [ ] n : { o : { p : 1 } } ) @ q { r } \
+            ... F @ d ... on T @ d { a ... @ d { a } ... { a } } s { t u } v }
+            """,
+            "fragment F on T @ d { a }", "{ a }", "mutation { a } subscription S { a }",
+            """
+            "s" schema @ d { query : Q mutation : M } extend schema @ d scalar S @ d extend scalar S @ d \
+            "t" type T implements & A & B @ d { "f" f ( "a" a : [ I ! ] = [ 1 ] @ d b : J ) : T ! @ d g : [ T ] } \
+            extend type T implements A type U interface I implements A { a : B } union U @ d = | A | B union V = A \
+            enum E @ d { "a" A @ d B } input I @ d { "a" a : B = { c : 1 } @ d } extend input I { b : C } \
+            "d" directive @ d ( a : I = 1 ) repeatable on | FIELD | QUERY directive @ e on ENUM
+            """,
+        ], ["#c\n", "\u{FEFF}", ",\t\r\n", "#{\r#\u{FEFF}\n\u{FEFF}"])
+    func whatIsIgnoredMayStandBetweenAnyTwoTokens(text: String, ignored: String) throws {
+        let separated = ignored + text.replacing(" ", with: ignored) + ignored
+        #expect(print(try parse(Source(separated))) == print(try parse(Source(text))))
+    }
+
     @Test func numbersStayAsWritten() throws {
         for text in ["0", "-0", "4", "-4", "9007199254740993"] {
             guard case .int(text) = try parseValue(Source(text)).kind else {

@@ -7,6 +7,7 @@ import Testing
         ("", "Unexpected <EOF>.", 1, 1),
         ("{", "Expected Name, found <EOF>.", 1, 2),
         ("{}", "Expected Name, found \"}\".", 1, 2),
+        ("query [", "Expected \"{\", found \"[\".", 1, 7),
         (
             "\n  { ...MissingOn }\n  fragment MissingOn Type",
             "Expected \"on\", found Name \"Type\".", 3, 22

@@ -137,6 +137,15 @@ import Testing
                 #""errors":[{"message":"Argument \"if\" of non-null type \"Boolean!\" must not be null.","#
                 + #""locations":[{"line":1,"column":51}]}]}"#),
         Case(
+            name: "what is skipped is not asked whether to include it, in either order",
+            source: """
+                query ($s: Boolean = true) {
+                  a: __typename @include(if: $s) @skip(if: true) b: __typename @skip(if: true) @include(if: $s)
+                  c: __typename
+                }
+                """,
+            variables: #"{"s":null}"#, answer: #""data":{"c":"Query"}}"#),
+        Case(
             name: "what another operation skips by may be null",
             source: """
                 query A($s: Int) { echo(int: $s) } query B($s: Boolean!) { __typename @skip(if: $s) }
