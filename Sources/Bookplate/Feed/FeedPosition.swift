@@ -184,6 +184,9 @@ struct FeedPosition: Equatable {
         return Base64URL.encode(bytes)
     }
 
+    /// The year 10000, in microseconds of Unix time: PostgreSQL can reckon with what is before it.
+    private static let asOfEnd: Int64 = 253_402_300_800_000_000
+
     /// nil for what is no cursor of a feed.
     init?(cursor: String) {
         guard cursor.utf8.count <= Self.genresMax * Self.readingBytes * 2,
@@ -201,6 +204,7 @@ struct FeedPosition: Equatable {
         isDeckOver = flags & 2 == 2
         isFiltered = flags & 4 == 4
         asOf = read(Int64.self)
+        guard (0..<Self.asOfEnd).contains(asOf) else { return nil }
         let version = read(Int32.self)
         order = version < 0 ? nil : version
         count = max(0, read(Int32.self))

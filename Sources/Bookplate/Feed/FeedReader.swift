@@ -146,7 +146,7 @@ struct FeedReader {
         }
     }
 
-    /// The next books of the queues, in the order in which this feed began to read them.
+    /// The next books of the queues, in the order in which this feed began to read them, as long as that is known.
     private mutating func readQueues(
         _ shares: [(genre: Int16, most: Int)]
     ) async throws(BookplateError) -> Rows {
@@ -155,7 +155,8 @@ struct FeedReader {
             appendQueues(shares, inOrder: nil, to: &segment, for: viewer)
         }
         let current = rows[0].int32(0, 0) ?? 0
-        guard let order = position.order, order != current else {
+        let oldest = rows[0].int32(0, 1) ?? current
+        guard let order = position.order, order >= oldest, order < current else {
             position.read(inOrder: current)
             return rows[1]
         }

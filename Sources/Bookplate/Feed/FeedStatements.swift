@@ -21,8 +21,8 @@ struct FeedStatements {
     let firstTierBefore: Statement
     let relaxedBefore: Statement
 
-    /// The version of the current order: it changes when the order is refreshed.
-    static let order = Statement("SELECT order_version FROM feed_state")
+    /// The version of the current order, which a refresh changes, and of the oldest all of whose places are known.
+    static let order = Statement("SELECT order_version, order_kept_since FROM feed_state")
 
     /// The first cards of the reader's newest deck, so many as `$2`; none where one of the deck has been seen since, or
     /// there is no deck. Nothing is looked up but the cards, for a deck has no other ones than unseen when it is dealt.

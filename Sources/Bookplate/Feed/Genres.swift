@@ -3,7 +3,7 @@ import Postgres
 import Synchronization
 
 /// The catalogue's genres, those with the most readers first. They change with imports only, so
-/// they are kept for a minute.
+/// they are kept for a minute; a book whose genres nobody had before waits so long for its feeds.
 package final class Genres: Sendable {
     private struct Table {
         var ids: [Int16]
@@ -19,15 +19,21 @@ package final class Genres: Sendable {
     static let filterMax = 100
     private static let select = Statement("SELECT id, name FROM genres ORDER BY readers DESC, id")
 
-    /// A step for each queue, whatever is in it.
+    /// A step for each queue, whatever is in it or was in an order that is kept.
     private static let selectQueues = Statement(
         """
-        WITH RECURSIVE found AS (SELECT g.id AS genre_id, \
-        (SELECT min(o.primary_id) FROM feed_order o WHERE o.genre_id = g.id) AS id FROM unnest($1::int2[]) g (id) \
-        UNION ALL SELECT f.genre_id, (SELECT min(o.primary_id) FROM feed_order o \
-        WHERE o.genre_id = f.genre_id AND o.primary_id > f.id) FROM found f WHERE f.id IS NOT NULL) \
+        WITH RECURSIVE found AS (\
+        SELECT g.id AS genre_id, \(nextQueue("g.id", behind: "-1")) AS id FROM unnest($1::int2[]) g (id) UNION ALL \
+        SELECT f.genre_id, \(nextQueue("f.genre_id", behind: "f.id")) FROM found f WHERE f.id IS NOT NULL) \
         SELECT genre_id, id FROM found WHERE id IS NOT NULL
         """)
+
+    private static func nextQueue(_ genre: String, behind id: String) -> String {
+        func least(_ table: String) -> String {
+            "(SELECT min(o.primary_id) FROM \(table) o WHERE o.genre_id = \(genre) AND o.primary_id > \(id))"
+        }
+        return "least(\(least("feed_order")), \(least("feed_order_before")))"
+    }
 
     package init() {}
 

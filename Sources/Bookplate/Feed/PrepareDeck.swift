@@ -25,6 +25,12 @@ struct PrepareDeck: JobHandler {
         }
     }
 
+    /// Whether a refresh has outdated what is known of the caller's places: a new deck brings new ones.
+    static let areFrontiersOutdated = """
+        EXISTS (SELECT FROM feed_frontiers f WHERE f.user_id = app_user_id() \
+        AND f.seen_at <= (SELECT frontiers_valid_since FROM feed_state))
+        """
+
     private static func deck(_ rows: Rows) -> [(id: UUID, genre: Int16)] {
         var cards: [(id: UUID, genre: Int16)] = []
         var items: [FeedItem] = []

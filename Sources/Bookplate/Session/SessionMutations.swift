@@ -83,10 +83,11 @@ enum Sessions {
         }
         let ticket = RefreshTicket(
             tenantID: identity.tenant.id, userID: userID, sessionID: sessionID, secret: secret)
+        let viewer = Viewer(
+            userID: userID, tenantID: identity.tenant.id, sessionID: sessionID)
+        if rows[5].bool(0, 1) == true { await dealDeck(to: viewer, request) }
         return SignIn(
-            viewer: Viewer(
-                userID: userID, tenantID: identity.tenant.id, sessionID: sessionID),
-            isFirst: isFirst,
+            viewer: viewer, isFirst: isFirst,
             session: session(ticket, isNewUser: rows[5].bool(0, 0) == true, request))
     }
 
@@ -109,7 +110,13 @@ enum Sessions {
         }
         let state = rows[1]
         guard let current = state.bytes(0, 0).map({ Array($0) }) else { throw .unauthenticated }
-        if current == ticket.hash { return [session(successor, isNewUser: false, request)] }
+        if current == ticket.hash {
+            let session = session(successor, isNewUser: false, request)
+            if let viewer = request.viewer, state.bool(0, 3) == true {
+                await dealDeck(to: viewer, request)
+            }
+            return [session]
+        }
         let generation = Int(state.int32(0, 1) ?? 0)
         guard ticket.isAncestor(of: current, generations: generation, keys: keys) else {
             throw .unauthenticated
@@ -129,6 +136,16 @@ enum Sessions {
             segment.append(revokeSession, .of(ticket.userID, ticket.sessionID))
         }
         throw .unauthenticated
+    }
+
+    /// Asks for the deck of somebody who comes back, before their first page does. In a transaction of its own: one that
+    /// held the session and wanted the account would wait for its deletion, and that for it. Without the deck their pages
+    /// only cost more, and a session that is given is not taken back for it.
+    private static func dealDeck(to viewer: Viewer, _ request: RequestContext) async {
+        _ = try? await request.anonymous { segment in
+            segment.append(presentTicket, .of(viewer.userID, viewer.tenantID))
+            segment.enqueue(PrepareDeck.self, NoPayload(), for: viewer.userID, key: "deck")
+        }
     }
 
     static let signOut = LeafMutation { arguments, request throws(BookplateError) in
@@ -190,10 +207,10 @@ enum Sessions {
         SELECT open_session($1, $2, $3, to_timestamp($4), \(refreshTokenDays), \(graceSeconds), $5)
         """)
 
-    /// Whether the user was made together with the session.
+    /// Whether the user was made together with the session, and whether their frontiers are outdated.
     private static let isUserNew = Statement(
         """
-        SELECT u.created_at = s.created_at FROM users u JOIN sessions s ON s.user_id = u.id \
+        SELECT u.created_at = s.created_at, \(PrepareDeck.areFrontiersOutdated) FROM users u JOIN sessions s ON s.user_id = u.id \
         WHERE u.id = app_user_id() AND s.id = $1
         """)
 
@@ -203,10 +220,12 @@ enum Sessions {
         set_config('app.tenant_id', $2::text, true)
         """)
 
-    /// The current hash, its generation, and whether its predecessor's answer may have been lost.
+    /// The current hash, its generation, whether its predecessor's answer may have been lost, and whether the reader's
+    /// frontiers are outdated.
     private static let readState = Statement(
         """
-        SELECT refresh_hash, generation, rotated_at > now() - interval '\(graceSeconds) s' \
+        SELECT refresh_hash, generation, rotated_at > now() - interval '\(graceSeconds) s', \
+        \(PrepareDeck.areFrontiersOutdated) \
         FROM sessions WHERE user_id = $1 AND id = $2 AND revoked_at IS NULL AND expires_at > now() \
         FOR UPDATE
         """)

@@ -1,4 +1,6 @@
+import Glibc
 import GraphQL
+import Postgres
 import TestSupport
 import Testing
 
@@ -249,5 +251,37 @@ import Testing
         #expect(try await valid() > 0)
         try await outdate()
         #expect(try await waiting(app) == 1)
+        // Signing in is coming back, too.
+        try await app.database.execute("DELETE FROM jobs WHERE kind = 'feed.deck'")
+        _ = try await app.signIn(subject: reader.subject)
+        #expect(try await waiting(app) == 1)
+    }
+
+    /// A deletion holds the account and wants its sessions; who renews one holds it, and may not want the account.
+    @Test func renewingWhileTheAccountGoesIsNoDeadlock() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.newReader()
+        let id = reader.id.string ?? ""
+        try await app.database.execute(
+            "INSERT INTO feed_frontiers VALUES ('\(id)', 0, '{}', 0, '-infinity')")
+        let renewal = try await app.database.connected { connection in
+            try connection.execute("BEGIN; SELECT FROM users WHERE id = '\(id)' FOR UPDATE")
+            let renewal = Task {
+                try await app.ask(
+                    "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }",
+                    ["token": .string(reader.refreshToken)])
+            }
+            let other = try AdminConnection(try app.database.url())
+            let waiting = """
+                SELECT count(*) FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock'
+                """
+            for _ in 0..<500 where try other.query(waiting).int64(0, 0) == 0 { usleep(10_000) }
+            #expect(try other.query(waiting).int64(0, 0) == 1)
+            try connection.execute("DELETE FROM users WHERE id = '\(id)'; COMMIT")
+            return renewal
+        }
+        #expect(try await renewal.value.errors.isEmpty)
+        #expect(try await waiting(app) == 0)
     }
 }

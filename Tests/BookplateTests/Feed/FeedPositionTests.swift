@@ -14,7 +14,8 @@ import Testing
     @Test func cursorHoldsThePosition() throws {
         var random = Seeded(9)
         for _ in 0..<500 {
-            var position = FeedPosition(asOf: Int64.random(in: 0...Int64.max, using: &random))
+            var position = FeedPosition(
+                asOf: Int64.random(in: 0..<253_402_300_800_000_000, using: &random))
             position.prefer(
                 (0..<Int.random(in: 0...5, using: &random)).map { _ in
                     Int16.random(in: 0...Int16.max, using: &random)
@@ -84,6 +85,12 @@ import Testing
             #expect(other.preferred == genres ?? [])
             #expect(other.isFiltered == (genres != nil))
         }
+    }
+
+    /// PostgreSQL cannot take thirty days from such an instant, or not read it at all.
+    @Test(arguments: [Int64.min, -1, 253_402_300_800_000_000, .max])
+    func anInstantOutsideTheCalendarIsRefused(asOf: Int64) {
+        #expect(FeedPosition(cursor: FeedPosition(asOf: asOf).cursor) == nil)
     }
 
     @Test func whatIsNoCursorIsRefused() {

@@ -115,8 +115,8 @@ import Testing
     }
 
     /// A cursor is the client's to make up: whatever it says, the answer is a page.
-    @Test(arguments: [Int64.min, -1, 0, Int64.max])
-    func strangeCursorsGiveAPage(asOf: Int64) async throws {
+    @Test(arguments: [0, 1_700_000_000_000_000, 253_402_300_799_999_999], [false, true])
+    func strangeCursorsGiveAPage(asOf: Int64, isRelaxed: Bool) async throws {
         let reader = try await Self.app().newReader()
         for (genre, place) in [(1, 3), (1, -5), (0, Int64.min), (Int16.max, 1), (2, Int64.max)]
             as [(Int16, Int64)]
@@ -126,10 +126,22 @@ import Testing
                 FeedCandidate(
                     row: 0, genre: genre, place: place, origin: .init(author: 1, series: 1)))
             position.prefer([genre, -1])
+            if isRelaxed { position.relax() }
             let answer = try await reader.ask(
                 Self.feed, ["first": 10, "after": .string(position.cursor)])
             #expect(answer.errors.isEmpty, "\(answer.json)")
         }
+    }
+
+    @Test(arguments: [Int64.min, -1, 253_402_300_800_000_000, .max])
+    func aCursorOfNoInstantIsRefused(asOf: Int64) async throws {
+        let reader = try await Self.app().newReader()
+        var position = FeedPosition(asOf: asOf)
+        position.relax()
+        let answer = try await reader.ask(
+            Self.feed, ["first": 10, "after": .string(position.cursor)])
+        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(answer.field == "after")
     }
 
     @Test(arguments: ["LIKE", "DISLIKE", "BUY", "SKIP"])

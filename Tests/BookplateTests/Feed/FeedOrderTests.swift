@@ -1,0 +1,86 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Cursors of orders that a refresh has replaced.
+@Suite struct FeedOrderTests {
+    private func rest(_ reader: Reader, after cursor: Value) async throws -> [String] {
+        var ids: [String] = []
+        var after = cursor
+        repeat {
+            let answer = try await reader.ask(FeedTests.feed, ["first": 20, "after": after])
+            ids += answer["feed", "nodes"]?.each("id").compactMap(\.string) ?? []
+            guard answer["feed", "pageInfo", "hasNextPage"] == true else { break }
+            after = answer["feed", "pageInfo", "endCursor"] ?? .null
+        } while ids.count < 1000
+        return ids
+    }
+
+    /// All that was not shown moves to the end of the queues. For a day its old places are known; later the new ones
+    /// are shown.
+    @Test func whatWasMovedIsShownHoweverOldTheCursorIs() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(60))
+        let reader = try await app.newReader()
+        let page = try await reader.ask(FeedTests.feed, ["first": 12])
+        let cursor = page["feed", "pageInfo", "endCursor"] ?? .null
+        let shown = page["feed", "nodes"]?.each("id").compactMap(\.string) ?? []
+        let next = try await rest(reader, after: cursor)
+        #expect(Set(next).count == 48)
+        try await app.database.execute(
+            """
+            SELECT refresh_feed();
+            UPDATE editions SET ratings_count = number, popularity = number
+              WHERE id <> ALL('{\(shown.joined(separator: ","))}')
+            """)
+        #expect(try await rest(reader, after: cursor) == next)
+        try await app.database.execute(
+            """
+            UPDATE feed_order_before SET gone_at = now() - interval '25 hours';
+            SELECT refresh_feed()
+            """)
+        let late = try await rest(reader, after: cursor)
+        #expect(late.count == 48)
+        #expect(Set(late) == Set(next))
+        // A cursor of an order that is kept is not concerned.
+        let current = try await reader.ask(FeedTests.feed, ["first": 12])
+        let young = current["feed", "pageInfo", "endCursor"] ?? .null
+        let after = try await rest(reader, after: young)
+        try await app.database.execute("SELECT refresh_feed()")
+        #expect(try await rest(reader, after: young) == after)
+    }
+
+    /// Orders that never were: made up, as a cursor is the client's.
+    @Test(arguments: [0, -1, -7, 1000, Int32.max])
+    func anOrderThatIsNotKnownIsTheCurrentOne(version: Int32) async throws {
+        let reader = try await FeedTests.app().newReader()
+        var position = FeedPosition(asOf: 1_700_000_000_000_000)
+        position.read(inOrder: version)
+        #expect(try await rest(reader, after: .string(position.cursor)).count == 60)
+    }
+
+    /// Of a genre that was the second of one first genre's books only, and is their first now.
+    @Test func aQueueThatWasEmptiedIsReadInItsOrder() async throws {
+        let app = try await TestApp.start(
+            catalog: (1...12).map {
+                TestCatalog.line($0, genres: $0 % 2 == 0 ? ["Crime"] : ["Romance", "Fantasy"])
+            })
+        let reader = try await app.newReader()
+        let fantasy = try await app.database.count("SELECT id FROM genres WHERE name = 'Fantasy'")
+        let order = try await app.database.count("SELECT order_version FROM feed_state")
+        try await app.database.execute(
+            """
+            SELECT refresh_feed();
+            UPDATE editions SET genres = '{Fantasy}' WHERE genres[1] = 'Romance'
+            """)
+        var position = FeedPosition(asOf: 1_700_000_000_000_000)
+        position.filter([Int16(fantasy)])
+        position.read(inOrder: Int32(order))
+        let cards = try await reader.need(
+            FeedTests.feed,
+            ["first": 20, "after": .string(position.cursor), "genres": ["Fantasy"]], "feed", "nodes"
+        )
+        #expect(cards.list?.count == 6)
+    }
+}
