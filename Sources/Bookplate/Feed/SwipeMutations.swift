@@ -103,7 +103,7 @@ enum Swipe {
     private static let fresh = """
         SELECT DISTINCT ON (i.edition_id, i.swiped_at, CASE WHEN i.swiped_at IS NULL THEN i.action END) \
         e.id AS edition_id, i.action::swipe_action AS action, \(swipedAt) AS swiped_at, i.swiped_at AS said_at, i.n \
-        FROM \(input) JOIN editions e ON e.id = i.edition_id \
+        FROM \(input) CROSS JOIN LATERAL (SELECT e.id FROM editions e WHERE e.id = i.edition_id OFFSET 0) e \
         WHERE NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = e.id \
         AND coalesce(s.said_at, s.swiped_at) = i.swiped_at OFFSET 0) \
         AND NOT EXISTS (SELECT FROM earlier_swipes k WHERE k.user_id = $1 AND k.edition_id = e.id \
@@ -150,9 +150,9 @@ enum Swipe {
     private static let forget = Statement(
         """
         DELETE FROM earlier_swipes e USING (SELECT DISTINCT id FROM unnest($2::uuid[]) c (id)) c \
-        WHERE e.user_id = $1 AND e.edition_id = c.id AND (e.swiped_at, e.said_at) <= (\
-        SELECT o.swiped_at, o.said_at FROM earlier_swipes o WHERE o.user_id = $1 AND o.edition_id = c.id \
-        ORDER BY o.swiped_at DESC, o.said_at DESC OFFSET \(keptMax) LIMIT 1)
+        CROSS JOIN LATERAL (SELECT k.said_at FROM earlier_swipes k WHERE k.user_id = $1 AND k.edition_id = c.id \
+        ORDER BY k.swiped_at DESC, k.said_at DESC OFFSET \(keptMax)) old \
+        WHERE e.user_id = $1 AND e.edition_id = c.id AND e.said_at = old.said_at
         """)
 
     /// Likes and purchases just recorded become books, unless they are in the library.
