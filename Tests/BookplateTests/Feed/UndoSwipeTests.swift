@@ -125,7 +125,7 @@ import Testing
         ("LIKE@+5,SKIP@+6", "SKIP"),
         ("LIKE@+6,SKIP@+5 undo undo", "SKIP"),
         ("LIKE@+5,SKIP@1 undo LIKE@+5,SKIP@1", "SKIP@1"),
-        ("LIKE@+5 SKIP", "SKIP"),
+        ("LIKE@+5 SKIP", "SKIP and a book"),
         ("LIKE@+5 SKIP undo undo@+5", "nothing"),
         // A clock that is behind.
         ("LIKE undo LIKE@-5 undo", "nothing"),
