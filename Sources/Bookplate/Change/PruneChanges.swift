@@ -1,6 +1,6 @@
 import Postgres
 
-/// Forgets changes and events that no client is expected to ask for any more.
+/// Forgets changes, events and replaced swipes that no client is expected to ask for any more.
 struct PruneChanges: JobHandler {
     static let kind = "change.prune"
     static let settings = JobSettings(concurrency: 1, every: .seconds(3600))
@@ -8,15 +8,19 @@ struct PruneChanges: JobHandler {
     /// A client that was away for longer fetches its library anew.
     static let changesKeptDays: Int32 = 90
     static let eventsKeptDays: Int32 = 7
+    /// Until then a swipe can be taken back, or sent again by a device that was away, and all is as it was.
+    static let earlierSwipesKeptDays: Int32 = 30
     /// Rows that go in one transaction: writers of those libraries wait for it.
     private static let rowsMax: Int32 = 5_000
 
     private static let pruneChanges = Statement("SELECT prune_changes($1, $2)")
     private static let pruneEvents = Statement("SELECT prune_events($1, $2)")
+    private static let pruneSwipes = Statement("SELECT prune_earlier_swipes($1, $2)")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await prune(Self.pruneChanges, olderThanDays: Self.changesKeptDays, job)
         try await prune(Self.pruneEvents, olderThanDays: Self.eventsKeptDays, job)
+        try await prune(Self.pruneSwipes, olderThanDays: Self.earlierSwipesKeptDays, job)
     }
 
     private func prune(

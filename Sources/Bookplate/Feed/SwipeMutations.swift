@@ -37,6 +37,9 @@ enum Swipe {
             segment.append(upsert, parameters)
             appendSaving(for: viewer, wantsCovers, to: &segment)
             segment.append(outcome, parameters)
+            var swiped = Parameters.of(viewer.userID)
+            swiped.append(uuids: cards.compactMap { $0 })
+            segment.append(forget, swiped)
             segment.enqueue(PrepareDeck.self, NoPayload(), for: viewer.userID, key: "deck")
             if wantsCovers { segment.enqueueCoverSearches() }
         }
@@ -59,6 +62,9 @@ enum Swipe {
             appendSaving(for: viewer, wantsCovers, to: &segment)
             card.append([id], to: &segment, for: viewer)
             segment.appendRemovedCovers(of: viewer.userID)
+            var undone = Parameters.of(viewer.userID)
+            undone.append(uuids: [id])
+            segment.append(forget, undone)
             segment.enqueue(PrepareDeck.self, NoPayload(), for: viewer.userID, key: "deck")
             if wantsCovers { segment.enqueueCoverSearches() }
         }
@@ -87,51 +93,66 @@ enum Swipe {
     private static let swipedAt =
         "least(coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond'), now())"
 
+    /// Which of two swipes of a card is the newer: what a clock that is ahead says is of now, so it may tie.
+    private static func order(_ swipe: String) -> String {
+        "(\(swipe).swiped_at, coalesce(\(swipe).said_at, \(swipe).swiped_at))"
+    }
+
     /// The swipes of the batch that are not known yet. Of one time the last counts, and of those without a time that say
-    /// the same.
+    /// the same. One that is older than as many as are remembered of its card may have been forgotten: it is taken for known.
     private static let fresh = """
         SELECT DISTINCT ON (i.edition_id, i.swiped_at, CASE WHEN i.swiped_at IS NULL THEN i.action END) \
-        e.id AS edition_id, i.action::swipe_action AS action, \(swipedAt) AS swiped_at, \
-        i.swiped_at IS NULL AS is_of_now, i.n \
-        FROM \(input) JOIN editions e ON e.id = i.edition_id \
-        WHERE NOT EXISTS (SELECT FROM earlier_swipes k WHERE k.user_id = $1 AND k.edition_id = e.id \
-        AND k.swiped_at = \(swipedAt) OFFSET 0) \
+        e.id AS edition_id, i.action::swipe_action AS action, \(swipedAt) AS swiped_at, i.swiped_at AS said_at, i.n \
+        FROM \(input) CROSS JOIN LATERAL (SELECT e.id FROM editions e WHERE e.id = i.edition_id OFFSET 0) e \
+        WHERE NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = e.id \
+        AND coalesce(s.said_at, s.swiped_at) = i.swiped_at OFFSET 0) \
+        AND NOT EXISTS (SELECT FROM earlier_swipes k WHERE k.user_id = $1 AND k.edition_id = e.id \
+        AND k.said_at = coalesce(i.swiped_at, \(swipedAt)) OFFSET 0) \
+        AND NOT EXISTS (SELECT FROM earlier_swipes k WHERE k.user_id = $1 AND k.edition_id = e.id \
+        AND k.swiped_at > \(swipedAt) OFFSET \(keptMax - 1)) \
         ORDER BY i.edition_id, i.swiped_at, CASE WHEN i.swiped_at IS NULL THEN i.action END, i.n DESC
         """
 
-    /// Keeps the swipes that newer ones are going to replace, and those that are not the newest of their card; of a card
-    /// so many. One without a time that says what is there was most probably sent again: nothing is replaced by it.
+    /// The newest of a card first.
+    private static let newestFirst = "swiped_at DESC, coalesce(said_at, swiped_at) DESC, n DESC"
+
+    /// Keeps the swipes that newer ones are going to replace, and those that are not the newest of their card. One without a
+    /// time that says what another without a time did was most probably sent again: nothing is replaced by it.
     private static let keepReplaced = Statement(
         """
-        WITH fresh AS (\(fresh)), kept AS (\
-        INSERT INTO earlier_swipes (user_id, edition_id, swiped_at, action, recorded_at, saved_book_id, is_late) \
+        INSERT INTO earlier_swipes (user_id, edition_id, said_at, swiped_at, action, recorded_at, saved_book_id, is_late) \
         SELECT $1, f.edition_id, k.* FROM (SELECT *, \
-        swiped_at = max(swiped_at) OVER (PARTITION BY edition_id) AS is_newest FROM fresh) f \
+        row_number() OVER (PARTITION BY edition_id ORDER BY \(newestFirst)) = 1 AS is_newest FROM (\(fresh)) f) f \
         LEFT JOIN swipes s ON s.user_id = $1 AND s.edition_id = f.edition_id CROSS JOIN LATERAL (\
-        SELECT f.swiped_at, f.action, now(), NULL::uuid, true \
-        WHERE NOT f.is_newest AND f.swiped_at IS DISTINCT FROM s.swiped_at OR f.swiped_at < s.swiped_at UNION ALL \
-        SELECT s.swiped_at, s.action, s.recorded_at, s.saved_book_id, false \
-        WHERE f.is_newest AND f.swiped_at > s.swiped_at AND NOT (f.is_of_now AND f.action = s.action \
-        AND s.recorded_at > now() - interval '\(sentAgainWithin)')) k \
-        ON CONFLICT DO NOTHING RETURNING edition_id) \
-        DELETE FROM earlier_swipes e USING (SELECT DISTINCT edition_id FROM kept) k \
-        WHERE e.user_id = $1 AND e.edition_id = k.edition_id AND e.swiped_at <= (\
-        SELECT o.swiped_at FROM earlier_swipes o WHERE o.user_id = $1 AND o.edition_id = k.edition_id \
-        ORDER BY o.swiped_at DESC OFFSET \(keptMax) LIMIT 1)
+        SELECT coalesce(f.said_at, f.swiped_at), f.swiped_at, f.action, now(), NULL::uuid, true \
+        WHERE NOT f.is_newest OR \(order("f")) < \(order("s")) UNION ALL \
+        SELECT coalesce(s.said_at, s.swiped_at), s.swiped_at, s.action, s.recorded_at, s.saved_book_id, false \
+        WHERE f.is_newest AND \(order("f")) > \(order("s")) AND NOT (f.said_at IS NULL AND s.said_at IS NULL \
+        AND f.action = s.action AND s.swiped_at > now() - interval '\(sentAgainWithin)')) k \
+        ON CONFLICT DO NOTHING
         """)
 
     /// Records the newest swipe of each card, unless a newer one is there. What this transaction changes is known
     /// afterwards by `recorded_at = now()`, the time it began. The book of the swipe before stays with that where it is kept.
     private static let upsert = Statement(
         """
-        INSERT INTO swipes (user_id, edition_id, action, swiped_at) \
-        SELECT DISTINCT ON (edition_id) $1, edition_id, action, swiped_at FROM (\(fresh)) f \
-        ORDER BY edition_id, swiped_at DESC, n DESC \
+        INSERT INTO swipes (user_id, edition_id, action, swiped_at, said_at) \
+        SELECT DISTINCT ON (edition_id) $1, edition_id, action, swiped_at, said_at FROM (\(fresh)) f \
+        ORDER BY edition_id, \(newestFirst) \
         ON CONFLICT (user_id, edition_id) DO UPDATE \
-        SET action = excluded.action, swiped_at = excluded.swiped_at, recorded_at = now(), \
+        SET action = excluded.action, swiped_at = excluded.swiped_at, said_at = excluded.said_at, recorded_at = now(), \
         saved_book_id = CASE WHEN NOT EXISTS (SELECT FROM earlier_swipes k WHERE k.user_id = $1 \
-        AND k.edition_id = excluded.edition_id AND k.swiped_at = swipes.swiped_at) THEN swipes.saved_book_id END \
-        WHERE swipes.swiped_at < excluded.swiped_at
+        AND k.edition_id = excluded.edition_id AND k.said_at = coalesce(swipes.said_at, swipes.swiped_at)) \
+        THEN swipes.saved_book_id END WHERE \(order("swipes")) < \(order("excluded"))
+        """)
+
+    /// Of each card so many are remembered, whatever came in one batch.
+    private static let forget = Statement(
+        """
+        DELETE FROM earlier_swipes e USING (SELECT DISTINCT id FROM unnest($2::uuid[]) c (id)) c \
+        CROSS JOIN LATERAL (SELECT k.said_at FROM earlier_swipes k WHERE k.user_id = $1 AND k.edition_id = c.id \
+        ORDER BY k.swiped_at DESC, k.said_at DESC OFFSET \(keptMax)) old \
+        WHERE e.user_id = $1 AND e.edition_id = c.id AND e.said_at = old.said_at
         """)
 
     /// Likes and purchases just recorded become books, unless they are in the library.

@@ -1,4 +1,5 @@
 import GraphQL
+import Identity
 import Postgres
 
 /// The file `library.json` of our own export: everything of a library.
@@ -111,7 +112,9 @@ enum BookplateFile {
             ImportedSwipe(
                 cardID: card,
                 action: try fields.choice("action", ["LIKE", "SKIP", "DISLIKE", "BUY"]),
-                swipedAt: time))
+                // What is said to be of the future is of now, as it is with `recordSwipes`.
+                swipedAt: Instant(
+                    microseconds: min(time.microseconds, unixSecondsNow() * 1_000_000))))
     }
 
     private static func book(

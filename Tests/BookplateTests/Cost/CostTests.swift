@@ -196,7 +196,7 @@ import Testing
             name: "swipe",
             query: """
                 mutation($card: ID!) { recordSwipes(swipes: [{cardId: $card, action: SKIP}]) { recorded } }
-                """, statements: 7, roundTrips: 1),
+                """, statements: 8, roundTrips: 1),
         Case(
             name: "profile",
             query: #"mutation { updateProfile(input: {displayName: "N"}) { id } }"#,
@@ -227,7 +227,7 @@ import Testing
         let reader = try await app.newReader()
         let cards = try await reader.cards(count).map { $0["id"] ?? .null }
         let swipes = try await reader.swipe("SKIP", cards)
-        #expect(swipes.statements == 7)
+        #expect(swipes.statements == 8)
         #expect(swipes.roundTrips == 1)
         let books = try await reader.ask(
             "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { book { title } error { code } } }",

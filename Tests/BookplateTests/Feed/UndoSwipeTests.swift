@@ -12,16 +12,31 @@ import Testing
         mutation($id: ID!, $at: DateTime) { undoSwipe(cardId: $id, swipedAt: $at) { id inLibrary { id } } }
         """
 
-    /// What a reader does with one card, a word each, in the order in which the server hears of it: an action and
-    /// the day that it is said to be of; `undo` of the newest or of a day; `give` the book away.
+    private static let record = """
+        mutation($swipes: [SwipeInput!]!) { recordSwipes(swipes: $swipes) { recorded saved { id } } }
+        """
+
+    /// What a reader does with one card, a word each, in the order in which the server hears of it: swipes of one batch, each
+    /// an action and the day that it is said to be of, or how many minutes ahead or behind; `undo` of the newest or of
+    /// a time; `give` the book away.
     private func perform(_ words: String, _ reader: Reader, _ card: Value) async throws {
+        let app = try await Self.app()
+        var times: [Substring: Value] = [:]
+        func time(_ said: Substring?) async throws -> Value {
+            guard let said else { return .null }
+            if let known = times[said] { return known }
+            let time =
+                said.first?.isNumber == true
+                ? "2026-01-0\(said)T12:00:00Z" : try await Self.time("\(said) minutes", in: app)
+            times[said] = .string(time)
+            return .string(time)
+        }
         for word in words.split(separator: " ") {
-            let parts = word.split(separator: "@")
-            let day = parts.count > 1 ? "2026-01-0\(parts[1])T12:00:00Z" : nil
-            switch parts[0] {
+            let swipes = word.split(separator: ",").map { $0.split(separator: "@") }
+            switch swipes[0][0] {
             case "undo":
-                let answer = try await reader.ask(
-                    Self.undo, ["id": card, "at": day.map { .string($0) } ?? .null])
+                let at = try await time(swipes[0].dropFirst().first)
+                let answer = try await reader.ask(Self.undo, ["id": card, "at": at])
                 #expect(answer["undoSwipe", "id"] == card, "\(answer.json)")
             case "give":
                 let book = try await reader.need(
@@ -30,8 +45,15 @@ import Testing
                 _ = try await reader.ask(
                     "mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
             default:
-                let answer = try await reader.swipe(String(parts[0]), [card], at: day)
-                #expect(answer["recordSwipes", "recorded"] == 1, "\(answer.json)")
+                var batch: [Value] = []
+                for swipe in swipes {
+                    let at = try await time(swipe.dropFirst().first)
+                    batch.append(
+                        ["cardId": card, "action": .string(String(swipe[0])), "swipedAt": at])
+                }
+                let answer = try await reader.ask(Self.record, ["swipes": .list(batch)])
+                #expect(
+                    answer["recordSwipes", "recorded"] == .int(batch.count), "\(answer.json)")
             }
         }
     }
@@ -94,6 +116,30 @@ import Testing
         ("LIKE@1 undo LIKE@1", "nothing"),
         ("SKIP@1 LIKE@2 undo LIKE@2 SKIP@1", "SKIP@1"),
         ("LIKE@1 undo LIKE@2", "LIKE@2 and a book"),
+        // A clock that is ahead.
+        ("LIKE@+5 undo@+5", "nothing"),
+        ("LIKE@+5 LIKE@+5 undo", "nothing"),
+        ("LIKE@+5 undo LIKE@+5", "nothing"),
+        ("LIKE@+5 give LIKE@+5", "LIKE"),
+        ("LIKE@+6,SKIP@+5", "LIKE and a book"),
+        ("LIKE@+5,SKIP@+6", "SKIP"),
+        ("LIKE@+6,SKIP@+5 undo undo", "SKIP"),
+        ("LIKE@+5,SKIP@1 undo LIKE@+5,SKIP@1", "SKIP@1"),
+        ("LIKE@+5 SKIP", "SKIP and a book"),
+        ("LIKE@+5 SKIP undo undo@+5", "nothing"),
+        // A clock that is behind.
+        ("LIKE undo LIKE@-5 undo", "nothing"),
+        ("LIKE undo LIKE@1 undo undo", "nothing"),
+        ("SKIP@1 LIKE undo DISLIKE@-5 undo undo", "SKIP@1"),
+        // A book that was given away is not taken for one that a later swipe saved.
+        ("LIKE@1 give BUY@2 undo@1", "BUY@2 and a book"),
+        ("LIKE@1 give BUY@2 undo@1 undo", "nothing"),
+        ("LIKE@1 give BUY@2 LIKE@3 undo@1 undo@2", "LIKE@3 and a book"),
+        ("LIKE@1 give BUY@2 LIKE@3 undo@1 undo@2 undo", "nothing"),
+        // One without a time that says the same as an old one, or one of another time, is another swipe.
+        ("SKIP@1 SKIP undo", "SKIP@1"),
+        ("LIKE@-5 LIKE undo", "LIKE and a book"),
+        ("SKIP SKIP undo", "nothing"),
     ])
     func whatIsLeft(words: String, left: String) async throws {
         let reader = try await Self.app().newReader()
@@ -135,13 +181,50 @@ import Testing
                 let time = "2026-01-01T0\(round):\(10 + number / 50):\(10 + number % 50)Z"
                 return ["cardId": card, "action": "SKIP", "swipedAt": .string(time)]
             }
-            _ = try await reader.ask(
-                "mutation($swipes: [SwipeInput!]!) { recordSwipes(swipes: $swipes) { recorded } }",
-                ["swipes": .list(swipes)])
+            _ = try await reader.ask(Self.record, ["swipes": .list(swipes)])
+            #expect(try await kept(reader) == 20)
         }
-        let kept = try await app.database.count(
+    }
+
+    /// Also where each is taken back; and what was forgotten does not come back when it is sent again.
+    @Test func whatIsTakenBackIsBounded() async throws {
+        let reader = try await Self.app().newReader()
+        let card = try await reader.cards(1)[0]["id"] ?? .null
+        func time(_ round: Int) -> Value { .string("2026-01-01T00:00:\(10 + round)Z") }
+        for round in 0..<25 {
+            _ = try await reader.swipe("LIKE", [card], at: time(round).string)
+            try await perform("undo", reader, card)
+        }
+        #expect(try await kept(reader) == 20)
+        for round in [0, 4, 5, 24] {
+            _ = try await reader.swipe("LIKE", [card], at: time(round).string)
+            #expect(try await state(reader) == "nothing", "\(round)")
+        }
+        #expect(try await kept(reader) == 20)
+    }
+
+    @Test func whatIsOldIsForgotten() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(30))
+        let reader = try await app.newReader()
+        let cards = try await reader.cards(3).map { $0["id"] ?? .null }
+        _ = try await reader.swipe("SKIP", cards, at: "2026-01-01T12:00:00Z")
+        _ = try await reader.swipe("LIKE", cards, at: "2026-01-02T12:00:00Z")
+        let old = "edition_id <> '\(cards[0].string ?? "")'"
+        try await app.database.execute(
+            "UPDATE earlier_swipes SET ended_at = now() - interval '31 days' WHERE \(old)")
+        for gone in [1, 1, 0] {
+            let count = try await app.database.connected(as: TestCluster.app) {
+                try $0.query("SELECT prune_earlier_swipes(30, 1)").int64(0, 0)
+            }
+            #expect(count == Int64(gone))
+        }
+        #expect(try await app.database.count("SELECT count(*) FROM earlier_swipes") == 1)
+        #expect(try await app.database.count("SELECT count(*) FROM swipes") == 3)
+    }
+
+    private func kept(_ reader: Reader) async throws -> Int {
+        try await Self.app().database.count(
             "SELECT count(*) FROM earlier_swipes WHERE user_id = '\(reader.id.string ?? "")'")
-        #expect((1...120).contains(kept), "\(kept)")
     }
 
     /// A skip that is back has its time, so the card has cooled down when it had.
@@ -150,7 +233,7 @@ import Testing
         let app = try await Self.app()
         let reader = try await app.newReader()
         let card = try await reader.cards(1)[0]["id"] ?? .null
-        let skipped = try await Self.time(days, in: app)
+        let skipped = try await Self.time("-\(days) days", in: app)
         _ = try await reader.swipe("SKIP", [card], at: skipped)
         _ = try await reader.swipe("LIKE", [card])
         #expect(try await Self.all(reader).contains(card) == false)
@@ -166,7 +249,7 @@ import Testing
         let app = try await TestApp.start(catalog: TestCatalog.lines(30))
         let reader = try await app.newReader()
         let ids = try await reader.cards(30).map { $0["id"] ?? .null }
-        let long = try await Self.time(40, in: app)
+        let long = try await Self.time("-40 days", in: app)
         _ = try await reader.swipe("SKIP", ids, at: long)
         try await app.database.execute(
             "UPDATE swipes SET recorded_at = '\(long)', seen_at = '\(long)'")
@@ -206,11 +289,11 @@ import Testing
         #expect(try await news() == 0)
     }
 
-    /// The instant so many days ago.
-    private static func time(_ daysAgo: Int, in app: TestApp) async throws -> String {
+    /// The instant so long from now.
+    private static func time(_ interval: String, in app: TestApp) async throws -> String {
         try await app.database.text(
             """
-            SELECT to_char((now() - interval '\(daysAgo) days') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            SELECT to_char((now() + interval '\(interval)') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
             """)
     }
 

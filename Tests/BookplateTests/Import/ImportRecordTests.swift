@@ -142,4 +142,21 @@ import Testing
         let records = try records(text.replacing(",", with: separator))
         #expect(records.count == 1 && records[0].problem == nil)
     }
+
+    /// Else no swipe to come would be newer than it.
+    @Test func aSwipeOfTheFutureIsOfNow() throws {
+        let card = "0198c0de-0000-7000-8000-000000000001"
+        let file = """
+            {"format": "\(BookplateFile.name)", "version": 1, "swipes": [
+              {"cardId": "\(card)", "action": "LIKE", "swipedAt": "2099-01-01T00:00:00Z"},
+              {"cardId": "\(card)", "action": "LIKE", "swipedAt": "2026-01-01T00:00:00Z"}]}
+            """
+        let times = try BookplateFile.records(Array(file.utf8)).map { record -> Instant? in
+            guard case .swipe(let swipe) = record.content else { return nil }
+            return swipe.swipedAt
+        }
+        let (future, past) = (Instant("2098-12-31T00:00:00Z"), Instant("2026-01-01T00:00:00Z"))
+        #expect(try #require(times[0]).microseconds < #require(future).microseconds)
+        #expect(times[1] == past)
+    }
 }

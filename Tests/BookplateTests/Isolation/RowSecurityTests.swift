@@ -25,8 +25,8 @@ import Testing
                     """
                     SELECT advance_feed('\(user)');
                     INSERT INTO feed_returns SELECT user_id, edition_id FROM books WHERE user_id = '\(user)';
-                    INSERT INTO earlier_swipes (user_id, edition_id, swiped_at, action, recorded_at)
-                      SELECT user_id, edition_id, added_at, 'SKIP', added_at FROM books WHERE user_id = '\(user)'
+                    INSERT INTO earlier_swipes (user_id, edition_id, said_at, swiped_at, action, recorded_at)
+                      SELECT user_id, edition_id, added_at, added_at, 'SKIP', added_at FROM books WHERE user_id = '\(user)'
                     """)
             }
         }
