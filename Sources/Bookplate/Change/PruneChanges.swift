@@ -1,6 +1,7 @@
 import Postgres
 
-/// Forgets changes and events that no client is expected to ask for any more.
+/// Forgets changes and events that no client is expected to ask for any more, and sessions that cannot ask again what went
+/// with their accounts.
 struct PruneChanges: JobHandler {
     static let kind = "change.prune"
     static let settings = JobSettings(concurrency: 1, every: .seconds(3600))
@@ -13,10 +14,12 @@ struct PruneChanges: JobHandler {
 
     private static let pruneChanges = Statement("SELECT prune_changes($1, $2)")
     private static let pruneEvents = Statement("SELECT prune_events($1, $2)")
+    private static let forgetSessions = Statement("SELECT forget_deleting_sessions()")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await prune(Self.pruneChanges, olderThanDays: Self.changesKeptDays, job)
         try await prune(Self.pruneEvents, olderThanDays: Self.eventsKeptDays, job)
+        _ = try await job.write { $0.append(Self.forgetSessions) }
     }
 
     private func prune(
