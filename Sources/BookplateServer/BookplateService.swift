@@ -40,12 +40,13 @@ final class BookplateService: GraphQLService {
         onEnd: @escaping () -> Void
     ) async throws(AdmissionError) -> AdmittedCaller {
         let onEnd = NIOLoopBound(onEnd, eventLoop: loop)
-        do throws(RequestRunner.AdmissionError) {
-            if case .socket(let client) = opening {
-                try runner.charge(
-                    bearerToken, requestID: "", address: client.map { RateKey($0) })
+        let lone: RequestRunner.LoneToken? =
+            switch opening {
+            case .socket(let client): .init(from: client.map { RateKey($0) })
+            case .stream: nil
             }
-            let admission = try await runner.admit(bearerToken, requestID: "") {
+        do throws(RequestRunner.AdmissionError) {
+            let admission = try await runner.admit(bearerToken, lone, requestID: "") {
                 loop.execute { onEnd.value() }
             }
             let lifetime = TimeAmount.seconds(admission.expiresAt - unixSecondsNow())

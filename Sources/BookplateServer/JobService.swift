@@ -11,6 +11,7 @@ struct JobService: Service {
     private let worker: JobWorker
     let pool: ConnectionPool
     private let listener: Listener
+    private let logger: Logger
 
     /// - Parameter connectionCount: connections for jobs; one more listens.
     init(
@@ -28,6 +29,7 @@ struct JobService: Service {
         let worker = JobWorker(
             handlers, database: pool, name: "\(Self.hostName):\(getpid())", logger: logger)
         self.worker = worker
+        self.logger = logger
         listener = try await Listener.start(settings, channels: [JobWorker.channel], on: executor) {
             _ in
             worker.wake()
@@ -37,12 +39,29 @@ struct JobService: Service {
     /// Returns when the worker has let go of its jobs.
     func run() async {
         await withGracefulShutdownHandler {
-            await worker.run()
+            if await isReady() { await worker.run() }
         } onGracefulShutdown: {
             worker.stop()
         }
         await listener.close()
         await pool.close()
+    }
+
+    /// Returns when the database has what jobs need; false where the server is stopped before.
+    private func isReady() async -> Bool {
+        await cancelWhenGracefulShutdown {
+            var isTold = false
+            while !Task.isCancelled {
+                guard let reason = await readiness(of: pool) else { return true }
+                if !isTold {
+                    logger.warning(
+                        "background jobs wait for the database", metadata: ["reason": "\(reason)"])
+                    isTold = true
+                }
+                try? await Task.sleep(for: .seconds(1))
+            }
+            return false
+        }
     }
 
     private static var hostName: String {

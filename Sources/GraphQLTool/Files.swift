@@ -85,10 +85,17 @@ struct InputLines {
             repeat {
                 count = read(Stream.standardInput.rawValue, chunk.baseAddress, chunk.count)
             } while count < 0 && errno == EINTR
-            count = max(count, 0)
+            if count < 0 { Self.cannotRead() }
         }
         buffer += chunk
         isAtEnd = chunk.isEmpty
+    }
+
+    /// What was read is no whole input: who sent it is not to take the answers for all of them.
+    private static func cannotRead() -> Never {
+        let reason = String(cString: strerror(errno))
+        write("graphql-tool: cannot read standard input: \(reason)\n", to: .standardError)
+        exit(GraphQLTool.Status.failed.rawValue)
     }
 
     private static func isWhiteSpace(_ byte: UInt8) -> Bool {

@@ -38,6 +38,7 @@ struct GraphQLTool {
 
     /// Exit statuses, as in sysexits.h.
     enum Status: Int32 {
+        case failed = 1
         case hasErrors = 2
         case usage = 64
         case noInput = 66

@@ -65,6 +65,25 @@ import Testing
         }
     }
 
+    /// A good token is its user's request, as is a later one of the same socket.
+    @Test func aTokenOverASocketCostsAUnit() async throws {
+        let server = try await Self.installation().startServer(["BOOKPLATE_LIMITS": "rate=5"])
+        let token = try await server.signIn("comes by socket")["accessToken"]?.string
+        try await blocking {
+            let authorization = #""payload":{"Authorization":"Bearer \#(token ?? "")"}"#
+            let client = try Self.connect(server, token)
+            for _ in 2...5 {
+                try client.send(#"{"type":"ping",\#(authorization)}"#)
+                #expect(try client.message() == #"{"type":"pong"}"#)
+            }
+            try client.send(#"{"type":"ping",\#(authorization)}"#)
+            let refused = try Self.json(try client.message())
+            #expect(refused["payload", "code"] == "RATE_LIMITED")
+            try client.send(Self.subscribe("s", "{ __typename }"))
+            #expect(try client.message().contains("RATE_LIMITED"))
+        }
+    }
+
     @Test func aChangeOnOneServerReachesASubscriberOnAnother() async throws {
         let installation = try await Self.installation()
         let (here, there) = (

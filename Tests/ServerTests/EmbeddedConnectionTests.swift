@@ -11,7 +11,7 @@ import Testing
 @Suite struct EmbeddedConnectionTests {
     /// A connection that writes to `transport`.
     private func connect(
-        _ transport: Transport, _ routes: [Route], gauges: LiveGauges = LiveGauges()
+        _ transport: any ChannelHandler, _ routes: [Route], gauges: LiveGauges = LiveGauges()
     ) throws -> EmbeddedChannel {
         let loop = EmbeddedEventLoop()
         let context = LoopContext(
@@ -99,6 +99,33 @@ import Testing
         #expect(transport.readCount == 100)
     }
 
+    /// Each time that a good part of it was read, and not where it was a byte less.
+    @Test func aLastAnswerIsSentForAsLongAsItIsRead() throws {
+        let bytesReadMin = HTTPLimits().bytesReadMin
+        let client = SlowClient()
+        let channel = try connect(
+            client,
+            [
+                Route(
+                    .GET, "/large",
+                    respondAtOnce: { _ in
+                        HTTPResponse(.ok, body: ByteBuffer(repeating: 0x20, count: 1 << 20))
+                    }, respond: { _ in HTTPResponse(.ok) })
+            ])
+        let handler = try channel.pipeline.syncOperations.handler(type: ConnectionHandler.self)
+        try channel.writeInbound(
+            ByteBuffer(string: "GET /large HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"))
+        handler.deadlinePassed()
+        for _ in 1...10 {
+            client.read(bytesReadMin)
+            handler.deadlinePassed()
+            #expect(!client.isClosed)
+        }
+        client.read(bytesReadMin - 1)
+        handler.deadlinePassed()
+        #expect(client.isClosed)
+    }
+
     private var socketRoutes: [Route] {
         standardRoutes(
             loop: EmbeddedEventLoop(), service: EchoService(), bodyBytesMax: 100,
@@ -138,6 +165,49 @@ import Testing
         func read(context: ChannelHandlerContext) {
             readCount += 1
             context.read()
+        }
+    }
+
+    /// In place of the socket of a client that reads as much as it is told.
+    private final class SlowClient: ChannelOutboundHandler {
+        typealias OutboundIn = IOData
+        typealias OutboundOut = ByteBuffer
+
+        private var unread = ByteBuffer()
+        private var promises: [EventLoopPromise<Void>] = []
+        private var context: ChannelHandlerContext?
+        private(set) var isClosed = false
+
+        func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+        func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+        /// The channel counts what was written to it and not flushed.
+        func write(
+            context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
+        ) {
+            guard case .byteBuffer(var bytes) = unwrapOutboundIn(data) else { return }
+            context.write(wrapOutboundOut(bytes), promise: nil)
+            unread.writeBuffer(&bytes)
+            if let promise { promises.append(promise) }
+        }
+
+        func flush(context: ChannelHandlerContext) {}
+
+        func read(_ count: Int) {
+            unread.moveReaderIndex(forwardBy: count)
+            context?.flush()
+            context?.write(wrapOutboundOut(unread), promise: nil)
+        }
+
+        func close(
+            context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?
+        ) {
+            isClosed = true
+            let promises = self.promises
+            self.promises = []
+            for promise in promises { promise.fail(ChannelError.ioOnClosedChannel) }
+            context.close(mode: mode, promise: promise)
         }
     }
 }

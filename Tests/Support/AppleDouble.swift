@@ -19,6 +19,7 @@ package final class AppleDouble: Sendable {
     private struct State {
         var grants: [String: Grant] = [:]
         var isDown = false
+        var onRevoke: (@Sendable () -> Void)?
     }
 
     private let state: SharedState
@@ -32,7 +33,9 @@ package final class AppleDouble: Sendable {
         let state = SharedState()
         self.state = state
         server = try LoopbackServer { request in
-            state.value.withLock { state in
+            // On the connection's own thread, which it may hold.
+            if request.target == "/auth/revoke" { state.value.withLock { $0.onRevoke }?() }
+            return state.value.withLock { state in
                 if state.isDown { return [.answer(503)] }
                 let fields = Self.fields(request.body)
                 guard request.target == "/auth/token" else { return [.answer(200)] }
@@ -59,6 +62,11 @@ package final class AppleDouble: Sendable {
     package var isDown: Bool {
         get { state.value.withLock { $0.isDown } }
         set { state.value.withLock { $0.isDown = newValue } }
+    }
+
+    /// Called before a revocation is answered, which waits for it.
+    package func onRevoke(_ body: @escaping @Sendable () -> Void) {
+        state.value.withLock { $0.onRevoke = body }
     }
 
     package var revokedTokens: [String] {

@@ -1,6 +1,7 @@
 import Postgres
 
-/// Forgets changes, events and replaced swipes that no client is expected to ask for any more.
+/// Forgets changes, events and replaced swipes that no client is expected to ask for any more, and sessions that cannot ask
+/// again what went with their accounts.
 struct PruneChanges: JobHandler {
     static let kind = "change.prune"
     static let settings = JobSettings(concurrency: 1, every: .seconds(3600))
@@ -16,11 +17,13 @@ struct PruneChanges: JobHandler {
     private static let pruneChanges = Statement("SELECT prune_changes($1, $2)")
     private static let pruneEvents = Statement("SELECT prune_events($1, $2)")
     private static let pruneSwipes = Statement("SELECT prune_earlier_swipes($1, $2)")
+    private static let forgetSessions = Statement("SELECT forget_deleting_sessions()")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await prune(Self.pruneChanges, olderThanDays: Self.changesKeptDays, job)
         try await prune(Self.pruneEvents, olderThanDays: Self.eventsKeptDays, job)
         try await prune(Self.pruneSwipes, olderThanDays: Self.earlierSwipesKeptDays, job)
+        _ = try await job.write { $0.append(Self.forgetSessions) }
     }
 
     private func prune(

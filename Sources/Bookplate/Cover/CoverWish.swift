@@ -96,7 +96,7 @@ extension Cover {
     /// Books of one `fetchMissingCovers`.
     static let missingMax: Int32 = 500
 
-    /// Looks for covers of the books that have none. Left alone are those that are looked for already, a search may go on for
+    /// Looks for covers of the books that have none, of as many as the caller has units for. Left alone are those that are looked for already, a search may go on for
     /// half an hour, and those that nobody had a cover of a day ago and that are the same.
     static let fetchMissing = LeafMutation { _, request throws(BookplateError) in
         guard !request.services.coverSources.isEmpty else {
@@ -113,13 +113,20 @@ extension Cover {
         }
         let count = counted[0].int32(0, 0) ?? 0
         guard count > 0 else { return .int(0) }
+        // The first few are the request's own unit, so there is always room for some.
         let perUnit = RateLimits.searchesPerUnit
-        try request.charge((Int(count) + perUnit - 1) / perUnit)
-        let rows = try await request.write { segment, viewer in
-            segment.append(wishForMissing, parameters(viewer, count))
-            segment.enqueueCoverSearches(.background)
+        func units(_ count: Int) -> Int { max(0, (count - 1) / perUnit) }
+        let queued = try await request.charge(upTo: units(Int(count))) {
+            left throws(BookplateError) in
+            let rows = try await request.write { segment, viewer in
+                segment.append(
+                    wishForMissing, parameters(viewer, min(count, Int32((1 + left) * perUnit))))
+                segment.enqueueCoverSearches(.background)
+            }
+            let queued = Int(rows[1].int64(0, 0) ?? 0)
+            return (units(queued), queued)
         }
-        return .int(Int(rows[1].int64(0, 0) ?? 0))
+        return .int(queued)
     }
 
     /// The newest first: they are what the reader looks at.

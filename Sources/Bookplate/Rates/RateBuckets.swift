@@ -55,6 +55,12 @@ struct RateBuckets<Key: Hashable & Sendable>: Sendable {
         fullAt[key] = outcome.fullAt
     }
 
+    /// Puts units back that were taken and not used.
+    mutating func putBack(_ units: Int, of key: Key, _ rate: Rate, now: Int64) {
+        guard let full = fullAt[key] else { return }
+        fullAt[key] = max(now, full - Int64(units) * rate.nanosecondsPerUnit)
+    }
+
     /// Forgets the buckets that are full again; and where that is not half of them, the half that will be full
     /// soonest. Rare, so that taking stays one look-up.
     private mutating func makeRoom(_ now: Int64) {

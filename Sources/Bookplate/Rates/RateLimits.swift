@@ -71,7 +71,7 @@ package final class RateLimits: Sendable {
     static let unitsPerImage = 5
     /// What a library to import costs beside its request.
     static let unitsPerImport = 50
-    /// Of the covers that a library misses so many are looked for, in the background, for a unit.
+    /// Of the covers that a library misses so many are looked for, in the background, for a unit; the first for that of the request.
     static let searchesPerUnit = 5
 
     private struct Buckets {
@@ -145,6 +145,39 @@ package final class RateLimits: Sendable {
                 buckets.addresses.commit(ofAddress, of: address, now: now)
             }
             return state
+        }
+    }
+
+    /// Takes as many of the units as there are.
+    ///
+    /// - Returns: how many.
+    func takeSome(
+        _ units: Int, viewer: Viewer, address: RateKey?, tenantMax: Int?
+    ) -> Int {
+        var units = units
+        // The three buckets hold different amounts; the one that refuses says how much it has.
+        while units > 0 {
+            let state = take(units, viewer: viewer, address: address, tenantMax: tenantMax)
+            guard let state, !state.isAllowed else { return units }
+            units = min(units - 1, state.remaining)
+        }
+        return 0
+    }
+
+    /// Puts units back that were taken and not used.
+    func putBack(_ units: Int, viewer: Viewer, address: RateKey?, tenantMax: Int?) {
+        let now = clock()
+        buckets.withLock { buckets in
+            if let perCaller {
+                buckets.callers.putBack(units, of: RateKey(viewer.userID), perCaller, now: now)
+            }
+            if let perAddress, let address {
+                buckets.addresses.putBack(units, of: address, perAddress, now: now)
+            }
+            if let tenantMax {
+                let rate = Rate(unitsPerMinute: tenantMax)
+                buckets.tenants.putBack(units, of: RateKey(viewer.tenantID), rate, now: now)
+            }
         }
     }
 

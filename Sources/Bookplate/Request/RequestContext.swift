@@ -87,6 +87,27 @@ package final class RequestContext: ExecutionContext {
         throw .rateLimited(retryAfterSeconds: state.waitSeconds)
     }
 
+    /// Charges as many of the units as the caller has left, and gives back what of them `work` did not use.
+    ///
+    /// - Parameter work: gets how many there are, and says how many it used, and what it came to.
+    func charge<Value>(
+        upTo units: Int,
+        _ work: (Int) async throws(BookplateError) -> (used: Int, value: Value)
+    ) async throws(BookplateError) -> Value {
+        let viewer = try caller()
+        let tenantMax = services.tenants.requestsPerMinuteMax(of: viewer.tenantID)
+        let taken = services.rates.takeSome(
+            units, viewer: viewer, address: address, tenantMax: tenantMax)
+        var used = 0
+        defer {
+            services.rates.putBack(
+                taken - used, viewer: viewer, address: address, tenantMax: tenantMax)
+        }
+        let done = try await work(taken)
+        used = done.used
+        return done.value
+    }
+
     // MARK: - Queries
 
     /// What a level's statements answered; filled by the flush.

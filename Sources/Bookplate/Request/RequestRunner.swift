@@ -141,25 +141,25 @@ package final class RequestRunner {
         case unavailable
     }
 
-    /// Charges whoever sends a token by itself, and not with a request, as for a request.
-    package func charge(_ token: String, requestID: String, address: RateKey?)
-        throws(AdmissionError)
-    {
-        var gate = RateGate(services, viewer(of: token, requestID), address)
-        do throws(RequestErrors) {
-            try gate.admit(1)
-        } catch {
-            throw .rateLimited(retryAfterSeconds: gate.state?.waitSeconds ?? 1)
-        }
+    /// A token that came by itself and not with a request, so that it is charged as one.
+    package struct LoneToken: Sendable {
+        let address: RateKey?
+
+        package init(from address: RateKey?) { self.address = address }
     }
 
     /// Lets a caller open what lasts. To be called on the loop of the connection pool.
     ///
-    /// - Parameter onEnd: called when the session ends, on any thread, perhaps more than once.
+    /// - Parameters:
+    ///   - lone: nil where the token came with a request, which was charged.
+    ///   - onEnd: called when the session ends, on any thread, perhaps more than once.
     package func admit(
-        _ token: String, requestID: String, onEnd: @escaping @Sendable () -> Void
+        _ token: String, _ lone: LoneToken? = nil, requestID: String,
+        onEnd: @escaping @Sendable () -> Void
     ) async throws(AdmissionError) -> Admission {
-        guard let claims = claims(of: token, requestID) else { throw .refused }
+        let verified = verification(of: token, requestID)
+        if let lone { try charge(verified, lone) }
+        guard case .success(let claims) = verified else { throw .refused }
         let viewer = Viewer(claims)
         // Watched first: an end in between is heard of twice rather than not at all.
         let watch = services.hub.watch(session: viewer.sessionID, of: viewer.userID, onEnd: onEnd)
@@ -171,6 +171,20 @@ package final class RequestRunner {
             throw error == .unauthenticated ? .refused : .unavailable
         }
         return Admission(expiresAt: claims.expiresAt, sessionID: viewer.sessionID, watch: watch)
+    }
+
+    /// Charges the user whose token is good, and else the address.
+    private func charge(
+        _ token: Result<AccessClaims, TokenError>, _ lone: LoneToken
+    ) throws(AdmissionError) {
+        var gate = RateGate(services, (try? token.get()).map { Viewer($0) }, lone.address)
+        do throws(RequestErrors) {
+            try gate.admit(1)
+        } catch {
+            // To wait would not make it good again.
+            if case .failure(.expired) = token { throw .refused }
+            throw .rateLimited(retryAfterSeconds: gate.state?.waitSeconds ?? 1)
+        }
     }
 
     /// A request whose operation is ready to be executed, and how it came to that.
@@ -292,11 +306,13 @@ package final class RequestRunner {
     }
 
     private func viewer(of bearerToken: String?, _ requestID: String) -> Viewer? {
-        bearerToken.flatMap { claims(of: $0, requestID) }.map { Viewer($0) }
+        bearerToken.flatMap { try? verification(of: $0, requestID).get() }.map { Viewer($0) }
     }
 
-    /// nil for a token that is not good, which is then the same as none; why is for the log.
-    private func claims(of token: String, _ requestID: String) -> AccessClaims? {
+    /// A token that is not good is then the same as none; why is for the log.
+    private func verification(
+        of token: String, _ requestID: String
+    ) -> Result<AccessClaims, TokenError> {
         if keysVersion != services.keyring.version {
             keysVersion = services.keyring.version
             // What a withdrawn key has signed is good no longer.
@@ -304,16 +320,16 @@ package final class RequestRunner {
         }
         let now = unixSecondsNow()
         let bytes = Array(token.utf8)
-        if let claims = tokens.claims(of: bytes, now: now) { return claims }
+        if let claims = tokens.claims(of: bytes, now: now) { return .success(claims) }
         do throws(TokenError) {
             let claims = try verified(token, now: now)
             tokens.insert(claims, for: bytes)
-            return claims
+            return .success(claims)
         } catch {
             services.logger.info(
                 "refused an access token",
                 metadata: ["request_id": "\(requestID)", "reason": "\(error.reason)"])
-            return nil
+            return .failure(error)
         }
     }
 

@@ -119,7 +119,18 @@ struct AccountDeletion {
         segment.append(withdraw, parameters)
     }
 
+    /// Keeps what the session is told of Apple's grant, unless it was told before; the row is what it is told.
+    static func appendSettlement(
+        isAppleTokenRevoked: Bool, for viewer: Viewer, to segment: inout Segment
+    ) {
+        var parameters = Parameters.of(viewer.userID, viewer.sessionID)
+        parameters.append(bool: isAppleTokenRevoked)
+        segment.append(settle, parameters)
+    }
+
     // MARK: - Statements
+
+    private static let settle = Statement("SELECT settle_apple_revocation($1, $2, $3)")
 
     /// The lock waits for what is being written for the user, and lets nothing more begin.
     private static let leaveTombstone = Statement(
@@ -129,8 +140,11 @@ struct AccountDeletion {
         (SELECT count(*) FROM books WHERE user_id = leaving.id)::int AS books, \
         (SELECT count(*) FROM reviews WHERE user_id = leaving.id)::int AS reviews, \
         (SELECT count(*) FROM covers WHERE user_id = leaving.id)::int AS covers FROM leaving), \
-        left_behind AS (INSERT INTO account_tombstones (user_hash, session_hash, books, reviews, covers) \
-        SELECT sha256(uuid_send(id)), sha256(uuid_send($1)), books, reviews, covers FROM counted) \
+        left_behind AS (INSERT INTO account_tombstones \
+        (user_hash, session_hash, books, reviews, covers, apple_token_revoked) \
+        SELECT sha256(uuid_send(id)), sha256(uuid_send($1)), books, reviews, covers, \
+        CASE WHEN NOT EXISTS (SELECT FROM apple_grants WHERE user_id = counted.id) THEN false END \
+        FROM counted) \
         SELECT books, reviews, covers FROM counted
         """)
 

@@ -50,39 +50,51 @@ extension User {
         }
         guard let deletion = AccountDeletion(rows[...]) else { throw .unauthenticated }
         let outcome = await deletion.finish(request.services)
-        if !outcome.doneJobs.isEmpty {
-            // Where it fails, they are done once more, which changes nothing.
-            _ = try? await request.anonymous { segment in
-                AccountDeletion.appendWithdrawal(of: outcome.doneJobs, to: &segment)
-                if outcome.isAppleTokenRevoked {
-                    segment.append(noteAppleRevocation, .of(viewer.userID))
-                }
-            }
+        // Where it fails, the jobs do all once more, which changes nothing; and nobody has been told that Apple has heard.
+        let settled = try? await request.anonymous { segment in
+            AccountDeletion.appendWithdrawal(of: outcome.doneJobs, to: &segment)
+            AccountDeletion.appendSettlement(
+                isAppleTokenRevoked: outcome.isAppleTokenRevoked, for: viewer, to: &segment)
         }
         request.services.logger.notice(
             "an account was deleted", metadata: ["request_id": "\(request.requestID)"])
         return [
             deleted(
                 viewer, books: deletion.books, reviews: deletion.reviews, covers: deletion.covers,
-                isAppleTokenRevoked: outcome.isAppleTokenRevoked)
+                isAppleTokenRevoked: settled?[1].bool(0, 0) ?? false)
         ]
     }
 
-    /// The answer that the session has been given, or should have been, when it deleted its account: for as long as its access
-    /// token is good.
+    /// The answer that the session has been given, or will be, when it deleted its account: for as long as its access token is
+    /// good. Waits while the first request waits for Apple; one that does not come back has not heard of it.
     ///
     /// - Throws: `.unauthenticated` where it has ended in another way.
     private static func toldBefore(
         _ viewer: Viewer, _ request: RequestContext
     ) async throws(BookplateError) -> PlainObject {
-        let rows = try await request.anonymous {
-            $0.append(findDeleted, .of(viewer.userID, viewer.sessionID))
+        while true {
+            let rows = try await request.anonymous {
+                $0.append(findDeleted, .of(viewer.userID, viewer.sessionID))
+            }[0]
+            guard rows.count > 0 else { throw .unauthenticated }
+            var isAppleTokenRevoked = rows.bool(0, 3)
+            if isAppleTokenRevoked == nil, rows.bool(0, 4) == true {
+                isAppleTokenRevoked = try await request.anonymous {
+                    AccountDeletion.appendSettlement(
+                        isAppleTokenRevoked: false, for: viewer, to: &$0)
+                }[0].bool(0, 0)
+            }
+            if let isAppleTokenRevoked {
+                return deleted(
+                    viewer, books: Int(rows.int32(0, 0) ?? 0),
+                    reviews: Int(rows.int32(0, 1) ?? 0), covers: Int(rows.int32(0, 2) ?? 0),
+                    isAppleTokenRevoked: isAppleTokenRevoked)
+            }
+            // Cancelled: nobody is left to be told.
+            guard (try? await Task.sleep(for: .milliseconds(200))) != nil else {
+                throw .unauthenticated
+            }
         }
-        guard rows[0].count > 0 else { throw .unauthenticated }
-        return deleted(
-            viewer, books: Int(rows[0].int32(0, 0) ?? 0), reviews: Int(rows[0].int32(0, 1) ?? 0),
-            covers: Int(rows[0].int32(0, 2) ?? 0),
-            isAppleTokenRevoked: rows[0].bool(0, 3) ?? false)
     }
 
     private static func deleted(
@@ -98,8 +110,8 @@ extension User {
     // MARK: - Statements
 
     private static let findDeleted = Statement(
-        "SELECT books, reviews, covers, apple_token_revoked FROM deleted_account($1, $2)")
-    private static let noteAppleRevocation = Statement("SELECT note_apple_revocation($1)")
+        "SELECT books, reviews, covers, apple_token_revoked, is_overdue FROM deleted_account($1, $2)"
+    )
 
     private static let updateProfile = Statement(
         """

@@ -111,6 +111,20 @@ struct GraphQLTransportWS {
         }
     }
 
+    /// The token was not looked at, for too many came. A socket that has one goes on with it, until that ends.
+    mutating func rateLimited(retryAfterSeconds: Int) -> Action {
+        guard case .renewing = phase else {
+            return close(
+                Closing(.tryAgainLater, "Too many requests. Try again in \(retryAfterSeconds) s."))
+        }
+        phase = .connected
+        return .pong(
+            payload: .object([
+                .init("code", .string("RATE_LIMITED")),
+                .init("retryAfter", .int(retryAfterSeconds)),
+            ]))
+    }
+
     mutating func refused(_ reason: String) -> Action { close(Closing(.forbidden, reason)) }
 
     /// The time for `connection_init` is over.

@@ -149,9 +149,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
             case .refused:
                 perform(state.refused("The access token is not good: refresh it or sign in."))
             case .rateLimited(let seconds):
-                perform(
-                    state.close(
-                        Closing(.tryAgainLater, "Too many requests. Try again in \(seconds) s.")))
+                perform(state.rateLimited(retryAfterSeconds: seconds))
             case .unavailable:
                 perform(state.close(Closing(.tryAgainLater, "Not available now. Try again soon.")))
             }

@@ -110,30 +110,65 @@ import Testing
         #expect(try await app.database.count("SELECT count(*) FROM imports") == 0)
     }
 
-    /// Twelve searches are three units, and none are none.
-    @Test func searchesForALibraryCostByTheirNumber() async throws {
+    private func startSearching(
+        _ settings: RateLimits.Settings, bookCount: Int
+    ) async throws -> (TestApp, Reader) {
         let source = BookSource(
             name: .openLibrary, edition: { _, _ in nil }, search: { _, _, _ in [] })
         let app = try await TestApp.start(
             catalog: [], coverSources: CoverSources(SourceChain([source])),
-            rates: RateLimits(.init(perCaller: 20), clock: { [clock] in clock.now }))
+            rates: RateLimits(settings, clock: { [clock] in clock.now }))
         let reader = try await app.newReader()
         try await app.database.execute(
             """
             INSERT INTO books (user_id, id, title)
-            SELECT '\(reader.id.string ?? "")', gen_random_uuid(), 'Book ' || n FROM generate_series(1, 12) n
+            SELECT '\(reader.id.string ?? "")', gen_random_uuid(), 'Book ' || n
+            FROM generate_series(1, \(bookCount)) n
             """)
-        for (queued, left) in [(12, 15), (0, 13)] as [(Int, Int)] {
+        return (app, reader)
+    }
+
+    /// Twelve searches are three units with that of the request. None are none, and where there are units for some only,
+    /// some are made.
+    @Test func searchesForALibraryCostByTheirNumber() async throws {
+        let (app, reader) = try await startSearching(.init(perCaller: 20), bookCount: 12)
+        for (queued, left) in [(12, 16), (0, 14)] as [(Int, Int)] {
             let answer = try await reader.ask("mutation { fetchMissingCovers }")
             #expect(answer["fetchMissingCovers"] == .int(queued))
             #expect(try await reader.ask("{ __typename }").rate?.remaining == left)
         }
         try await app.database.execute("UPDATE books SET cover_wanted_at = NULL")
-        for _ in 1...10 { _ = try await reader.ask("{ __typename }") }
-        #expect(try await reader.ask("mutation { fetchMissingCovers }").code == "RATE_LIMITED")
+        for _ in 1...12 { _ = try await reader.ask("{ __typename }") }
+        #expect(
+            try await reader.ask("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 10)
+        #expect(try await reader.ask("{ __typename }").code == "RATE_LIMITED")
         #expect(
             try await app.database.count(
-                "SELECT count(*) FROM books WHERE cover_wanted_at IS NOT NULL") == 0)
+                "SELECT count(*) FROM books WHERE cover_wanted_at IS NOT NULL") == 10)
+    }
+
+    /// However little a caller, an address or a tenant may ask: whoever comes again gets on.
+    @Test(arguments: [
+        RateLimits.Settings(perCaller: 1), .init(perAddress: 1), .init(perCaller: 9, perAddress: 1),
+    ])
+    func aLibraryIsSearchedForInPieces(settings: RateLimits.Settings) async throws {
+        let (app, reader) = try await startSearching(settings, bookCount: 12)
+        for queued in [5, 5, 2, 0] {
+            let answer = try await app.ask(
+                "mutation { fetchMissingCovers }", token: reader.token, address: address(1))
+            #expect(answer["fetchMissingCovers"] == .int(queued))
+            clock.advance(seconds: 60)
+        }
+    }
+
+    /// Sent twice at once, one of them finds nothing to do, and pays for nothing.
+    @Test func searchesAreNotPaidForTwice() async throws {
+        let (_, reader) = try await startSearching(.init(perCaller: 100), bookCount: 100)
+        async let one = reader.ask("mutation { fetchMissingCovers }")
+        async let other = reader.ask("mutation { fetchMissingCovers }")
+        let queued = try await [one, other].map { $0["fetchMissingCovers"]?.int ?? 0 }
+        #expect(queued.sorted() == [0, 100])
+        #expect(try await reader.ask("{ __typename }").rate?.remaining == 100 - 2 - 19 - 1)
     }
 
     @Test func addressIsLimitedForAllWhoShareIt() async throws {

@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import GraphQL
 import Identity
 import Logging
@@ -73,6 +75,62 @@ import Testing
         #expect(try await setting.delete(reader).json == answer.json)
         #expect(setting.apple.revokedTokens == ["appleSecret1"])
         #expect(try await setting.jobs == [])
+    }
+
+    /// Asked again while the first request waits for Apple: both say what Apple says.
+    @Test(arguments: [true, false])
+    func whoAsksAgainWhileAppleIsAskedIsToldTheSame(isRevoked: Bool) async throws {
+        let setting = try await Setting()
+        setting.apple.give("code6", .init(refreshToken: "appleSecret6"))
+        let reader = try await setting.app.newReader(authorizationCode: "code6")
+        setting.apple.isDown = !isRevoked
+        let isAsked = DispatchSemaphore(value: 0)
+        let mayAnswer = DispatchSemaphore(value: 0)
+        setting.apple.onRevoke {
+            isAsked.signal()
+            mayAnswer.wait()
+        }
+        async let first = setting.delete(reader)
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                isAsked.wait()
+                continuation.resume()
+            }
+        }
+        async let second = setting.delete(reader)
+        let unsettled = "SELECT count(*) FROM account_tombstones WHERE apple_token_revoked IS NULL"
+        #expect(try await setting.app.database.count(unsettled) == 1)
+        mayAnswer.signal()
+        let (one, other) = (try await first, try await second)
+        #expect(one["deleteAccount", "appleTokenRevoked"] == .boolean(isRevoked))
+        #expect(one.json == other.json)
+        #expect(try await setting.delete(reader).json == one.json)
+        #expect(setting.apple.revokedTokens == ["appleSecret6"])
+    }
+
+    /// The server died before Apple answered: who asks again is not told that Apple has heard, then or later. An hour later
+    /// the session means nothing any more, and soon nobody knows which it was.
+    @Test func whoAsksAgainAfterACrashIsAnswered() async throws {
+        let setting = try await Setting()
+        setting.apple.give("code7", .init(refreshToken: "appleSecret7"))
+        let reader = try await setting.app.newReader(authorizationCode: "code7")
+        setting.apple.isDown = true
+        #expect(try await setting.delete(reader)["deleteAccount", "appleTokenRevoked"] == false)
+        func age(_ interval: String) async throws {
+            try await setting.app.database.execute(
+                "UPDATE account_tombstones SET deleted_at = now() - interval '\(interval)'")
+        }
+        try await setting.app.database.execute(
+            "UPDATE account_tombstones SET apple_token_revoked = NULL")
+        try await age("11 seconds")
+        for _ in 1...2 {
+            #expect(try await setting.delete(reader)["deleteAccount", "appleTokenRevoked"] == false)
+        }
+        try await age("61 minutes")
+        #expect(try await setting.delete(reader).code == "UNAUTHENTICATED")
+        let kept = "SELECT count(*) FROM account_tombstones WHERE session_hash IS NOT NULL"
+        #expect(try await setting.app.database.count(kept) == 1)
+        try await setting.work { try await setting.app.database.count(kept) == 0 }
     }
 
     @Test func nothingIsRevokedWhereNothingWasGranted() async throws {

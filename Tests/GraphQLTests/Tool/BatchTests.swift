@@ -44,6 +44,22 @@ import Testing
             ])
     }
 
+    /// An input that cannot be read is not one that has ended.
+    @Test func tellsThatItsInputCannotBeRead() throws {
+        let tool = Process()
+        tool.executableURL = graphQLTool
+        tool.arguments = ["batch"]
+        let errors = Pipe()
+        tool.standardInput = try FileHandle(forReadingFrom: URL(filePath: "/"))
+        tool.standardError = errors
+        try tool.run()
+        let told = String(
+            decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        tool.waitUntilExit()
+        #expect(told == "graphql-tool: cannot read standard input: Is a directory\n")
+        #expect(tool.terminationStatus == 1)
+    }
+
     /// What is no UTF-8 would mean something else if it were mended.
     @Test func bytesThatAreNoTextAreTold() throws {
         let line =

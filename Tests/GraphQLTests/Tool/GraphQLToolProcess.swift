@@ -27,8 +27,7 @@ func answers(
     try Data().write(to: output)
     let tool = Process()
     tool.executableURL = URL(filePath: "/bin/bash")
-    let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appending(path: "graphql-tool")
+    let program = graphQLTool
     // The limit of the process is what its threads get, too.
     tool.arguments = [
         "-c", "ulimit -s \(stackKilobytes) && exec \"$0\" batch", program.path,
@@ -41,3 +40,6 @@ func answers(
         .split(separator: "\n").map(String.init)
     return (lines, tool.terminationStatus)
 }
+
+let graphQLTool = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent().appending(path: "graphql-tool")

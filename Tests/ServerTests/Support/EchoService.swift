@@ -60,6 +60,9 @@ final class EchoService: GraphQLService {
     /// Streams that run now, of all tests.
     static let openStreams = Atomic(0)
 
+    /// Events of `subscription{deluge}`, which one test asks for.
+    static let deluges = Atomic(0)
+
     func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
         loop.preconditionInEventLoop()
         guard let query = request.query, query.hasPrefix("subscription") else {
@@ -82,6 +85,10 @@ final class EchoService: GraphQLService {
                     try? await Task.sleep(for: .milliseconds(1))
                     return ExecutionResult(
                         body: Array(repeating: 0x20, count: 64 << 10), errors: [])
+                case "subscription{deluge}":
+                    Self.deluges.add(1, ordering: .relaxed)
+                    return ExecutionResult(
+                        body: Array(repeating: 0x20, count: 32 << 20), errors: [])
                 case "subscription{slow}":
                     try? await Task.sleep(for: .milliseconds(150))
                     return count > 3 || Task.isCancelled
