@@ -82,9 +82,8 @@ import Testing
         let records = BookSource(
             name: .openLibrary, edition: { _, _ in nil }, search: { _, _, _ in [] })
         let sources = CoverSources(
-            SourceChain(hasRecords ? [records] : []),
-            openLibraryCoversURL: "https://covers.example",
-            numberLimit: RateLimit(perSecond: 0.001, burst: 10))
+            SourceChain(hasRecords ? [records] : []), openLibraryCoversURL: "https://covers.example"
+        )
         var answer = await sources.offers(of: fox, at: .number, by: soon())
         for _ in 1...100 where !answer.offers.isEmpty {
             #expect(answer.failures.isEmpty)
@@ -92,19 +91,6 @@ import Testing
         }
         #expect(answer.offers.isEmpty)
         #expect(answer.failures == (hasRecords ? [] : [.openLibrary]))
-    }
-
-    /// Nobody else knows of Open Library's pictures where its records are not asked: its turn is waited for.
-    @Test func whoeverIsAskedSoonIsWaitedFor() async throws {
-        let sources = CoverSources(
-            SourceChain([]), openLibraryCoversURL: "https://covers.example",
-            numberLimit: RateLimit(perSecond: 1000, burst: 1))
-        await withTaskGroup(of: CoverOffers.self) { group in
-            for _ in 1...50 {
-                group.addTask { await sources.offers(of: fox, at: .number, by: soon()) }
-            }
-            for await answer in group { #expect(answer.offers.count == 1) }
-        }
     }
 
     /// A link of the catalogue's leads to a source that the operator has switched off since.

@@ -50,7 +50,7 @@ package final class CoverSources: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     /// Pictures by ISBN are a hundred in five minutes; by their own numbers they are not counted so.
-    package static let numberLimit = RateLimit(perSecond: 0.33, burst: 60)
+    private static let numberLimit = RateLimit(perSecond: 0.33, burst: 60)
 
     private let chain: SourceChain
     /// Without a slash at its end; nil is switched off.
@@ -60,17 +60,15 @@ package final class CoverSources: Sendable {
     package let fetcher: Fetcher?
     /// `https://host:port/` of the sources' own addresses: a mirror's pictures are beside its records.
     private let operatorsOrigins: [String]
-    private let pace: Mutex<RequestPace>
+    private let pace = Mutex(RequestPace(numberLimit, now: .now))
     private let onFailure: @Sendable (SourceError) -> Void
 
     /// - Parameters:
     ///   - operatorsURLs: where the operator says that the sources are.
-    ///   - numberLimit: how often Open Library is asked for pictures by ISBN.
     ///   - onFailure: told of each search of the web that failed, for the log.
     package init(
         _ chain: SourceChain, openLibraryCoversURL: String? = nil, webSearch: WebSearch? = nil,
         fetcher: Fetcher? = nil, operatorsURLs: [String] = [],
-        numberLimit: RateLimit = CoverSources.numberLimit,
         onFailure: @escaping @Sendable (SourceError) -> Void = { _ in }
     ) {
         self.chain = chain
@@ -79,7 +77,6 @@ package final class CoverSources: Sendable {
         self.fetcher = fetcher
         operatorsOrigins = (operatorsURLs + [openLibraryCoversURL].compactMap { $0 }).map(
             origin(of:))
-        pace = Mutex(RequestPace(numberLimit, now: .now))
         self.onFailure = onFailure
     }
 
@@ -112,7 +109,7 @@ package final class CoverSources: Sendable {
             if let openLibraryCoversURL,
                 !answer.offers.contains(where: { $0.source == .openLibrary })
             {
-                await addOpenLibraryOffer(openLibraryCoversURL, number, to: &answer, by: deadline)
+                addOpenLibraryOffer(openLibraryCoversURL, number, to: &answer)
             }
             return answer
         case .title:
@@ -143,26 +140,16 @@ package final class CoverSources: Sendable {
     }
 
     private func addOpenLibraryOffer(
-        _ coversURL: String, _ number: BookNumber, to answer: inout CoverOffers,
-        by deadline: Instant
-    ) async {
-        // Its records tell of nearly all its pictures. Where they are not asked, nobody has said that there is none: that is
-        // worth waiting for, rather than to ask everybody again.
-        let hasRecords = chain.names.contains(.openLibrary)
-        let turn = pace.withLock { $0.turn(at: .now, by: hasRecords ? .now : deadline) }
-        guard let turn, await Self.isTime(turn) else {
-            if !hasRecords { answer.failures.append(.openLibrary) }
-            return
+        _ coversURL: String, _ number: BookNumber, to answer: inout CoverOffers
+    ) {
+        if pace.withLock({ $0.turn(at: .now, by: .now) }) != nil {
+            // Without default=false a missing cover is a picture of one pixel.
+            let url = "\(coversURL)/b/isbn/\(number.isbn13)-L.jpg?default=false"
+            answer.offers.append(CoverOffer(source: .openLibrary, url: url))
+        } else if !chain.names.contains(.openLibrary) {
+            // Its records tell of nearly all its pictures. Where they are not asked, nobody has said that there is none.
+            answer.failures.append(.openLibrary)
         }
-        // Without default=false a missing cover is a picture of one pixel.
-        let url = "\(coversURL)/b/isbn/\(number.isbn13)-L.jpg?default=false"
-        answer.offers.append(CoverOffer(source: .openLibrary, url: url))
-    }
-
-    /// Waits; false where the task is cancelled.
-    private static func isTime(_ turn: Instant) async -> Bool {
-        if turn <= .now { return true }
-        return (try? await Task.sleep(until: turn, clock: .continuous)) != nil
     }
 
     private static func offer(_ candidate: CoverCandidate) -> CoverOffer {
