@@ -96,8 +96,9 @@ extension Cover {
     /// Books of one `fetchMissingCovers`.
     static let missingMax: Int32 = 500
 
-    /// Looks for covers of the books that have none, of as many as the caller has units for. Left alone are those that are looked for already, a search may go on for
-    /// half an hour, and those that nobody had a cover of a day ago and that are the same.
+    /// Looks for covers of the books that have none, of as many as the caller has units for. Left alone are those that are
+    /// looked for already, a search may go on for half an hour, and those that nobody had a cover of a day ago and that are
+    /// the same.
     static let fetchMissing = LeafMutation { _, request throws(BookplateError) in
         guard !request.services.coverSources.isEmpty else {
             _ = try request.caller()
