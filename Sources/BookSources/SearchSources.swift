@@ -81,20 +81,23 @@ extension SourceChain {
             @escaping @Sendable (BookSource) async throws(SourceError) -> [BookRecord]
     ) async -> [(SourceName, Result<[BookRecord], SourceError>)] {
         await withTaskGroup(of: (Int, Result<[BookRecord], SourceError>).self) { group in
-            for (place, source) in sources.enumerated() {
+            for (index, source) in sources.enumerated() {
                 group.addTask {
+                    // A variable, because of a compiler bug: docs/decisions/task-group-tuples.md.
+                    let result: Result<[BookRecord], SourceError>
                     do throws(SourceError) {
-                        return (place, .success(try await ask(source)))
+                        result = .success(try await ask(source))
                     } catch {
-                        return (place, .failure(error))
+                        result = .failure(error)
                     }
+                    return (index, result)
                 }
             }
-            var answers: [(Int, Result<[BookRecord], SourceError>)] = []
-            for await answer in group { answers.append(answer) }
-            return answers.sorted { $0.0 < $1.0 }.map { place, answer in
-                if case .failure(let error) = answer { onFailure(sources[place].name, error) }
-                return (sources[place].name, answer)
+            var results: [(Int, Result<[BookRecord], SourceError>)] = []
+            for await result in group { results.append(result) }
+            return results.sorted { $0.0 < $1.0 }.map { index, result in
+                if case .failure(let error) = result { onFailure(sources[index].name, error) }
+                return (sources[index].name, result)
             }
         }
     }

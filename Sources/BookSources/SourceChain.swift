@@ -142,10 +142,9 @@ package final class SourceChain: Sendable {
             for number in numbers where found[number] == nil {
                 group.addTask {
                     let left = ContinuousClock.now.duration(to: deadline)
-                    return (
-                        number,
-                        await self.edition(number, skipping: skipped[number] ?? [], within: left)
-                    )
+                    let lookup = await self.edition(
+                        number, skipping: skipped[number] ?? [], within: left)
+                    return (number, lookup)
                 }
             }
             for await (number, lookup) in group { found[number] = lookup }
@@ -172,12 +171,14 @@ package final class SourceChain: Sendable {
                 let place = next
                 next += 1
                 group.addTask {
+                    // A variable, because of a compiler bug: docs/decisions/task-group-tuples.md.
+                    let result: Result<BookRecord?, SourceError>
                     do throws(SourceError) {
-                        return .answer(
-                            place, .success(try await sources[place].edition(number, deadline)))
+                        result = .success(try await sources[place].edition(number, deadline))
                     } catch {
-                        return .answer(place, .failure(error))
+                        result = .failure(error)
                     }
+                    return .answer(place, result)
                 }
                 group.addTask {
                     try? await Task.sleep(for: Self.patience)

@@ -36,7 +36,8 @@ enum OutsideExamination {
                 group.addTask {
                     guard let url else { return (index, .skipped(name, "switched off")) }
                     if isOffline { return (index, .skipped(name, "not asked")) }
-                    return (index, await finding(name, url, fetcher))
+                    let finding = await finding(name, url, fetcher)
+                    return (index, finding)
                 }
             }
             group.addTask {
@@ -44,7 +45,8 @@ enum OutsideExamination {
                     return (places.count, .skipped("broker", "switched off"))
                 }
                 if isOffline { return (places.count, .skipped("broker", "not asked")) }
-                return (places.count, await finding(broker))
+                let finding = await finding(broker)
+                return (places.count, finding)
             }
             var findings: [(Int, Finding)] = []
             for await finding in group { findings.append(finding) }

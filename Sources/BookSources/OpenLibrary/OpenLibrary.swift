@@ -77,7 +77,8 @@ struct OpenLibrary: Sendable {
         await withTaskGroup(of: (Int, String?).self) { group in
             for (place, key) in keys.prefix(Self.authorsMax).enumerated() {
                 group.addTask {
-                    (place, await optionalDocument(key, by: deadline)?["name"]?.text)
+                    let author = await optionalDocument(key, by: deadline)
+                    return (place, author?["name"]?.text)
                 }
             }
             var names = [String?](repeating: nil, count: keys.count)

@@ -106,7 +106,8 @@ package struct StorageVerification {
         of records: [CoverRecord]
     ) async throws(StorageError) -> [(CoverRecord, [CoverRecord.State])] {
         try await concurrently(records) { [store] record throws(StorageError) in
-            (record, try await record.states(in: store))
+            let states = try await record.states(in: store)
+            return (record, states)
         }
     }
 }
@@ -119,11 +120,14 @@ func concurrently<Element: Sendable, Value: Sendable>(
     let results = await withTaskGroup(of: (Int, Result<Value, StorageError>).self) { group in
         for (index, element) in elements.enumerated() {
             group.addTask {
+                // A variable, because of a compiler bug: docs/decisions/task-group-tuples.md.
+                let result: Result<Value, StorageError>
                 do throws(StorageError) {
-                    return (index, .success(try await work(element)))
+                    result = .success(try await work(element))
                 } catch {
-                    return (index, .failure(error))
+                    result = .failure(error)
                 }
+                return (index, result)
             }
         }
         var results: [(Int, Result<Value, StorageError>)] = []
