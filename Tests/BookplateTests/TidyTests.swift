@@ -119,6 +119,30 @@ import Testing
         }
     }
 
+    /// Swift 6.3.1 with `-O` miscompiles such tuples in tasks: docs/decisions/task-group-tuples.md.
+    @Test func noTupleAwaitsBesideAnotherElement() throws {
+        let pattern = /\((?:\w+\.)*\w+,\s*(?:\.\w+\()?(?:try )?await\b/
+        // The pattern finds the code that crashed, on one line or several.
+        for code in [
+            "return (place, .success(try await ask(source)))",
+            ".answer(\n    place, .success(try await sources[place].edition(number, deadline)))",
+            "(record, try await record.states(in: store))",
+        ] {
+            #expect(code.contains(pattern), "\(code)")
+        }
+        for module in Self.modules {
+            for file in try Self.files(of: module) {
+                for match in file.text.matches(of: pattern) {
+                    // A call that awaits one of its arguments starts with the name of a function.
+                    let before = file.text[..<match.range.lowerBound].last
+                    let isCall = before.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
+                    let isEnumCase = file.text[..<match.range.lowerBound].contains(/\.\w+$/)
+                    #expect(isCall && !isEnumCase, "\(file.path): \(match.output)")
+                }
+            }
+        }
+    }
+
     @Test func nothingIsLeftUndone() throws {
         for module in Self.modules {
             for file in try Self.files(of: module) {

@@ -1,7 +1,7 @@
 import Foundation
 import GraphQL
 
-/// Runs `graphql-tool batch`, as it was built beside these tests, with that much stack for each of its threads.
+/// Runs `graphql-tool batch` with the given stack size for each of its threads.
 func answers(
     to requests: [Value], stackKilobytes: Int
 ) throws -> (lines: [String], status: Int32) {
@@ -41,5 +41,12 @@ func answers(
     return (lines, tool.terminationStatus)
 }
 
-let graphQLTool = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appending(path: "graphql-tool")
+/// The release build that `scripts/test` makes (`BOOKPLATE_TEST_PROGRAMS`), or else the debug build beside these tests.
+let graphQLTool: URL = {
+    if let folder = ProcessInfo.processInfo.environment["BOOKPLATE_TEST_PROGRAMS"], !folder.isEmpty
+    {
+        return URL(filePath: folder).appending(path: "graphql-tool")
+    }
+    return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appending(path: "graphql-tool")
+}()

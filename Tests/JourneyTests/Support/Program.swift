@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// One of the project's executables, as it was built beside these tests.
+/// One of the project's executables: the release build that `scripts/test` makes, or the debug build beside these tests.
 struct Program {
     let name: String
     let environment: [String: String]
@@ -76,7 +76,11 @@ struct Program {
         return RunningProgram(pid: pid, outputFile: output, errorFile: errors)
     }
 
-    private static func buildFolder() throws -> String {
+    /// The folder of the programs under test: `BOOKPLATE_TEST_PROGRAMS`, or else the folder of the test bundle.
+    static func buildFolder() throws -> String {
+        if let folder = getenv("BOOKPLATE_TEST_PROGRAMS"), folder.pointee != 0 {
+            return String(cString: folder)
+        }
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         guard count > 0 else { throw Failure(description: "/proc/self/exe: errno \(errno)") }
