@@ -121,7 +121,7 @@ import Testing
 
     /// Swift 6.3.1 with `-O` miscompiles such tuples in tasks: docs/decisions/task-group-tuples.md.
     @Test func noTupleAwaitsBesideAnotherElement() throws {
-        let pattern = /\((?:\w+\.)*\w+,\s*(?:\.\w+\()?(?:try )?await\b/
+        let pattern = /\(\s*(?:\w+\.)*\w+,\s*(?:\.\w+\()?(?:try )?await\b/
         // The pattern finds the code that crashed, on one line or several.
         for code in [
             "return (place, .success(try await ask(source)))",

@@ -40,8 +40,9 @@ final class SourcesDouble: Sendable {
             if target == "/works/OL45804W.json" { return [.answer(200, recorded.work)] }
             if target == "/authors/OL34184A.json" { return [.answer(200, recorded.author)] }
             if target.hasPrefix("/search.json") { return [.answer(200, recorded.search)] }
-            if let isbn = between("/b/isbn/", "-L.jpg?default=false"), keys[isbn] != nil {
-                return [.answer(302, headers: ["Location: /archive/\(isbn).jpg"])]
+            if target.hasPrefix("/b/id/") || target.hasPrefix("/b/isbn/") {
+                let name = target.split(separator: "/")[2].prefix { $0 != "-" }
+                return [.answer(302, headers: ["Location: /archive/\(name).jpg"])]
             }
             if target.hasPrefix("/archive/") {
                 return [
