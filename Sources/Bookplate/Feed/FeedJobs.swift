@@ -91,7 +91,7 @@ struct LearnSimilar: JobHandler {
     }
 }
 
-extension Segment {
+extension Pipeline {
     private static let takeLong = Statement(
         "SELECT set_config('statement_timeout', '600000', true)")
 
