@@ -36,7 +36,7 @@ package enum AppleNotifications {
                 "refused a notification",
                 metadata: [
                     "request_id": "\(requestID)",
-                    "reason": "\(TokenError.reasonOfStranger(payload))",
+                    "reason": "\(TokenError.reasonWithoutVerifier(payload))",
                 ])
             return .refused
         }
