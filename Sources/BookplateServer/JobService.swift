@@ -23,7 +23,7 @@ struct JobService: Service {
         settings.connectionCount = connectionCount
         settings.applicationName = "bookplate jobs"
         // Long statements hold up no request here.
-        settings.segmentTimeout = .seconds(60)
+        settings.pipelineTimeout = .seconds(60)
         settings.statementTimeout = .seconds(60)
         pool = try await ConnectionPool.start(settings, on: executor)
         let worker = JobWorker(

@@ -27,7 +27,7 @@ extension Metrics {
                 sum.readyConnectionCount += one.readyConnectionCount
                 sum.inFlightCount += one.inFlightCount
                 sum.queuedCount += one.queuedCount
-                sum.segmentCount += one.segmentCount
+                sum.pipelineCount += one.pipelineCount
                 sum.statementCount += one.statementCount
                 sum.retryCount += one.retryCount
                 sum.refusedCount += one.refusedCount
@@ -36,7 +36,7 @@ extension Metrics {
             connections.set(sum.readyConnectionCount)
             inFlight.set(sum.inFlightCount)
             waiting.set(sum.queuedCount)
-            segments.set(sum.segmentCount)
+            segments.set(sum.pipelineCount)
             statements.set(sum.statementCount)
             retries.set(sum.retryCount)
             refused.set(sum.refusedCount)

@@ -19,31 +19,31 @@
 #endif
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, value)
+#define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
 #define REFUSED (SECCOMP_RET_ERRNO | EPERM)
-#define REFUSE(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), ANSWER(REFUSED)
-// The low half of an argument, on the little-endian machines above.
+#define REFUSE(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), RETURN(REFUSED)
+// LOAD(args[n]) loads the low half of an argument on the little-endian machines above.
 #define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 #define REFUSE_WRITING(call, argument)                                                              \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), LOAD(args[argument]),                    \
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, WRITES, 0, 1), ANSWER(REFUSED), ANSWER(SECCOMP_RET_ALLOW)
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, WRITES, 0, 1), RETURN(REFUSED), RETURN(SECCOMP_RET_ALLOW)
 
 int bookplate_sandbox_enter(void) {
     struct sock_filter filter[] = {
         LOAD(arch),
-        // Calls of another architecture have other numbers.
+        // The system calls of another architecture have different numbers.
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
-        ANSWER(SECCOMP_RET_KILL_PROCESS),
+        RETURN(SECCOMP_RET_KILL_PROCESS),
         LOAD(nr),
 #if defined(__x86_64__)
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), // x32
-        ANSWER(REFUSED),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), // the x32 ABI
+        RETURN(REFUSED),
         REFUSE_WRITING(open, 1),
         REFUSE(creat), REFUSE(fork), REFUSE(vfork), REFUSE(unlink), REFUSE(rename), REFUSE(mkdir),
         REFUSE(rmdir), REFUSE(link), REFUSE(symlink), REFUSE(chmod), REFUSE(chown),
 #endif
         REFUSE_WRITING(openat, 2),
-        // Its flags are behind a pointer, where a filter cannot look; the C library falls back to openat.
+        // The flags of openat2 are passed by pointer, which a filter cannot follow. glibc falls back to openat.
         REFUSE(openat2),
         REFUSE(socket), REFUSE(socketpair), REFUSE(connect), REFUSE(bind), REFUSE(listen),
         REFUSE(accept), REFUSE(accept4), REFUSE(sendto), REFUSE(sendmsg), REFUSE(sendmmsg),
@@ -53,7 +53,7 @@ int bookplate_sandbox_enter(void) {
         REFUSE(linkat), REFUSE(symlinkat), REFUSE(truncate), REFUSE(fchmodat), REFUSE(fchownat),
         REFUSE(mount), REFUSE(unshare), REFUSE(setns), REFUSE(bpf), REFUSE(keyctl),
         REFUSE(memfd_create),
-        ANSWER(SECCOMP_RET_ALLOW),
+        RETURN(SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0

@@ -2,7 +2,7 @@
 
 int bookplate_vips_init(const char *name) { return VIPS_INIT(name); }
 
-int bookplate_vips_loads_nothing(GType type) {
+int bookplate_vips_is_blocked(GType type) {
     if (G_TYPE_IS_ABSTRACT(type)) return 1;
     VipsOperationClass *class = VIPS_OPERATION_CLASS(g_type_class_ref(type));
     int is_blocked = (class->flags & VIPS_OPERATION_BLOCKED) != 0;
@@ -15,7 +15,7 @@ int bookplate_vips_open(const void *bytes, size_t count, const char *options, Vi
     return *out ? 0 : -1;
 }
 
-// A profile costs a pass over all pixels, so it is converted only where there is one.
+// Converting a colour profile costs a pass over all pixels, so it is done only if there is one.
 static int needs_profile(VipsImage *in) {
     return vips_image_get_typeof(in, VIPS_META_ICC_NAME) || in->Type == VIPS_INTERPRETATION_CMYK;
 }
@@ -23,12 +23,12 @@ static int needs_profile(VipsImage *in) {
 int bookplate_vips_thumbnail(
     const void *bytes, size_t count, const char *options, VipsImage *header, int width, int height,
     VipsImage **out) {
-    // The argument fail_on is not passed on to the loader of JPEG: the loader's own options are.
+    // vips_thumbnail_buffer does not pass fail_on to the JPEG loader, but it passes the option string.
     return needs_profile(header)
         ? vips_thumbnail_buffer(
               (void *)bytes, count, out, width, "height", height, "size", VIPS_SIZE_DOWN,
               "option_string", options, "export_profile", "srgb",
-              // All profiles have tables for it; those of JPEG XYB have no others.
+              // All profiles have tables for this intent; those of JPEG XYB have no others.
               "intent", VIPS_INTENT_PERCEPTUAL, NULL)
         : vips_thumbnail_buffer(
               (void *)bytes, count, out, width, "height", height, "size", VIPS_SIZE_DOWN,
@@ -39,8 +39,8 @@ int bookplate_vips_shrink(VipsImage *in, int width, int height, VipsImage **out)
     double across = (double)in->Xsize / width, down = (double)in->Ysize / height;
     double factor = across > down ? across : down;
     if (factor <= 1) return vips_copy(in, out, NULL);
-    // No side becomes nothing. The cubic kernel differs from vips_thumbnail's, Lanczos with three lobes, by half a level
-    // of 255 on average, and takes three quarters of its time.
+    // Neither side becomes zero. On average the cubic kernel differs from the Lanczos3 kernel of
+    // vips_thumbnail by half a level of 255, and it takes three quarters of the time.
     double by_width = factor < in->Xsize ? factor : in->Xsize;
     double by_height = factor < in->Ysize ? factor : in->Ysize;
     return vips_resize(
@@ -61,7 +61,7 @@ int bookplate_vips_thumbnail_jpeg(
             "intent", VIPS_INTENT_PERCEPTUAL, NULL);
     } else {
         int is_on_side = vips_image_get_orientation(loaded) >= 5;
-        // What is decoded line by line can only be turned when it is in memory, and small.
+        // A sequentially decoded image can be rotated only when it is in memory, so shrink it first.
         code = bookplate_vips_shrink(
                 loaded, is_on_side ? height : width, is_on_side ? width : height, &shrunk)
             || !(kept = vips_image_copy_memory(shrunk)) || vips_autorot(kept, out, NULL) ? -1 : 0;
@@ -115,11 +115,11 @@ int bookplate_vips_text(
 
 int bookplate_vips_paint(
     VipsImage *canvas, VipsImage *mask, const double rgb[3], int left, int top, VipsImage **out) {
-    VipsImage *placed = NULL, *colour = NULL;
-    int code = vips_embed(mask, &placed, left, top, canvas->Xsize, canvas->Ysize, NULL)
+    VipsImage *embedded = NULL, *colour = NULL;
+    int code = vips_embed(mask, &embedded, left, top, canvas->Xsize, canvas->Ysize, NULL)
         || bookplate_vips_canvas(canvas->Xsize, canvas->Ysize, rgb, &colour)
-        || vips_ifthenelse(placed, colour, canvas, out, "blend", TRUE, NULL) ? -1 : 0;
-    bookplate_vips_release(placed);
+        || vips_ifthenelse(embedded, colour, canvas, out, "blend", TRUE, NULL) ? -1 : 0;
+    bookplate_vips_release(embedded);
     bookplate_vips_release(colour);
     return code;
 }

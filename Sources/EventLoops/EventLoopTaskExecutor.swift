@@ -2,21 +2,34 @@ import NIOCore
 
 /// Runs tasks on one event loop.
 ///
-/// A task that prefers it resumes on the loop, next to the sockets it waits for: an await then costs
-/// tenths of a microsecond, where a hop to Swift's own threads and back costs several. What is made
-/// ready inside `turn` runs before `turn` returns, with no further pass of the loop.
+/// A task that prefers this executor resumes on the thread of the sockets it waits for. Such an await
+/// costs tenths of a microsecond; a hop to Swift's global executor and back costs several microseconds.
 ///
-/// It must live as long as its tasks, and they end before the loop does; make one per loop, for ever.
+/// **State.** `ready` holds the jobs to run. `isTurning` is true while `turn` runs them. `isScheduled`
+/// is true while a callback that runs them is queued on the loop.
+///
+/// **Invariant.** Whenever `ready` is not empty, either a turn is running or one is scheduled. No job
+/// is left behind.
+///
+/// **Steps.** `enqueue` appends a job on the loop and schedules a turn unless one is running. `turn`
+/// performs some work and then runs ready jobs, including those that the jobs make ready, up to
+/// `jobsPerTurnMax`. The remaining jobs run in the next pass of the loop.
+///
+/// **Example.** A socket read delivers the results of three queries. The pool handles it inside `turn`,
+/// which resumes three tasks. All three run before `turn` returns, without another pass of the loop.
+///
+/// The executor must outlive its tasks, and the loop must outlive the executor. Create one per loop and
+/// keep it for the life of the process.
 package final class EventLoopTaskExecutor: TaskExecutor, @unchecked Sendable {
-    /// The loop it runs on.
+    /// The event loop that runs the tasks.
     package let eventLoop: any EventLoop
 
-    // All below belongs to the loop: read and written there only, which is what makes it Sendable.
+    // Sendable because the properties below are accessed only on the loop.
     private var ready = CircularBuffer<UnownedJob>(initialCapacity: 64)
     private var isTurning = false
     private var isScheduled = false
 
-    /// Jobs of one turn, so that tasks which wake each other for ever leave the loop its sockets.
+    /// The maximum number of jobs in one turn, so that tasks which keep waking each other do not starve I/O.
     private static let jobsPerTurnMax = 1024
 
     package init(_ eventLoop: any EventLoop) {
@@ -36,9 +49,9 @@ package final class EventLoopTaskExecutor: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Does the work, then whatever jobs it made ready.
+    /// Performs the work and then runs the jobs that it made ready. Inside a turn it only performs the work.
     ///
-    /// To be called on the loop, around what resumes or starts many tasks: a channel's read, for instance.
+    /// Call it on the loop, around code that resumes or starts many tasks, such as a channel's read handler.
     package func turn<Result>(_ work: () -> Result) -> Result {
         eventLoop.assertInEventLoop()
         if isTurning { return work() }
@@ -65,7 +78,7 @@ package final class EventLoopTaskExecutor: TaskExecutor, @unchecked Sendable {
 }
 
 extension EventLoopTaskExecutor {
-    /// Does the work on the loop: right here when the caller is there already.
+    /// Performs the work on the loop: directly if the caller is already there, otherwise after a hop.
     package func perform<Value: Sendable, Failure: Error>(
         _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {

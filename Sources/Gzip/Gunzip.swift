@@ -1,24 +1,24 @@
 import CZlib
 
-/// Why compressed bytes cannot be read.
+/// An error of decompressing data.
 package enum GzipError: Error, Equatable, Sendable {
-    /// Not gzip, damaged, or cut off.
+    /// The data is not gzip, damaged, or truncated.
     case damaged
-    /// Larger than the caller wants.
+    /// The contents are larger than the caller allows.
     case tooLarge
 }
 
-/// Whether bytes begin as a gzip file does.
+/// Returns whether the bytes start with the signature of a gzip file.
 package func isGzip(_ bytes: some Collection<UInt8>) -> Bool { bytes.starts(with: [0x1F, 0x8B]) }
 
-/// The contents of a gzip file, with all its members.
+/// Decompresses a gzip file, including all of its members.
 ///
-/// - Parameter bytesMax: of the contents: a small file can hold a very large one.
+/// - Parameter bytesMax: The maximum size of the contents, because a small file can expand to a huge one.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc1952
 package func gunzip(_ bytes: [UInt8], bytesMax: Int) throws(GzipError) -> [UInt8] {
     var stream = z_stream()
-    // 15 bits of window, the largest, and 16 for a gzip header.
+    // 15 selects the largest window, and adding 16 selects the gzip format.
     guard
         inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
     else { throw .damaged }
@@ -29,7 +29,7 @@ package func gunzip(_ bytes: [UInt8], bytesMax: Int) throws(GzipError) -> [UInt8
     while read < bytes.count {
         let (code, taken, made) = bytes[read...].withUnsafeBufferPointer { input in
             chunk.withUnsafeMutableBufferPointer { output in
-                // zlib reads from here, though its header does not say const.
+                // zlib does not write to the input, although next_in is not declared const.
                 stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
                 stream.avail_in = UInt32(clamping: input.count)
                 stream.next_out = output.baseAddress
@@ -47,7 +47,7 @@ package func gunzip(_ bytes: [UInt8], bytesMax: Int) throws(GzipError) -> [UInt8
         switch code {
         case Z_STREAM_END:
             if read == bytes.count { return contents }
-            // Zeros may fill the last block of a tape; anything else is another member.
+            // Trailing zeros are padding, as on tapes. Anything else starts another member.
             if bytes[read...].allSatisfy({ $0 == 0 }) { return contents }
             guard inflateReset(&stream) == Z_OK else { throw .damaged }
         case Z_OK: if taken == 0, made == 0 { throw .damaged }

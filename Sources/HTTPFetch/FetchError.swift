@@ -1,35 +1,35 @@
-/// Why there is no answer. A status of 400 or 500 is an answer, not an error.
+/// The reason why a request has no response. A response with status 400 or 500 is not an error.
 package enum FetchError: Error, Equatable, Sendable {
-    /// Not an absolute `http` or `https` URL, or it carries a user name or password.
+    /// The URL is not an absolute `http` or `https` URL, or it contains a user name or password.
     case invalidURL
-    /// A header or body that cannot be sent (line break in a header, for instance).
+    /// A header or the body cannot be sent, for example a header with a line break.
     case invalidRequest
-    /// The name leads to an address or port that the rules do not let us reach.
+    /// The policy does not permit the address or port that the host name resolves to.
     case addressRefused
-    /// The name does not resolve.
+    /// The host name does not resolve.
     case hostNotFound
-    /// Nobody accepts connections there.
+    /// The host does not accept connections on this port.
     case connectionFailed
-    /// No trustworthy TLS: certificate, name or protocol.
+    /// The TLS handshake failed because of the certificate, the host name, or the protocol version.
     case tlsFailed
-    /// Over the deadline or the connect timeout.
+    /// The deadline or the connect timeout has passed.
     case timedOut
-    /// The body or its announced length is over `bodyBytesMax`, or the headers are over 64 KiB.
+    /// The body or its announced length exceeds `bodyBytesMax`, or the headers exceed 64 KiB.
     case tooLarge
-    /// More hops than `redirectsMax`.
+    /// The server redirected more than `redirectsMax` times.
     case tooManyRedirects
-    /// A redirect with no usable target, or one that would carry a body to another origin.
+    /// A redirect has no usable target, or it would send a body to another origin.
     case redirectRefused
-    /// A redirect to another origin, which the request does not follow: to this URL.
+    /// The server redirected to this URL at another origin, which the request does not allow.
     case movedAway(to: String)
-    /// What answered does not speak HTTP.
+    /// The response is not HTTP.
     case notHTTP
-    /// The connection ended before the answer did.
+    /// The connection ended before the response was complete.
     case interrupted
     /// The task was cancelled.
     case cancelled
-    /// Too many transfers are under way in this fetcher.
+    /// The fetcher has reached `transfersMax`.
     case overloaded
-    /// Anything else, with libcurl's code for the log.
+    /// Any other error; carries libcurl's code for the log.
     case failed(curlCode: UInt32)
 }

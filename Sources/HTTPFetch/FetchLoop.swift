@@ -2,25 +2,29 @@ import CCurl
 import Glibc
 import Synchronization
 
-/// The thread that runs libcurl's multi handle, and the way in for everybody else.
+/// The thread that runs libcurl's multi handle, and a thread-safe inbox for it.
 ///
-/// All of libcurl is touched by this one thread, but for `curl_multi_wakeup`, which is made for others.
+/// Only this thread calls libcurl, except for `curl_multi_wakeup`, which is thread-safe. Other threads put
+/// transfers to start and to cancel into the inbox and wake the thread up.
+///
+/// A transfer's ID is in `issued` until `start` is called. Cancelling it before that removes the ID, so
+/// that `start` fails; cancelling it afterwards puts it into `cancelling`.
 final class FetchLoop: Sendable {
     typealias Continuation = CheckedContinuation<Result<FetchResponse, FetchError>, Never>
 
     private struct Inbox {
-        /// Numbers given out and not yet started; cancelling one takes it out.
+        /// IDs that were issued but not started or cancelled yet.
         var issued: Set<UInt64> = []
         var starting: [(id: UInt64, hop: Hop, continuation: Continuation)] = []
         var cancelling: [UInt64] = []
-        var underWay = 0
+        var inFlight = 0
         var lastID: UInt64 = 0
         var stopping = false
     }
 
     private let inbox = Mutex(Inbox())
     private let policy: FetchPolicy
-    // Set once before the thread starts; the pointer is freed by the thread after `stopping`, under the lock.
+    // Set before the thread starts. The thread frees it under the lock, after `stopping` was set.
     private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?
 
     init(policy: FetchPolicy) {
@@ -33,7 +37,7 @@ final class FetchLoop: Sendable {
         let code = pthread_create(
             &thread, nil,
             { context in
-                // The pointer is the loop that was retained for this thread.
+                // The pointer is the loop, which was retained for this thread.
                 let loop = Unmanaged<FetchLoop>.fromOpaque(context!).takeRetainedValue()
                 loop.run()
                 return nil
@@ -48,7 +52,7 @@ final class FetchLoop: Sendable {
 
     private static let libraryIsReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// A number for a transfer to come, so that it can be cancelled from the start.
+    /// Issues an ID for a transfer, so that it can be cancelled even before it starts.
     func nextID() -> UInt64 {
         inbox.withLock { inbox in
             inbox.lastID += 1
@@ -58,17 +62,17 @@ final class FetchLoop: Sendable {
     }
 
     func start(_ hop: Hop, id: UInt64, _ continuation: Continuation) {
-        let refusal: FetchError? = inbox.withLock { inbox in
+        let failure: FetchError? = inbox.withLock { inbox in
             guard inbox.issued.remove(id) != nil, !inbox.stopping, multi != nil else {
                 return .cancelled
             }
-            guard inbox.underWay < policy.transfersMax else { return .overloaded }
-            inbox.underWay += 1
+            guard inbox.inFlight < policy.transfersMax else { return .overloaded }
+            inbox.inFlight += 1
             inbox.starting.append((id, hop, continuation))
             curl_multi_wakeup(multi)
             return nil
         }
-        if let refusal { continuation.resume(returning: .failure(refusal)) }
+        if let failure { continuation.resume(returning: .failure(failure)) }
     }
 
     func cancel(_ id: UInt64) {
@@ -79,7 +83,7 @@ final class FetchLoop: Sendable {
         }
     }
 
-    /// Ends the thread; transfers under way fail with `.cancelled`.
+    /// Stops the thread. Transfers in flight fail with `.cancelled`.
     func stop() {
         inbox.withLock { inbox in
             guard !inbox.stopping, multi != nil else { return }
@@ -99,7 +103,7 @@ final class FetchLoop: Sendable {
             guard let transfer = transfers.removeValue(forKey: id) else { return nil }
             identifiers[transfer.handle] = nil
             transfer.remove(from: multi)
-            inbox.withLock { $0.underWay -= 1 }
+            inbox.withLock { $0.inFlight -= 1 }
             return transfer
         }
 
@@ -114,14 +118,14 @@ final class FetchLoop: Sendable {
             for (id, hop, continuation) in starting {
                 guard let transfer = Transfer(hop, policy: policy, continuation: continuation)
                 else {
-                    inbox.withLock { $0.underWay -= 1 }
+                    inbox.withLock { $0.inFlight -= 1 }
                     continue
                 }
                 transfers[id] = transfer
                 identifiers[transfer.handle] = id
                 if !transfer.start(in: multi) { take(id)?.fail(.invalidRequest) }
             }
-            // A cancellation and its start can come in one batch: starts go first.
+            // Start before cancelling, because one batch can contain both for the same transfer.
             for id in cancelling { take(id)?.fail(.cancelled) }
             if stopping { break }
 
@@ -133,7 +137,7 @@ final class FetchLoop: Sendable {
                 guard let easy, let id = identifiers[easy] else { continue }
                 take(id)?.finish(code)
             }
-            // Wakes by itself for libcurl's timers; idle, it sleeps until woken.
+            // Returns for I/O, for libcurl's timers, and when woken up.
             curl_multi_poll(multi, nil, 0, 60_000, nil)
         }
 

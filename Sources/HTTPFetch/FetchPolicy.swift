@@ -1,10 +1,10 @@
-/// What a fetcher may reach and how it introduces itself.
+/// Which addresses a fetcher may connect to, and its other global settings.
 package struct FetchPolicy: Sendable {
-    /// Sent as `User-Agent`.
+    /// The value of the `User-Agent` header.
     package var userAgent: String
-    /// Hosts and networks that may be reached although they are private, on any port.
+    /// Hosts and networks that may be reached on any port, although they are private.
     package var allowed: FetchAllowList
-    /// Transfers under way at once; further ones fail with `.overloaded`.
+    /// The maximum number of transfers in flight; further ones fail with `.overloaded`.
     package var transfersMax: Int
 
     package init(
@@ -15,27 +15,31 @@ package struct FetchPolicy: Sendable {
         self.transfersMax = transfersMax
     }
 
-    /// Whether a socket may be opened to `address`, which was looked up for `host`.
+    /// Returns whether a socket to this address may be opened.
     ///
-    /// This is asked after name look-up and before connecting, so a name that changes its address between two
-    /// look-ups gains nothing. Private targets only by the allow-list; public ones only on the web's own ports.
+    /// Public addresses are permitted on ports 80 and 443, and private ones only by the allow-list. The check
+    /// runs after the name was resolved and before the connection is opened, so an attacker cannot bypass it
+    /// with a name that resolves to different addresses (DNS rebinding).
+    ///
+    /// - Parameter host: The host name that was resolved to the address.
     package func permits(_ address: IPAddress, port: UInt16, host: String) -> Bool {
         if allowed.contains(host: host) || allowed.contains(address) { return true }
         return address.isPublic && (port == 80 || port == 443)
     }
 }
 
-/// Exceptions to the rule that only public addresses are reached.
+/// Exceptions from the rule that only public addresses may be reached.
 package struct FetchAllowList: Sendable, Equatable {
     private var hosts: [String] = []
     private var networks: [IPNetwork] = []
 
-    /// Nothing private is reached.
+    /// Creates an empty list.
     package init() {}
 
-    /// Reads a comma-separated list of host names, addresses and CIDR blocks: `localhost, 10.1.0.0/16, [::1]`.
+    /// Parses a comma-separated list of host names, addresses, and CIDR blocks, such as
+    /// `localhost, 10.1.0.0/16, [::1]`.
     ///
-    /// - Throws: the first entry that is none of these.
+    /// - Throws: The first invalid entry.
     package init(parsing text: String) throws(InvalidEntry) {
         for part in text.split(separator: ",") {
             let entry = part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
@@ -51,7 +55,7 @@ package struct FetchAllowList: Sendable, Equatable {
         }
     }
 
-    /// An entry that is neither a host name nor an address nor a CIDR block.
+    /// An entry that is not a host name, an address, or a CIDR block.
     package struct InvalidEntry: Error, Equatable, Sendable {
         package var text: String
     }
@@ -65,7 +69,8 @@ package struct FetchAllowList: Sendable, Equatable {
     }
 }
 
-/// Letters, digits, hyphens and dots: what a DNS name is made of, with a letter so that a mistyped address is none.
+/// Returns whether the text consists of letters, digits, hyphens, and dots. At least one letter is required,
+/// so that a mistyped address is not taken for a name.
 private func isHostName(_ text: String) -> Bool {
     let bytes = text.utf8
     return bytes.count <= 253

@@ -1,25 +1,25 @@
-/// One request to an outside server, with everything that bounds it.
+/// A request to an external server, with all of its limits.
 package struct FetchRequest: Sendable {
-    /// What is sent: nothing (GET), or a body with its media type (POST).
+    /// GET without a body, or POST with a body and its media type.
     package enum Method: Sendable, Equatable {
         case get
         case post(body: [UInt8], contentType: String)
     }
 
-    /// An absolute `http` or `https` URL without user name or password.
+    /// An absolute `http` or `https` URL without a user name or password.
     package var url: String
     package var method: Method
-    /// Extra headers in order. Those of another origin's hop are left out (see `Fetcher.fetch`).
+    /// Additional headers, in order. They are not sent to another origin (see `Fetcher.fetch`).
     package var headers: [(name: String, value: String)]
-    /// Total time for all hops together, from the call to the last byte.
+    /// The time limit from the call to the last byte, including redirects.
     package var deadline: Duration
-    /// Time for name look-up, TCP and TLS of each hop.
+    /// The time limit for name resolution, TCP, and TLS of each hop.
     package var connectTimeout: Duration
-    /// The largest body taken, counted as it arrives whatever the server announced.
+    /// The maximum size of the response's body. Received bytes are counted, whatever size was announced.
     package var bodyBytesMax: Int
-    /// Hops that may follow the first; 0 hands a 3xx answer back as it is.
+    /// The maximum number of redirects to follow; with 0, a 3xx response is returned as it is.
     package var redirectsMax: Int
-    /// Whether a redirect to another origin (scheme, host or port) is not followed but `.movedAway`.
+    /// Whether a redirect to another origin (scheme, host, or port) fails with `.movedAway`.
     package var staysAtOrigin: Bool
 
     package init(
@@ -51,13 +51,14 @@ extension FetchRequest.Method {
         return .post(body: body, contentType: "application/x-www-form-urlencoded")
     }
 
-    /// A POST of a JSON text.
+    /// A POST of a JSON document.
     package static func json(_ body: [UInt8]) -> Self {
         .post(body: body, contentType: "application/json")
     }
 }
 
-/// The URL standard's serializer: letters, digits and `*-._` stay, a space is `+`, all else `%XX`.
+/// Appends the text in the encoding of the URL standard: letters, digits, and `*-._` are kept, a space
+/// becomes `+`, and all other bytes become `%XX`.
 private func appendFormEncoded(_ text: String, to bytes: inout [UInt8]) {
     let hex = Array("0123456789ABCDEF".utf8)
     for byte in text.utf8 {

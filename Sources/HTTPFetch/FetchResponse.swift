@@ -1,10 +1,10 @@
-/// A complete answer, whatever its status.
+/// A complete response, whatever its status.
 package struct FetchResponse: Sendable {
     package var status: Int
-    /// In the order received; names as the server spelled them.
+    /// The headers in the order received, with names as the server spelled them.
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
-    /// Where the answer came from, after redirects.
+    /// The URL of the last hop, after redirects.
     package var url: String
 
     package init(
@@ -16,12 +16,13 @@ package struct FetchResponse: Sendable {
         self.url = url
     }
 
-    /// The first header of that name, ASCII case ignored.
+    /// Returns the first header with this name, ignoring ASCII case.
     package func header(_ name: String) -> String? {
         headers.first { equalIgnoringCase($0.name, name) }?.value
     }
 
-    /// `max-age` of Cache-Control in seconds; nil when absent, malformed, or overruled by `no-store` or `no-cache`.
+    /// The `max-age` of Cache-Control in seconds; nil if it is absent or malformed, or with `no-store` or
+    /// `no-cache`.
     package var maxAgeSeconds: Int? {
         var found: Int?
         for header in headers where equalIgnoringCase(header.name, "cache-control") {
@@ -38,7 +39,7 @@ package struct FetchResponse: Sendable {
     }
 }
 
-/// Header names are ASCII; only A to Z fold.
+/// Compares two texts, ignoring the case of A to Z only, as for header names.
 func equalIgnoringCase(_ a: String, _ b: String) -> Bool {
     func folded(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte

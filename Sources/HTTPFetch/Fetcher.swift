@@ -1,9 +1,10 @@
 import Telemetry
 
-/// The way to outside servers: HTTP and HTTPS under a policy, with limits on everything.
+/// A client for HTTP and HTTPS requests to external servers, with a policy and limits.
 ///
-/// One thread of its own runs all transfers; nobody else ever waits in libcurl. No proxy, cookie, netrc file or credential of
-/// the environment is used. Keep one for the life of the program: connections are kept open in it.
+/// One dedicated thread runs all transfers, so no other thread blocks in libcurl. Proxies, cookies, netrc
+/// files, and credentials from the environment are not used. Keep one fetcher for the life of the program,
+/// because it reuses connections.
 package final class Fetcher: Sendable {
     private let loop: FetchLoop
 
@@ -15,25 +16,26 @@ package final class Fetcher: Sendable {
         loop.stop()
     }
 
-    /// Sends `request`, follows its redirects and answers with the last hop's response.
+    /// Sends the request, follows redirects, and returns the response of the last hop.
     ///
-    /// Every hop is a new request to a new URL, checked like the first. After 301, 302 and 303 a POST goes on as GET. At
-    /// another origin (scheme, host or port) the request's own headers are left out, but for `Accept`, and a body is not sent:
-    /// that is `.redirectRefused`. A request may also say that it stays at its origin.
+    /// Each redirect is a new request whose URL is checked like the first one. After 301, 302, and 303 a POST
+    /// becomes a GET. At another origin (scheme, host, or port) only the `Accept` header is kept, and a body
+    /// is not sent: that fails with `.redirectRefused`. With `staysAtOrigin`, any redirect to another origin
+    /// fails with `.movedAway`.
     ///
     /// Cancelling the task ends the transfer with `.cancelled`.
     package func fetch(_ request: FetchRequest) async throws(FetchError) -> FetchResponse {
-        // Keeps the loop running although the last use of self is before the last suspension.
+        // Keeps self alive until the last suspension has ended, because its deinit stops the loop.
         defer { withExtendedLifetime(self) {} }
         try check(request)
-        let end = ContinuousClock.now.advanced(by: request.deadline)
+        let deadline = ContinuousClock.now.advanced(by: request.deadline)
         var url = try WebURL(request.url)
         var method = request.method
         var headers = request.headers
         if let trace = TraceParent.current { headers.append(("traceparent", trace.header)) }
         var followed = 0
         while true {
-            let left = milliseconds(ContinuousClock.now.duration(to: end))
+            let left = milliseconds(ContinuousClock.now.duration(to: deadline))
             guard left > 0 else { throw .timedOut }
             let response = try await perform(
                 Hop(
@@ -73,7 +75,7 @@ package final class Fetcher: Sendable {
         return try result.get()
     }
 
-    /// Refuses what would smuggle a header or a second request.
+    /// Rejects headers that could inject other headers or a second request.
     private func check(_ request: FetchRequest) throws(FetchError) {
         var fields = request.headers
         if case .post(_, let contentType) = request.method {
@@ -92,7 +94,7 @@ package final class Fetcher: Sendable {
     }
 }
 
-/// Whole milliseconds, rounded up, at most a day.
+/// Returns the duration in whole milliseconds, rounded up, at most one day.
 private func milliseconds(_ duration: Duration) -> Int {
     let day = 86_400_000
     guard duration < .milliseconds(day) else { return day }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An address as its bytes in network order: 4 of IPv4, 16 of IPv6.
+/// An IP address as its bytes in network order: 4 for IPv4, 16 for IPv6.
 package struct IPAddress: Sendable, Equatable {
     package let bytes: [UInt8]
 
@@ -8,7 +8,8 @@ package struct IPAddress: Sendable, Equatable {
         self.bytes = [bytes.0, bytes.1, bytes.2, bytes.3]
     }
 
-    /// Reads dotted IPv4 or RFC 4291 IPv6 text, brackets allowed, no zone, no octal or hexadecimal forms.
+    /// Parses a dotted IPv4 address or an IPv6 address (RFC 4291) with or without brackets. Zones and octal
+    /// or hexadecimal forms of IPv4 are rejected.
     package init?(_ text: String) {
         var word = Substring(text)
         if word.hasPrefix("["), word.hasSuffix("]") { word = word.dropFirst().dropLast() }
@@ -23,7 +24,7 @@ package struct IPAddress: Sendable, Equatable {
         }
     }
 
-    /// The address and port of a socket address; nil for families other than IPv4 and IPv6.
+    /// Reads the address and port of a socket address; nil for families other than IPv4 and IPv6.
     static func from(
         _ raw: UnsafeRawPointer, length: Int
     ) -> (address: IPAddress, port: UInt16)? {
@@ -47,8 +48,8 @@ package struct IPAddress: Sendable, Equatable {
 
     /// Whether this is a unicast address of the public internet.
     ///
-    /// IPv6 is public only inside 2000::/3, and never where an IPv4 address is carried inside (mapped, compatible,
-    /// NAT64, 6to4, Teredo): the gateway would deliver it to the inner address.
+    /// An IPv6 address is public only inside 2000::/3, and only if it does not embed an IPv4 address (mapped,
+    /// compatible, NAT64, 6to4, Teredo), because a gateway would deliver it to the embedded address.
     ///
     /// Spec: https://www.iana.org/assignments/iana-ipv4-special-registry,
     /// https://www.iana.org/assignments/iana-ipv6-special-registry
@@ -59,12 +60,12 @@ package struct IPAddress: Sendable, Equatable {
     }
 }
 
-/// A block of addresses of one family: those whose first `prefixBits` bits are equal.
+/// A block of addresses of one family that share their first `prefixBits` bits.
 package struct IPNetwork: Sendable, Equatable {
     package let base: IPAddress
     package let prefixBits: Int
 
-    /// Reads `10.0.0.0/8`, `fd00::/8` or a single address. Bits after the prefix are ignored.
+    /// Parses `10.0.0.0/8`, `fd00::/8`, or a single address. Bits after the prefix are ignored.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let base = IPAddress(String(parts[0])) else { return nil }
@@ -90,7 +91,7 @@ package struct IPNetwork: Sendable, Equatable {
         return address.bytes[whole] & mask == base.bytes[whole] & mask
     }
 
-    // The texts below are constants, so compactMap drops none; a test counts them.
+    // All texts below are valid, so compactMap drops none; a test counts the results.
     static let notPublicV4 = [
         "0.0.0.0/8",  // this network
         "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",  // private use

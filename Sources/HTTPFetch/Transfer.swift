@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// One hop: a request to one URL, with no redirect followed.
+/// One request to one URL. Redirects are not followed.
 struct Hop: Sendable {
     var url: String
     var host: String
@@ -12,9 +12,9 @@ struct Hop: Sendable {
     var bodyBytesMax: Int
 }
 
-/// A hop under way: libcurl's easy handle and what has arrived. Touched by the loop's thread only.
+/// A hop in flight: libcurl's easy handle and the data received so far. Accessed only by the loop's thread.
 final class Transfer {
-    /// All headers of one answer together; libcurl of that age sets no limit itself.
+    /// The maximum size of all headers of a response, because older versions of libcurl do not limit it.
     static let headerBytesMax = 64 << 10
 
     private let easy: UnsafeMutableRawPointer
@@ -30,7 +30,7 @@ final class Transfer {
     private var overLimit = false
     private var refusedAddress = false
 
-    /// Nil when libcurl has no memory for it; the continuation is then answered.
+    /// Returns nil, after resuming the continuation, if libcurl has no memory for a handle.
     init?(
         _ hop: Hop, policy: FetchPolicy,
         continuation: CheckedContinuation<Result<FetchResponse, FetchError>, Never>
@@ -52,7 +52,7 @@ final class Transfer {
         curl_slist_free_all(headerList)
     }
 
-    /// Sets every option and adds the handle to `multi`; false when libcurl refuses.
+    /// Sets all options and adds the handle to `multi`; false if libcurl rejects any of that.
     func start(in multi: UnsafeMutableRawPointer) -> Bool {
         configure() && curl_multi_add_handle(multi, easy) == CURLM_OK
     }
@@ -61,10 +61,10 @@ final class Transfer {
         curl_multi_remove_handle(multi, easy)
     }
 
-    /// What identifies this transfer among the multi handle's messages.
+    /// Identifies this transfer in the messages of the multi handle.
     var handle: UnsafeMutableRawPointer { easy }
 
-    /// Answers the waiting task. Called once.
+    /// Resumes the waiting task with the outcome that libcurl reported. Must be called once.
     func finish(_ code: CURLcode) {
         if code == CURLE_OK {
             var status = 0
@@ -77,7 +77,7 @@ final class Transfer {
         }
     }
 
-    /// Answers the waiting task without libcurl's verdict.
+    /// Resumes the waiting task with an error, without an outcome from libcurl.
     func fail(_ error: FetchError) {
         continuation.resume(returning: .failure(error))
     }
@@ -90,7 +90,7 @@ final class Transfer {
         case CURLE_COULDNT_RESOLVE_HOST: .hostNotFound
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_URL_MALFORMAT: .invalidURL
-        // The scheme has been checked, so this is an answer without a status line (HTTP/0.9).
+        // The scheme was checked before, so this is a response without a status line (HTTP/0.9).
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .notHTTP
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR,
             CURLE_HTTP2, CURLE_HTTP2_STREAM:
@@ -120,18 +120,19 @@ final class Transfer {
         string(CURLOPT_URL, hop.url)
         string(CURLOPT_PROTOCOLS_STR, "http,https")
         string(CURLOPT_USERAGENT, policy.userAgent)
-        // An empty proxy overrules http_proxy and its kin: a proxy would connect for us, past the address check.
+        // An empty proxy overrides http_proxy and similar variables. A proxy would open the connection
+        // itself and thereby bypass the address check.
         string(CURLOPT_PROXY, "")
         string(CURLOPT_NOPROXY, "*")
         long(CURLOPT_NETRC, 0)
         long(CURLOPT_FOLLOWLOCATION, 0)
         long(CURLOPT_NOSIGNAL, 1)
         long(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        // No encoding is asked for and none undone, so bytes counted are bytes kept.
+        // No content encoding is requested or decoded, so the bytes counted are the bytes kept.
         long(CURLOPT_HTTP_CONTENT_DECODING, 0)
         long(CURLOPT_TIMEOUT_MS, hop.timeoutMilliseconds)
         long(CURLOPT_CONNECTTIMEOUT_MS, hop.connectTimeoutMilliseconds)
-        // Without this, giving up on a slow name look-up would hold the loop until it ends.
+        // Otherwise a cancelled transfer would block the loop until its name resolution ends.
         long(CURLOPT_QUICK_EXIT, 1)
         okay =
             bookplate_curl_set_offset(
@@ -152,7 +153,7 @@ final class Transfer {
         lines.append("Accept-Encoding: identity")
         if case .post(_, let contentType) = hop.method {
             lines.append("Content-Type: \(contentType)")
-            lines.append("Expect:")  // no pause for 100-continue
+            lines.append("Expect:")  // do not wait for 100 Continue
         }
         for line in lines {
             guard let longer = curl_slist_append(headerList, line) else { return false }
@@ -163,10 +164,10 @@ final class Transfer {
         }
         guard case .post = hop.method else { return true }
         let count = curl_off_t(requestBody.count)
-        // libcurl copies; the size goes first, or it would look for a NUL.
+        // libcurl copies the body. Set the size first, or it would treat the body as null-terminated.
         return bookplate_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, count) == CURLE_OK
             && requestBody.withUnsafeMutableBytes { bytes in
-                // An empty body has no address; one byte that is not sent stands for it.
+                // An empty body has no address, so pass that of a byte that is not sent.
                 var nothing: UInt8 = 0
                 return withUnsafeMutableBytes(of: &nothing) { empty in
                     bookplate_curl_set_pointer(
@@ -175,9 +176,9 @@ final class Transfer {
             }
     }
 
-    // MARK: What arrives
+    // MARK: Received data
 
-    /// Takes body bytes; false ends the transfer.
+    /// Appends bytes of the body; false aborts the transfer.
     fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= hop.bodyBytesMax - body.count else {
             overLimit = true
@@ -187,14 +188,14 @@ final class Transfer {
         return true
     }
 
-    /// Takes one header line; false ends the transfer.
+    /// Adds a header line; false aborts the transfer.
     fileprivate func receive(header bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= Self.headerBytesMax else {
             overLimit = true
             return false
         }
-        // A status line starts a new answer: what came before was an interim one (100, 103).
+        // A status line starts another response; the previous one was interim (100, 103).
         if bytes.starts(with: "HTTP/".utf8) {
             headers.removeAll()
             return true
@@ -213,9 +214,9 @@ final class Transfer {
         return true
     }
 
-    /// Opens a socket to an address that the policy permits; `CURL_SOCKET_BAD` makes libcurl try the next one.
+    /// Opens a socket if the policy permits the address. On `CURL_SOCKET_BAD`, libcurl tries the next one.
     fileprivate func open(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        // The address may be longer than the field that starts it, so it is read in place.
+        // The address may be longer than its declared field, so it is read in place.
         let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)!  // stored, so it has an offset
         let raw = UnsafeRawPointer(target) + offset
         guard let (address, port) = IPAddress.from(raw, length: Int(target.pointee.addrlen)),

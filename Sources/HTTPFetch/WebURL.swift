@@ -1,8 +1,9 @@
 import CCurl
 
-/// A checked absolute `http` or `https` URL, parsed by libcurl so that what is checked is what is connected to.
+/// A validated absolute `http` or `https` URL. libcurl parses it, so that the URL that is checked is also the
+/// one that is connected to.
 package struct WebURL: Equatable {
-    /// Longer ones are refused.
+    /// The maximum length; longer URLs are rejected.
     static let bytesMax = 8192
 
     let text: String
@@ -10,12 +11,14 @@ package struct WebURL: Equatable {
     package let host: String
     let port: String
 
-    /// - Parameter base: what a relative `text` (of a redirect) starts from.
+    /// Parses and validates a URL.
+    ///
+    /// - Parameter base: The URL that a relative `text`, from a redirect, refers to.
     package init(_ text: String, relativeTo base: WebURL? = nil) throws(FetchError) {
         guard text.utf8.count <= Self.bytesMax, !text.utf8.contains(0), let handle = curl_url()
         else { throw .invalidURL }
         defer { curl_url_cleanup(handle) }
-        // A redirect may hold spaces or UTF-8 in its path: servers do that and browsers mend it.
+        // Some servers redirect to paths with unencoded spaces or UTF-8, which browsers encode.
         let flags = UInt32(CURLU_DISALLOW_USER) | (base == nil ? 0 : UInt32(CURLU_URLENCODE))
         if let base, curl_url_set(handle, CURLUPART_URL, base.text, 0) != CURLUE_OK {
             throw .invalidURL
@@ -39,7 +42,7 @@ package struct WebURL: Equatable {
         self.port = port
     }
 
-    /// Same scheme, host and port.
+    /// Returns whether scheme, host, and port are the same.
     func hasSameOrigin(as other: WebURL) -> Bool {
         scheme == other.scheme && port == other.port && equalIgnoringCase(host, other.host)
     }

@@ -1,22 +1,22 @@
 import CVips
 
-/// Every loader of libvips by its class's name that may run.
+/// The class names of the libvips loaders that may run.
 private let allowed: Set<String> = [
     "VipsForeignLoadJpegBuffer", "VipsForeignLoadPngBuffer", "VipsForeignLoadWebpBuffer",
     "VipsForeignLoadNsgifBuffer", "VipsForeignLoadHeifBuffer",
 ]
 
-/// Blocks all loaders, then gives back the accepted formats, from memory only.
-func allowOnlyTheAccepted() {
+/// Blocks all loaders except those of the accepted formats, which can load from memory only.
+func allowAcceptedLoadersOnly() {
     vips_block_untrusted_set(1)
     vips_operation_block_set("VipsForeignLoad", 1)
     for name in allowed { vips_operation_block_set(name, 0) }
 }
 
-/// Tries what must be refused: every class of loader, and a file of each kind that has been a way in.
+/// Checks that all other loaders are blocked, by their classes and with a sample file of each risky format.
 ///
-/// - Returns: what is read all the same; nil where all is well.
-func firstFormatThatIsNotRefused() -> String? {
+/// - Returns: The name of a loader or format that is not blocked; nil if the check succeeds.
+func firstFormatNotBlocked() -> String? {
     final class Found { var name: String? }
     let found = Found()
     vips_type_map_all(
@@ -24,13 +24,13 @@ func firstFormatThatIsNotRefused() -> String? {
         { type, context in
             guard let context, let text = g_type_name(type) else { return nil }
             let name = String(cString: text)
-            if !allowed.contains(name), bookplate_vips_loads_nothing(type) == 0 {
+            if !allowed.contains(name), bookplate_vips_is_blocked(type) == 0 {
                 Unmanaged<Found>.fromOpaque(context).takeUnretainedValue().name = name
             }
             return nil
         }, Unmanaged.passUnretained(found).toOpaque())
     if let name = found.name { return name }
-    return refusedSamples.first { sample in
+    return blockedSamples.first { sample in
         let bytes = Array(sample.bytes.utf8)
         let picture = try? Picture { out in
             bytes.withUnsafeBytes { bookplate_vips_open($0.baseAddress, $0.count, "", out) }
@@ -39,7 +39,7 @@ func firstFormatThatIsNotRefused() -> String? {
     }?.name
 }
 
-private let refusedSamples: [(name: String, bytes: String)] = [
+private let blockedSamples: [(name: String, bytes: String)] = [
     (
         "SVG",
         #"<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32"><rect width="9" height="9"/></svg>"#

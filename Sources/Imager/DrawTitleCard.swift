@@ -1,8 +1,8 @@
 import CVips
 import Images
 
-/// Sets a title and an author on the colours of a genre: a picture for a book that has none.
-func drawTitleCard(_ card: TitleCard) throws(Refusal) -> CoverImages {
+/// Draws a title and an author on the colours of a genre, as a cover for a book without one.
+func drawTitleCard(_ card: TitleCard) throws(Rejection) -> CoverImages {
     do throws(VipsError) {
         let (width, height) = ImageLimits.full
         let palette = Palette(genre: card.genre)
@@ -26,26 +26,27 @@ func drawTitleCard(_ card: TitleCard) throws(Refusal) -> CoverImages {
         let margin = 50
         let box = width - 2 * margin
         try paint(
-            words(card.title, "serif bold", points: [72, 60, 48, 38, 30], box: (box, 500)),
+            textMask(card.title, "serif bold", points: [72, 60, 48, 38, 30], box: (box, 500)),
             palette.ink, left: margin, top: 110)
         if let author = card.author {
             try paint(
-                words(author, "sans", points: [34, 28, 22], box: (box, 90)), palette.ink,
+                textMask(author, "sans", points: [34, 28, 22], box: (box, 90)), palette.ink,
                 left: margin, top: height - 140)
         }
         if let genre = card.genre {
             try paint(
-                words(genre.uppercased(), "sans bold", points: [20], box: (box, 30)),
+                textMask(genre.uppercased(), "sans bold", points: [20], box: (box, 30)),
                 palette.accent, left: margin, top: 50)
         }
         return try variants(of: canvas.inMemory(), width: width, height: height)
     } catch {
-        throw Refusal("The title cannot be set.")
+        throw Rejection("The title cannot be drawn. Use a shorter or simpler title.")
     }
 }
 
-/// The words in the largest of the sizes in which they fit the box; cut at a word where none is small enough.
-private func words(
+/// Renders the text as a mask, in the largest of the sizes in which it fits into the box. If it fits in none,
+/// words are removed from its end and an ellipsis is added.
+private func textMask(
     _ text: String, _ font: String, points: [Int], box: (width: Int, height: Int)
 ) throws(VipsError) -> Picture {
     var kept = text
@@ -58,8 +59,8 @@ private func words(
             }
             if mask.height <= box.height, mask.width <= box.width { return try mask.inMemory() }
         }
-        // Pango gives up on nothing, so a text that is too long becomes shorter until it fits. A word is halved by its
-        // scalars: a single character can have hundreds.
+        // Pango does not limit the size of its output, so shorten the text until it fits. A single word is
+        // halved by scalars rather than characters, because one character can have hundreds of scalars.
         let words = kept.split(separator: " ")
         kept =
             words.count > 1
@@ -69,7 +70,7 @@ private func words(
     }
 }
 
-/// As Pango's markup has it.
+/// Escapes the text for Pango markup.
 private func escaped(_ text: String) -> String {
     var result = ""
     for character in text {
@@ -78,7 +79,7 @@ private func escaped(_ text: String) -> String {
         case ">": result += "&gt;"
         case "&": result += "&amp;"
         default:
-            // Markup has no control characters.
+            // Control characters are not allowed in markup.
             let isControl = character.unicodeScalars.contains {
                 $0.properties.generalCategory == .control
             }
@@ -88,7 +89,7 @@ private func escaped(_ text: String) -> String {
     return result
 }
 
-/// Three colours for each genre, the same for one name for ever.
+/// Three colours that are determined by the name of a genre.
 private struct Palette {
     let ground: [Double]
     let ink: [Double]
@@ -102,7 +103,7 @@ private struct Palette {
             (0x2F3E46, 0xEDF2EF, 0x84A98C), (0x6A3937, 0xF9F1EC, 0xC9ADA7),
             (0x22333B, 0xF2F4F3, 0xC6AC8F), (0x432818, 0xFFE6A7, 0xBB9457),
         ]
-        // FNV-1a: a genre keeps its colours when others come.
+        // FNV-1a of the name, so that a genre keeps its colours when other genres are added.
         let hash = (genre?.lowercased() ?? "").utf8.reduce(0x811C_9DC5 as UInt32) {
             ($0 ^ UInt32($1)) &* 0x0100_0193
         }

@@ -1,4 +1,4 @@
-/// The formats that are read, told by their first bytes.
+/// An accepted image format, detected from the first bytes.
 enum ImageFormat: Sendable, Equatable {
     case jpeg, png, webp, gif, heif
 
@@ -21,7 +21,7 @@ enum ImageFormat: Sendable, Equatable {
         }
     }
 
-    /// Brands of still images with HEVC or AV1, the major one or a compatible one.
+    /// Checks whether the major brand or a compatible brand is that of a still image with HEVC or AV1.
     private static func isHEIF(_ bytes: [UInt8]) -> Bool {
         let brands = ["heic", "heix", "heim", "heis", "mif1", "miaf", "avif", "avis", "hevc"]
         let boxBytes = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
@@ -32,8 +32,8 @@ enum ImageFormat: Sendable, Equatable {
         }
     }
 
-    /// Options of the loader: what it does about errors. libjpeg counts damaged data as warnings; the
-    /// warnings of other libraries are about metadata that we do not keep.
+    /// The loader's options for errors. libjpeg reports damaged data as warnings. The warnings of other
+    /// libraries concern metadata, which is not kept.
     var options: String {
         self == .jpeg ? "[fail_on=warning]" : "[fail_on=error]"
     }

@@ -3,53 +3,56 @@ import CVips
 import Glibc
 import Images
 
-/// Reads requests on its standard input and answers on its standard output, one after the other, until the input
-/// ends. The only program that decodes images: it may crash, and it can do nothing else.
+/// The program `bookplate-imager`: reads requests from standard input and writes responses to standard output,
+/// one at a time, until the input ends.
+///
+/// It is the only program that decodes images. A malicious image may crash it, but its sandbox prevents
+/// anything worse.
 @main
 enum Imager {
     static func main() {
         bookplate_sandbox_close_others()
         guard bookplate_vips_init("bookplate-imager") == 0 else {
-            stop("libvips does not start: \(VipsError().text)")
+            stop("cannot initialize libvips: \(VipsError().text)")
         }
         vips_concurrency_set(1)
         vips_cache_set_max(0)
-        allowOnlyTheAccepted()
-        // Fonts are found while files can still be looked for as usual.
+        allowAcceptedLoadersOnly()
+        // Renders a text once, so that fonts are loaded before the sandbox restricts access to files.
         _ = try? Picture { bookplate_vips_text("Aa", "serif 12", 100, 0, 0, $0) }
         limitResources()
-        let refused = bookplate_sandbox_enter()
-        guard refused == 0 else {
-            stop("the kernel gives no sandbox: \(String(cString: strerror(refused)))")
+        let code = bookplate_sandbox_enter()
+        guard code == 0 else {
+            stop("the kernel does not allow the sandbox: \(String(cString: strerror(code)))")
         }
-        if let name = firstFormatThatIsNotRefused() { stop("\(name) is not refused") }
+        if let name = firstFormatNotBlocked() { stop("self-test failed: \(name) is not blocked") }
         serve()
     }
 
     private static func serve() {
         let channel = FrameChannel(input: STDIN_FILENO, output: STDOUT_FILENO)
         do throws(FrameChannel.Failure) {
-            try channel.send(ImageAnswer.ready.encoded(), until: nil)
+            try channel.send(ImageResponse.ready.encoded(), until: nil)
             while let payload = try channel.receive(until: nil) {
                 allowCPU(seconds: ImageLimits.cpuSecondsMax)
-                try channel.send(answer(payload).encoded(), until: nil)
-                // What a large image took goes back to the system.
+                try channel.send(response(to: payload).encoded(), until: nil)
+                // Returns the memory of large images to the system.
                 malloc_trim(0)
             }
         } catch {
-            stop("the server is gone: \(error)")
+            stop("the connection to the server was lost: \(error)")
         }
     }
 
-    private static func answer(_ payload: [UInt8]) -> ImageAnswer {
-        do throws(Refusal) {
+    private static func response(to payload: [UInt8]) -> ImageResponse {
+        do throws(Rejection) {
             switch ImageRequest(payload: payload) {
             case .cover(let bytes): return .images(try decodeCover(bytes))
             case .titleCard(let card): return .images(try drawTitleCard(card))
-            case nil: return .unsupported("The request cannot be read.")
+            case nil: return .unsupported("The request to the imager is malformed.")
             }
         } catch {
-            return .unsupported(error.sentence)
+            return .unsupported(error.message)
         }
     }
 

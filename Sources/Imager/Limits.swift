@@ -1,7 +1,7 @@
 import Glibc
 import Images
 
-/// What this process may take of the machine. The soft limit of CPU time moves on with each image.
+/// Sets the resource limits of this process, except for the CPU time, which `allowCPU` sets for each image.
 func limitResources() {
     set(RLIMIT_DATA, ImageLimits.memoryBytesMax)
     set(RLIMIT_CORE, 0)
@@ -9,7 +9,7 @@ func limitResources() {
     set(RLIMIT_NOFILE, 64)
 }
 
-/// Lets this process run for so long from now; then it is killed.
+/// Allows this process to use the given CPU time from now on. The kernel terminates it afterwards.
 func allowCPU(seconds: Int) {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

@@ -1,16 +1,16 @@
 import Glibc
 import Images
 
-/// A small picture's pixels, to say what it looks like in a few bytes.
+/// The pixels of a small picture, and the algorithms that summarize them in a few bytes.
 struct Pixels {
     let width: Int
     let height: Int
-    /// Three bytes a pixel, row by row.
+    /// Red, green, and blue of each pixel, row by row from the top.
     let rgb: [UInt8]
 
     private var count: Int { width * height }
 
-    /// Pixels of each colour of four bits a channel.
+    /// Counts the pixels of each colour, at four bits per channel.
     private func histogram() -> [Int] {
         var counts = [Int](repeating: 0, count: 4096)
         for pixel in 0..<count {
@@ -24,7 +24,7 @@ struct Pixels {
             | Int(rgb[3 * pixel + 2] >> 4)
     }
 
-    /// The mean of the pixels that have the most frequent colour, as `#RRGGBB`.
+    /// The mean of the pixels that have the most common colour, as `#RRGGBB`.
     var dominantColor: String {
         let counts = histogram()
         guard let most = counts.indices.max(by: { counts[$0] < counts[$1] }), counts[most] > 0
@@ -42,12 +42,12 @@ struct Pixels {
         return "#" + digits.joined()
     }
 
-    var evenness: CoverImages.Evenness {
+    var colorStatistics: CoverImages.ColorStatistics {
         let counts = histogram()
         var sum = 0.0
         var sumOfSquares = 0.0
         for pixel in 0..<count {
-            // Rec. 709.
+            // The luminance coefficients of Rec. 709.
             let luminance =
                 0.2126 * Double(rgb[3 * pixel]) + 0.7152 * Double(rgb[3 * pixel + 1])
                 + 0.0722 * Double(rgb[3 * pixel + 2])
@@ -57,14 +57,16 @@ struct Pixels {
         let mean = sum / Double(count)
         return .init(
             luminanceDeviation: max(0, sumOfSquares / Double(count) - mean * mean).squareRoot(),
-            commonestColorShare: Double(counts.max() ?? 0) / Double(count),
+            mostCommonColorShare: Double(counts.max() ?? 0) / Double(count),
             colorCount: counts.count { $0 > 0 })
     }
 
-    /// Sixteen rows of sixteen bits: which blocks are brighter than their quarter's median. Pictures that look alike
-    /// have nearly the same, whatever their size and encoding.
+    /// A perceptual hash of 256 bits, one for each block of a grid of 16 by 16.
     ///
-    /// Algorithm: Yang, Gu, Niu, "Block Mean Value Based Image Perceptual Hashing", as http://blockhash.io writes it
+    /// A bit is set if the mean of its block is above the median of its horizontal quarter of the picture
+    /// (four rows of blocks). Similar pictures have similar hashes, whatever their sizes and encodings.
+    ///
+    /// Algorithm: Yang, Gu, Niu, "Block Mean Value Based Image Perceptual Hashing", as in http://blockhash.io
     var blockHash: [UInt8] {
         let side = 16
         var sums = [Double](repeating: 0, count: side * side)
@@ -77,7 +79,7 @@ struct Pixels {
                 counts[block] += 3
             }
         }
-        // A side of less than sixteen pixels leaves blocks without one.
+        // If a side has fewer than 16 pixels, some blocks have none.
         let means = zip(sums, counts).map { $1 == 0 ? 0 : $0 / Double($1) }
         var bytes = [UInt8](repeating: 0, count: side * side / 8)
         let quarter = means.count / 4
@@ -85,7 +87,7 @@ struct Pixels {
             let sorted = means[start..<start + quarter].sorted()
             let median = (sorted[quarter / 2 - 1] + sorted[quarter / 2]) / 2
             for block in start..<start + quarter {
-                // Of an even ground the bright one counts as bright.
+                // Blocks that equal the median are set only if the median itself is bright.
                 let isEven = abs(means[block] - median) < 1
                 if isEven ? median > 127.5 : means[block] > median {
                     bytes[block / 8] |= 0x80 >> UInt8(block % 8)
@@ -95,7 +97,7 @@ struct Pixels {
         return bytes
     }
 
-    /// Three by four components.
+    /// The BlurHash with three by four components.
     ///
     /// Spec: https://github.com/woltapp/blurhash/blob/master/Algorithm.md
     func blurHash() -> String {
@@ -120,7 +122,8 @@ struct Pixels {
         return hash
     }
 
-    /// The components of the cosine transform, by channel; first along the lines, then across them.
+    /// Computes the components of the discrete cosine transform, by channel: first within each row, then
+    /// across the rows.
     private func factors(_ columns: Int, _ rows: Int, _ linear: [Double]) -> [[Double]] {
         func cosines(_ frequency: Int, _ length: Int) -> [Double] {
             (0..<length).map { cos(.pi * Double(frequency) * Double($0) / Double(length)) }

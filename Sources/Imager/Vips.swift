@@ -1,10 +1,10 @@
 import CVips
 
-/// An image of libvips: a recipe until its pixels are asked for.
+/// A libvips image. It is evaluated lazily: operations build a pipeline that runs when pixels are read.
 final class Picture {
     let pointer: UnsafeMutablePointer<VipsImage>
 
-    /// - Throws: what libvips says of it.
+    /// - Throws: libvips's error message, if `make` does not return 0.
     init(
         _ make: (UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> Int32
     ) throws(VipsError) {
@@ -16,14 +16,14 @@ final class Picture {
     deinit { bookplate_vips_release(pointer) }
 
     var width: Int { Int(vips_image_get_width(pointer)) }
-    /// Of one page.
+    /// The height of one page.
     var height: Int { Int(vips_image_get_page_height(pointer)) }
     var bands: Int { Int(vips_image_get_bands(pointer)) }
     var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
-    /// EXIF's: 5 and above lie on their side.
+    /// The EXIF orientation. Pictures with 5 and above are rotated by 90 degrees.
     var orientation: Int { Int(vips_image_get_orientation(pointer)) }
 
-    /// Computes the pixels, once for all that is made of them.
+    /// Computes the pixels once, so that later operations do not repeat the work.
     func inMemory() throws(VipsError) -> Picture {
         try Picture { out in
             out.pointee = vips_image_copy_memory(pointer)
@@ -31,7 +31,7 @@ final class Picture {
         }
     }
 
-    /// As three bytes a pixel in sRGB, whatever it was.
+    /// Converts the image to sRGB with three bytes per pixel, on a white background.
     func inSRGB() throws(VipsError) -> Picture {
         let colored = try Picture { bookplate_vips_srgb(pointer, $0) }
         guard colored.hasAlpha else { return colored }
@@ -51,7 +51,7 @@ final class Picture {
         return Array(UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
-    /// The bytes of all bands, row by row.
+    /// Returns the bytes of all bands, row by row.
     func pixels() throws(VipsError) -> [UInt8] {
         var count = 0
         guard let bytes = vips_image_write_to_memory(pointer, &count) else { throw VipsError() }
@@ -60,7 +60,7 @@ final class Picture {
     }
 }
 
-/// What libvips said last. It may quote the input, so it is not for clients.
+/// The last error message of libvips. It may quote the input, so do not show it to clients.
 struct VipsError: Error {
     let text: String
 

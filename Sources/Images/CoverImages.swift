@@ -1,4 +1,4 @@
-/// A cover as it is kept: three JPEG files, and what is known of the picture.
+/// A processed cover: three JPEG files, and facts about the picture.
 package struct CoverImages: Sendable, Equatable {
     package struct Variant: Sendable, Equatable {
         package var width: Int
@@ -15,36 +15,37 @@ package struct CoverImages: Sendable, Equatable {
     package var thumbnail: Variant
     package var full: Variant
     package var large: Variant
-    /// `#RRGGBB`.
+    /// The dominant colour as `#RRGGBB`.
     package var dominantColor: String
-    /// https://github.com/woltapp/blurhash
+    /// A placeholder in the BlurHash format; see https://github.com/woltapp/blurhash.
     package var blurHash: String
-    /// Of the image that came, upright.
+    /// The width of the source image in pixels, after its EXIF orientation was applied.
     package var sourceWidth: Int
     package var sourceHeight: Int
-    /// What tells a picture from an empty page, in the thumbnail.
-    package var evenness: Evenness
-    /// 32 bytes that look-alikes have nearly in common.
+    /// Statistics of the thumbnail that distinguish a picture from a blank page.
+    package var colorStatistics: ColorStatistics
+    /// A perceptual hash of 32 bytes. Similar pictures have hashes that differ in few bits.
     package var blockHash: [UInt8]
 
-    package struct Evenness: Sendable, Equatable {
+    package struct ColorStatistics: Sendable, Equatable {
+        /// The standard deviation of the luminance, 0 to 127.
         /// Standard deviation of the luminance, 0 to 127.
         package var luminanceDeviation: Double
-        /// The part of the pixels that have the most frequent colour, 0 to 1.
-        package var commonestColorShare: Double
-        /// Colours of four bits a channel that occur.
+        /// The fraction of the pixels that have the most common colour, 0 to 1.
+        package var mostCommonColorShare: Double
+        /// The number of different colours, at four bits per channel.
         package var colorCount: Int
 
-        package init(luminanceDeviation: Double, commonestColorShare: Double, colorCount: Int) {
+        package init(luminanceDeviation: Double, mostCommonColorShare: Double, colorCount: Int) {
             self.luminanceDeviation = luminanceDeviation
-            self.commonestColorShare = commonestColorShare
+            self.mostCommonColorShare = mostCommonColorShare
             self.colorCount = colorCount
         }
     }
 
     package init(
         thumbnail: Variant, full: Variant, large: Variant, dominantColor: String, blurHash: String,
-        sourceWidth: Int, sourceHeight: Int, evenness: Evenness, blockHash: [UInt8]
+        sourceWidth: Int, sourceHeight: Int, colorStatistics: ColorStatistics, blockHash: [UInt8]
     ) {
         self.thumbnail = thumbnail
         self.full = full
@@ -53,25 +54,25 @@ package struct CoverImages: Sendable, Equatable {
         self.blurHash = blurHash
         self.sourceWidth = sourceWidth
         self.sourceHeight = sourceHeight
-        self.evenness = evenness
+        self.colorStatistics = colorStatistics
         self.blockHash = blockHash
     }
 }
 
-/// What `bookplate-imager` answers, one frame a request.
-package enum ImageAnswer: Sendable, Equatable {
-    /// The proof at the start: nothing but the accepted formats is read.
+/// A response of `bookplate-imager`, one frame per request.
+package enum ImageResponse: Sendable, Equatable {
+    /// Sent once at the start, after the imager has verified that it rejects all other formats.
     case ready
     case images(CoverImages)
-    /// A sentence for the person who sent it.
+    /// The image cannot be processed; carries a message for the user who sent it.
     case unsupported(String)
 
     package func encoded() -> [UInt8] {
         switch self {
         case .ready: return [0]
-        case .unsupported(let sentence):
+        case .unsupported(let message):
             var writer = FrameWriter([2])
-            writer.write(text: sentence)
+            writer.write(text: message)
             return writer.bytes
         case .images(let images):
             var writer = FrameWriter([1])
@@ -84,22 +85,22 @@ package enum ImageAnswer: Sendable, Equatable {
             writer.write(text: images.blurHash)
             writer.write(images.sourceWidth)
             writer.write(images.sourceHeight)
-            writer.write(Int(images.evenness.luminanceDeviation * 1000))
-            writer.write(Int(images.evenness.commonestColorShare * 1_000_000))
-            writer.write(images.evenness.colorCount)
+            writer.write(Int(images.colorStatistics.luminanceDeviation * 1000))
+            writer.write(Int(images.colorStatistics.mostCommonColorShare * 1_000_000))
+            writer.write(images.colorStatistics.colorCount)
             writer.write(images.blockHash)
             return writer.bytes
         }
     }
 
-    /// nil for what a healthy imager does not say.
+    /// Decodes a payload; nil if it is malformed.
     package init?(payload: [UInt8]) {
         var reader = FrameReader(payload.dropFirst())
         switch payload.first {
         case 0: self = .ready
         case 2:
-            guard let sentence = reader.text() else { return nil }
-            self = .unsupported(sentence)
+            guard let message = reader.text() else { return nil }
+            self = .unsupported(message)
         case 1:
             guard let thumbnail = reader.variant(), let full = reader.variant(),
                 let large = reader.variant(), let color = reader.text(), let hash = reader.text(),
@@ -110,9 +111,9 @@ package enum ImageAnswer: Sendable, Equatable {
                 CoverImages(
                     thumbnail: thumbnail, full: full, large: large, dominantColor: color,
                     blurHash: hash, sourceWidth: width, sourceHeight: height,
-                    evenness: .init(
+                    colorStatistics: .init(
                         luminanceDeviation: Double(deviation) / 1000,
-                        commonestColorShare: Double(share) / 1_000_000, colorCount: colors),
+                        mostCommonColorShare: Double(share) / 1_000_000, colorCount: colors),
                     blockHash: block))
         default: return nil
         }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Puts a frame's payload together: numbers of four bytes, big endian, and strings of bytes with their length.
+/// Builds a frame's payload from 32-bit big-endian numbers and length-prefixed byte strings.
 struct FrameWriter {
     private(set) var bytes: [UInt8]
 
@@ -16,7 +16,7 @@ struct FrameWriter {
     mutating func write(text: String) { write(Array(text.utf8)) }
 }
 
-/// Takes a frame's payload apart; nil where it ends too early.
+/// Parses a frame's payload. Each method returns nil if the payload ends too early.
 struct FrameReader {
     private var rest: ArraySlice<UInt8>
 
@@ -37,23 +37,24 @@ struct FrameReader {
     mutating func text() -> String? { bytes().map { String(decoding: $0, as: UTF8.self) } }
 }
 
-/// Frames over a descriptor, with a time limit.
+/// Sends and receives frames over file descriptors, with an optional deadline.
 package struct FrameChannel: Sendable {
     package enum Failure: Error, Equatable {
-        /// The other side is gone.
+        /// The other side has closed its end.
         case closed
         case timedOut
-        /// A length that no frame has.
+        /// The frame's length exceeds the maximum.
         case malformed
     }
 
-    /// Above what the largest input needs.
+    /// The maximum length of a payload: the largest image and some space for other fields.
     private static let payloadBytesMax = ImageLimits.inputBytesMax + 1024
 
     let input: Int32
     let output: Int32
-    /// A socket whose other side may be gone without this process being told by a signal. The imager
-    /// itself may not send: it writes, and ends when nobody reads.
+    /// Whether `output` is a socket that is written with MSG_NOSIGNAL, so that no SIGPIPE is raised when the
+    /// other side has closed. The imager sets this to false, because its sandbox forbids send(2). It may be
+    /// terminated by SIGPIPE.
     let isSignalFree: Bool
 
     package init(input: Int32, output: Int32, isSignalFree: Bool = false) {
@@ -62,6 +63,7 @@ package struct FrameChannel: Sendable {
         self.isSignalFree = isSignalFree
     }
 
+    /// Writes one frame.
     package func send(_ payload: [UInt8], until deadline: ContinuousClock.Instant?) throws(Failure)
     {
         var head: [UInt8] = []
@@ -70,7 +72,9 @@ package struct FrameChannel: Sendable {
         try write(payload, deadline)
     }
 
-    /// - Returns: the payload; nil at the end between two frames.
+    /// Reads one frame.
+    ///
+    /// - Returns: The payload, or nil if the other side closed between two frames.
     package func receive(until deadline: ContinuousClock.Instant?) throws(Failure) -> [UInt8]? {
         guard let head = try read(4, deadline) else { return nil }
         let count = head.reduce(0) { $0 << 8 | Int($1) }
@@ -97,16 +101,16 @@ package struct FrameChannel: Sendable {
         }
     }
 
-    /// - Returns: nil where the other side has closed before the first byte.
+    /// - Returns: Nil if the other side closed before the first byte.
     private func read(
-        _ wanted: Int, _ deadline: ContinuousClock.Instant?
+        _ byteCount: Int, _ deadline: ContinuousClock.Instant?
     ) throws(Failure) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: wanted)
+        var bytes = [UInt8](repeating: 0, count: byteCount)
         var start = 0
-        while start < wanted {
+        while start < byteCount {
             try wait(for: Int32(POLLIN), on: input, deadline)
             let count = bytes.withUnsafeMutableBytes {
-                Glibc.read(input, $0.baseAddress?.advanced(by: start), wanted - start)
+                Glibc.read(input, $0.baseAddress?.advanced(by: start), byteCount - start)
             }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             if count == 0, start == 0 { return nil }

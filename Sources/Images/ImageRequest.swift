@@ -1,12 +1,13 @@
-/// What `bookplate-imager` is asked, one request a frame on its standard input.
+/// A request to `bookplate-imager`, one per frame on its standard input.
 ///
-/// A frame is its payload's length in four bytes, big endian, and the payload.
+/// A frame is the length of its payload as a 32-bit big-endian number, followed by the payload.
 package enum ImageRequest: Sendable {
-    /// An image of any accepted format, of `ImageLimits.inputBytesMax` at most.
+    /// Create the variants of an image in any accepted format, of at most `ImageLimits.inputBytesMax`.
     case cover([UInt8])
+    /// Draw a cover for a book without one.
     case titleCard(TitleCard)
 
-    /// The payload; the first byte says which.
+    /// Returns the payload. Its first byte is the kind of request.
     package func encoded() -> [UInt8] {
         switch self {
         case .cover(let bytes):
@@ -23,7 +24,7 @@ package enum ImageRequest: Sendable {
         }
     }
 
-    /// nil for what nobody sends.
+    /// Decodes a payload; nil if it is malformed.
     package init?(payload: [UInt8]) {
         switch payload.first {
         case 0: self = .cover(Array(payload.dropFirst()))
@@ -40,7 +41,7 @@ package enum ImageRequest: Sendable {
     }
 }
 
-/// What stands on a picture for a book that has none.
+/// The texts on a generated cover.
 package struct TitleCard: Sendable, Equatable {
     package var title: String
     package var author: String?
@@ -53,19 +54,21 @@ package struct TitleCard: Sendable, Equatable {
     }
 }
 
-/// What images may be, and what is made of them.
+/// The limits of input images, the sizes of the variants, and the resource limits of the imager.
 package enum ImageLimits {
     package static let inputBytesMax = 25 << 20
     package static let pixelsMax = 50_000_000
-    /// Of the shorter side.
+    /// The minimum length of the shorter side, in pixels.
     package static let sideMin = 16
-    /// Boxes that the variants fit in; an image is never enlarged.
+    /// The boxes that the variants fit into, in pixels. Images are never enlarged.
     package static let thumbnail = (width: 150, height: 225)
     package static let full = (width: 600, height: 900)
     package static let large = (width: 1000, height: 1600)
     package static let jpegQuality = 80
-    /// Of one image, before its process is stopped.
+    /// The CPU time limit per image, after which the kernel terminates the process.
     package static let cpuSecondsMax = 10
+    /// The time limit from the request to the response.
     package static let wallTimeMax = Duration.seconds(15)
+    /// The limit of the process's data segment (RLIMIT_DATA).
     package static let memoryBytesMax = 768 << 20
 }

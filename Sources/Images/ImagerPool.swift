@@ -1,42 +1,43 @@
 import Glibc
 import Synchronization
 
-/// Why there is no picture.
+/// An error of processing an image.
 package enum ImageError: Error, Equatable, Sendable {
-    /// The bytes are at fault; a sentence for who sent them.
+    /// The image cannot be processed; carries a message for the user who sent it.
     case unsupported(String)
-    /// More images wait than may.
+    /// Too many images are waiting.
     case overloaded
-    /// The imager cannot be started; a sentence for the operator.
+    /// The imager cannot be started; carries a message for the operator.
     case unavailable(String)
     case cancelled
 }
 
-/// Some `bookplate-imager` processes, each with a thread that waits for it.
+/// A pool of `bookplate-imager` processes, each driven by a thread of its own.
 ///
-/// A crash or a time-out costs the one request; the process is started again, later and later while that
-/// fails. One that has had nothing to do for a while ends, and is started again when there is: that takes 60 ms with its
-/// proof of what it refuses, and an idle server is 45 MB smaller for each. The pool ends with its last user.
+/// A crash or a timeout fails only the current request. The process is then restarted, with a growing delay
+/// while starting fails. A process without work for `idleTimeout` is stopped, which frees 45 MB, and started
+/// again for the next request, which takes 60 ms including its self-test. The threads end when the pool is
+/// deinitialized.
 package final class ImagerPool: Sendable {
-    private typealias Answer = Result<ImageAnswer, ImageError>
+    private typealias Response = Result<ImageResponse, ImageError>
 
     private struct Job: Sendable {
         let id: UInt64
         let request: ImageRequest
-        let continuation: CheckedContinuation<Answer, Never>
+        let continuation: CheckedContinuation<Response, Never>
     }
 
-    /// Requests that wait for a process; beyond them the pool is overloaded.
+    /// The maximum number of requests that wait for a process; more are rejected with `.overloaded`.
     private static let waitingMax = 256
-    /// Of one process, so that what a library leaks does not grow for ever.
+    /// A process is replaced after this many requests, which bounds memory leaks in image libraries.
     private static let requestsPerProcessMax = 500
 
     private let queue = JobQueue<Job>(waitingMax: waitingMax)
     private let lastID = Atomic<UInt64>(0)
     private let running = RunningCount()
 
-    /// The program beside the one that runs.
-    package static var usualProgram: String {
+    /// The path of `bookplate-imager` in the folder of the running program.
+    package static var defaultProgram: String {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         let bytes = buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }
@@ -45,21 +46,23 @@ package final class ImagerPool: Sendable {
         return folder.joined(separator: "/") + "/bookplate-imager"
     }
 
-    /// - Parameter patience: after so long without work a process ends.
-    /// - Throws: `.unavailable` where a process does not start or does not prove what it refuses.
+    /// Starts the threads and the first process. The other processes are started when they are needed.
+    ///
+    /// - Parameter idleTimeout: How long a process may be without work before it is stopped.
+    /// - Throws: `.unavailable` if the process does not start or fails its self-test.
     package init(
-        program: String = ImagerPool.usualProgram, processCount: Int = 2,
-        patience: Duration = .seconds(60)
+        program: String = ImagerPool.defaultProgram, processCount: Int = 2,
+        idleTimeout: Duration = .seconds(60)
     ) throws(ImageError) {
         let first: ImagerProcess
         do throws(ImagerProcess.Failure) {
             first = try ImagerProcess(program: program)
         } catch {
-            throw .unavailable(Self.sentence(error, program))
+            throw .unavailable(Self.message(error, program))
         }
         for index in 0..<processCount {
             let worker = Worker(
-                queue: queue, program: program, patience: patience, running: running,
+                queue: queue, program: program, idleTimeout: idleTimeout, running: running,
                 process: index == 0 ? first : nil)
             startThread { worker.run() }
         }
@@ -67,25 +70,26 @@ package final class ImagerPool: Sendable {
 
     deinit { queue.close() }
 
-    /// Processes that are there now.
+    /// The number of running processes.
     package var runningCount: Int { running.value.load(ordering: .relaxed) }
 
-    /// The variants of a cover.
+    /// Creates the variants of a cover.
     package func cover(from bytes: [UInt8]) async throws(ImageError) -> CoverImages {
         guard bytes.count <= ImageLimits.inputBytesMax else {
-            throw .unsupported("The image is larger than 25 MB.")
+            throw .unsupported("The image is larger than 25 MB. Send a smaller one.")
         }
         return try await images(.cover(bytes))
     }
 
+    /// Draws a cover with the given texts and returns its variants.
     package func titleCard(_ card: TitleCard) async throws(ImageError) -> CoverImages {
         try await images(.titleCard(card))
     }
 
     private func images(_ request: ImageRequest) async throws(ImageError) -> CoverImages {
         let id = lastID.add(1, ordering: .relaxed).newValue
-        let answer = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Answer, Never>) in
+        let response = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Response, Never>) in
                 let job = Job(id: id, request: request, continuation: continuation)
                 if Task.isCancelled {
                     continuation.resume(returning: .failure(.cancelled))
@@ -94,21 +98,22 @@ package final class ImagerPool: Sendable {
                 }
             }
         } onCancel: {
-            queue.remove { $0.id == id }?.continuation.resume(returning: .failure(.cancelled))
+            queue.remove(where: { $0.id == id })?.continuation.resume(
+                returning: .failure(.cancelled))
         }
-        switch try answer.get() {
+        switch try response.get() {
         case .images(let images): return images
-        case .unsupported(let sentence): throw .unsupported(sentence)
-        case .ready: throw .unavailable("bookplate-imager answered out of turn")
+        case .unsupported(let message): throw .unsupported(message)
+        case .ready: throw .unavailable("bookplate-imager sent an unexpected response")
         }
     }
 
-    private static func sentence(_ failure: ImagerProcess.Failure, _ program: String) -> String {
+    private static func message(_ failure: ImagerProcess.Failure, _ program: String) -> String {
         switch failure {
         case .cannotStart(let code):
             "\(program) cannot be started: \(String(cString: strerror(code)))"
         case .notReady:
-            "\(program) did not prove that it refuses what it must; its reason is in the log"
+            "\(program) failed its self-test; the log contains the reason"
         }
     }
 
@@ -118,11 +123,11 @@ package final class ImagerPool: Sendable {
         let value = Atomic<Int>(0)
     }
 
-    /// Belongs to its thread.
+    /// Sends the requests of the queue to one process. Confined to its thread.
     private final class Worker: @unchecked Sendable {
         private let queue: JobQueue<Job>
         private let program: String
-        private let patience: Duration
+        private let idleTimeout: Duration
         private let running: RunningCount
         private var process: ImagerProcess? {
             didSet {
@@ -134,12 +139,12 @@ package final class ImagerPool: Sendable {
         private var failedStarts = 0
 
         init(
-            queue: JobQueue<Job>, program: String, patience: Duration, running: RunningCount,
+            queue: JobQueue<Job>, program: String, idleTimeout: Duration, running: RunningCount,
             process: ImagerProcess?
         ) {
             self.queue = queue
             self.program = program
-            self.patience = patience
+            self.idleTimeout = idleTimeout
             self.running = running
             self.process = process
             if process != nil { running.value.add(1, ordering: .relaxed) }
@@ -147,9 +152,9 @@ package final class ImagerPool: Sendable {
 
         func run() {
             while true {
-                switch queue.next(within: process == nil ? nil : patience) {
+                switch queue.next(within: process == nil ? nil : idleTimeout) {
                 case .job(let job):
-                    job.continuation.resume(returning: answer(job.request))
+                    job.continuation.resume(returning: respond(to: job.request))
                     if requestCount >= requestsPerProcessMax { stop() }
                 case .idle: stop()
                 case .closed: return stop()
@@ -157,31 +162,32 @@ package final class ImagerPool: Sendable {
             }
         }
 
-        private func answer(_ request: ImageRequest) -> Answer {
+        private func respond(to request: ImageRequest) -> Response {
             do throws(ImagerProcess.Failure) {
-                let process = try started()
+                let process = try runningProcess()
                 requestCount += 1
                 do throws(FrameChannel.Failure) {
-                    return .success(try process.ask(request.encoded()))
+                    return .success(try process.send(request.encoded()))
                 } catch {
                     stop()
                     return .failure(
                         .unsupported(
                             error == .timedOut
-                                ? "The image takes too long to read. Send it as a plain JPEG."
+                                ? "Processing the image takes too long. Send it as a plain JPEG."
                                 : "The image cannot be read. Send it as a plain JPEG."))
                 }
             } catch {
-                return .failure(.unavailable(ImagerPool.sentence(error, program)))
+                return .failure(.unavailable(ImagerPool.message(error, program)))
             }
         }
 
-        private func started() throws(ImagerProcess.Failure) -> ImagerProcess {
+        /// Returns the running process, or starts one.
+        private func runningProcess() throws(ImagerProcess.Failure) -> ImagerProcess {
             if let process {
                 if process.isRunning { return process }
                 stop()
             }
-            // 0, 50, 100 ... 3200 ms after as many failures.
+            // The delay after n consecutive failures: 50, 100, 200 ... up to 3200 ms.
             if failedStarts > 0 { usleep(25_000 << UInt32(min(failedStarts, 7))) }
             failedStarts += 1
             let process = try ImagerProcess(program: program)

@@ -1,20 +1,21 @@
 import Glibc
 
-/// One `bookplate-imager`: started, spoken to by the thread that owns it, and stopped.
+/// A running `bookplate-imager`, used by the thread that started it.
 struct ImagerProcess {
     enum Failure: Error {
-        /// The program is not there or cannot be started.
+        /// The program does not exist or cannot be executed.
         case cannotStart(errno: Int32)
-        /// It started, and did not say that it is ready.
+        /// The program started but did not report that it is ready.
         case notReady
     }
 
     private let pid: pid_t
     private let channel: FrameChannel
 
-    /// Starts the program and hears its proof that it reads nothing but the accepted formats.
+    /// Starts the program and waits until it reports that its self-test has succeeded.
     ///
-    /// It gets no environment of ours, and keeps no descriptor but one socket and standard error.
+    /// The child gets none of this process's environment, and no descriptors except one socket and standard
+    /// error.
     init(program: String) throws(Failure) {
         var ends: [Int32] = [0, 0]
         guard
@@ -28,7 +29,7 @@ struct ImagerProcess {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A group of its own: Ctrl-C is the server's to pass on. No signal stays blocked or ignored.
+        // A process group of its own, so that Ctrl-C reaches only the server. No signal is blocked or ignored.
         var none = sigset_t()
         sigemptyset(&none)
         var all = sigset_t()
@@ -40,8 +41,9 @@ struct ImagerProcess {
             Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let environment = [
             "VIPS_BLOCK_UNTRUSTED=1", "VIPS_WARNING=0", "LANG=C.UTF-8", "MALLOC_ARENA_MAX=2",
-            // A progressive JPEG of 12 megapixels has 75 MB of coefficients: huge pages spare 18,000 faults, a tenth of its
-            // time, and what is mapped by itself goes back to the system with the image.
+            // A progressive JPEG of 12 megapixels has 75 MB of coefficients. Huge pages avoid 18,000 page
+            // faults, a tenth of its decoding time. Large blocks are mapped separately, so that their memory
+            // returns to the system when the image is released.
             "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4194304",
         ]
         var pid: pid_t = 0
@@ -57,29 +59,32 @@ struct ImagerProcess {
         }
         self.pid = pid
         channel = FrameChannel(input: ends[0], output: ends[0], isSignalFree: true)
-        let answer = try? channel.receive(until: .now + ImageLimits.wallTimeMax)
-        guard let answer, ImageAnswer(payload: answer) == .ready else {
+        let payload = try? channel.receive(until: .now + ImageLimits.wallTimeMax)
+        guard let payload, ImageResponse(payload: payload) == .ready else {
             stop()
             throw .notReady
         }
     }
 
-    /// - Throws: when it has crashed or was too slow; it is then to be stopped.
-    func ask(_ request: [UInt8]) throws(FrameChannel.Failure) -> ImageAnswer {
+    /// Sends one request and waits for the response.
+    ///
+    /// - Throws: If the process has crashed or is too slow. The caller must then stop it.
+    func send(_ request: [UInt8]) throws(FrameChannel.Failure) -> ImageResponse {
         let deadline = ContinuousClock.now + ImageLimits.wallTimeMax
         try channel.send(request, until: deadline)
         guard let payload = try channel.receive(until: deadline) else { throw .closed }
-        guard let answer = ImageAnswer(payload: payload) else { throw .malformed }
-        return answer
+        guard let response = ImageResponse(payload: payload) else { throw .malformed }
+        return response
     }
 
-    /// Whether it is still there: the kernel may have ended it for its memory, or an operator.
+    /// Whether the process is running. The kernel (out of memory) or an operator may have terminated it.
     var isRunning: Bool {
         var info = siginfo_t()
         return waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0
             && info._sifields._kill.si_pid == 0
     }
 
+    /// Kills the process and waits until it has ended.
     func stop() {
         kill(pid, SIGKILL)
         var status: Int32 = 0
@@ -88,7 +93,7 @@ struct ImagerProcess {
     }
 }
 
-/// Texts as a list of C strings that ends with a null.
+/// Passes the texts to `body` as a null-terminated list of C strings that is valid only during the call.
 private func withCStrings<Result>(
     _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
 ) -> Result {

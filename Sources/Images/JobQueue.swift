@@ -1,8 +1,8 @@
 import Glibc
 
-/// A queue that threads wait at.
+/// A bounded queue whose consumers are threads that block until there is a job.
 final class JobQueue<Job: Sendable>: @unchecked Sendable {
-    // All of it is read and written under the lock, which is what makes it Sendable.
+    // Sendable because all state is accessed under the lock.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let isFilled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var jobs: [Job] = []
@@ -26,7 +26,9 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// - Returns: false where no more may wait.
+    /// Appends a job.
+    ///
+    /// - Returns: False if the queue is full or closed.
     func append(_ job: Job) -> Bool {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -36,16 +38,16 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
         return true
     }
 
-    /// Takes a job out that still waits.
-    func remove(_ isWanted: (Job) -> Bool) -> Job? {
+    /// Removes and returns the first waiting job that matches; nil if there is none.
+    func remove(where matches: (Job) -> Bool) -> Job? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
-        return jobs.firstIndex(where: isWanted).map { jobs.remove(at: $0) }
+        return jobs.firstIndex(where: matches).map { jobs.remove(at: $0) }
     }
 
     enum Next {
         case job(Job)
-        /// None has come in the time.
+        /// No job arrived within the time limit.
         case idle
         /// The queue is closed and empty.
         case closed
@@ -53,16 +55,16 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
 
     /// Waits for the next job.
     ///
-    /// - Parameter patience: for so long; nil for ever.
-    func next(within patience: Duration?) -> Next {
-        let end = patience.map { instant(after: $0) }
+    /// - Parameter timeout: How long to wait; nil waits indefinitely.
+    func next(within timeout: Duration?) -> Next {
+        let end = timeout.map { instant(after: $0) }
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         while jobs.isEmpty {
             if isClosed { return .closed }
             if var end {
                 guard pthread_cond_timedwait(isFilled, lock, &end) != ETIMEDOUT else {
-                    // A job may have come with the end of the time.
+                    // A job may have arrived at the moment of the timeout.
                     if jobs.isEmpty { return isClosed ? .closed : .idle }
                     continue
                 }
@@ -73,10 +75,10 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
         return .job(jobs.removeFirst())
     }
 
-    private func instant(after patience: Duration) -> timespec {
+    private func instant(after timeout: Duration) -> timespec {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
-        let (seconds, attoseconds) = patience.components
+        let (seconds, attoseconds) = timeout.components
         let nanoseconds = now.tv_nsec + Int(attoseconds / 1_000_000_000)
         return timespec(
             tv_sec: now.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000,
@@ -96,7 +98,7 @@ private final class Work: Sendable {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
 
-/// Runs the work on a thread of its own, which ends with it.
+/// Runs the work on a new thread, which ends when the work returns.
 func startThread(_ body: @escaping @Sendable () -> Void) {
     let work = Unmanaged.passRetained(Work(body))
     var handle = pthread_t()
@@ -106,7 +108,7 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
             if let raw { Unmanaged<Work>.fromOpaque(raw).takeRetainedValue().body() }
             return nil
         }, work.toOpaque())
-    // Once, at the program's start: a machine without threads has no server either.
-    precondition(code == 0, "no thread can be started")
+    // Threads are created only when the program starts, and without them it cannot work at all.
+    precondition(code == 0, "cannot create a thread")
     pthread_detach(handle)
 }

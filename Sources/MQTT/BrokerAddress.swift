@@ -1,11 +1,11 @@
-/// Where a broker is and who we are to it.
+/// The address of an MQTT broker and the credentials for it.
 package struct BrokerAddress: Sendable {
     package var host: String
     package var port: Int
     package var isEncrypted: Bool
     package var user: String?
     package var password: String?
-    /// Certificates that vouch for the broker's; nil for the system's. A file in PEM form.
+    /// A PEM file with the certificate authorities to trust; nil for those of the system.
     package var certificatesFile: String?
 
     package init(
@@ -21,32 +21,32 @@ package struct BrokerAddress: Sendable {
     }
 }
 
-/// Without the credentials, for the log.
+/// Prints the address without the credentials.
 extension BrokerAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package var description: String { "\(isEncrypted ? "mqtts" : "mqtt")://\(host):\(port)" }
     package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Why a broker does not take our messages.
+/// An error of a connection to a broker.
 package enum BrokerError: Error, Equatable, CustomStringConvertible {
-    /// It cannot be reached, or its certificate is not good.
+    /// The broker cannot be reached, or its certificate is not trusted.
     case unreachable(String)
-    /// It refuses us: credentials, most likely.
+    /// The broker rejected the connection, most likely because of the credentials.
     case refused(String)
-    /// The connection was lost; what was not acknowledged may have arrived or not.
+    /// The connection was lost. Messages that were not acknowledged may or may not have arrived.
     case connectionLost
-    /// It does not answer in time.
+    /// The broker did not respond within the timeout.
     case timeout
-    /// A message that MQTT cannot carry.
+    /// MQTT cannot represent the message: its topic is invalid or its payload is too large.
     case invalidMessage(String)
 
     package var description: String {
         switch self {
         case .unreachable(let reason): "the broker cannot be reached: \(reason)"
-        case .refused(let reason): "the broker refuses the connection: \(reason)"
+        case .refused(let reason): "the broker rejected the connection: \(reason)"
         case .connectionLost: "the connection to the broker was lost"
-        case .timeout: "the broker does not answer"
+        case .timeout: "the broker did not respond in time"
         case .invalidMessage(let reason): "the message cannot be sent: \(reason)"
         }
     }

@@ -2,9 +2,11 @@ import CMosquitto
 import NIOPosix
 import Synchronization
 
-/// One connection to a broker, on a thread of libmosquitto's. It does not come back when it is lost: make another.
+/// A connection to an MQTT broker, served by a thread of libmosquitto.
+///
+/// The connection does not reconnect. Once a method has thrown, close it and create another one.
 package final class BrokerConnection: @unchecked Sendable {
-    /// A message of quality 1: the broker has it at least once.
+    /// A message with quality of service 1: it is delivered to the broker at least once.
     package struct Message: Sendable {
         package var topic: String
         package var payload: [UInt8]
@@ -16,7 +18,7 @@ package final class BrokerConnection: @unchecked Sendable {
     }
 
     private static let library: Int32 = mosquitto_lib_init()
-    /// Connecting looks names up and closing waits for a thread; both block.
+    /// Connecting resolves host names, and closing waits for a thread, so both run on threads that may block.
     private static let threads = {
         let threads = NIOThreadPool(numberOfThreads: 2)
         threads.start()
@@ -24,27 +26,29 @@ package final class BrokerConnection: @unchecked Sendable {
     }()
     private static let keepAliveSeconds: Int32 = 15
 
-    // libmosquitto locks what its threads share; the pointer is freed once, in close().
+    // libmosquitto synchronizes access to the handle, which is freed once, in close().
     private let handle: OpaquePointer
     private let state = Mutex(State())
 
     private struct State {
-        /// Messages that the broker has not acknowledged yet, by their number.
+        /// The identifiers of the messages that the broker has not acknowledged yet.
         var unacknowledged: Set<Int32> = []
-        /// Acknowledgements can be faster than `publish` returns their number.
-        var early: Set<Int32> = []
+        /// Acknowledgements that arrived before `mosquitto_publish` returned the message's identifier.
+        var earlyAcknowledgements: Set<Int32> = []
         var isPublishing = false
         var waiting: CheckedContinuation<Result<Void, BrokerError>, Never>?
         var failure: BrokerError?
         var isClosed = false
     }
 
-    /// Connects, and waits for the broker's word.
+    /// Connects and waits until the broker accepts the connection.
+    ///
+    /// - Throws: `.unreachable`, `.refused`, or `.timeout`.
     package static func connect(
         to address: BrokerAddress, clientID: String, timeout: Duration
     ) async throws(BrokerError) -> BrokerConnection {
         guard library == MOSQ_ERR_SUCCESS.rawInt32, let handle = mosquitto_new(clientID, true, nil)
-        else { throw .unreachable("libmosquitto cannot start") }
+        else { throw .unreachable("libmosquitto cannot be initialized") }
         let connection = BrokerConnection(handle)
         do throws(BrokerError) {
             try connection.configure(address)
@@ -90,29 +94,30 @@ package final class BrokerConnection: @unchecked Sendable {
         try check(mosquitto_loop_start(handle))
     }
 
-    /// Sends the messages in their order.
+    /// Sends the messages in order and waits until the broker has acknowledged all of them.
     ///
-    /// - Returns: when the broker has acknowledged all of them.
-    /// - Throws: when it has not; then any of them may have arrived.
+    /// - Throws: If the broker has not acknowledged all messages. Any of them may have arrived.
     package func publish(_ messages: [Message], timeout: Duration) async throws(BrokerError) {
         if messages.isEmpty { return }
         state.withLock { $0.isPublishing = true }
         try await wait(timeout) { () throws(BrokerError) in
             for message in messages {
-                var number: Int32 = 0
+                var id: Int32 = 0
                 try self.check(
                     mosquitto_publish(
-                        self.handle, &number, message.topic, Int32(clamping: message.payload.count),
+                        self.handle, &id, message.topic, Int32(clamping: message.payload.count),
                         message.payload, 1, false))
                 self.state.withLock { state in
-                    if state.early.remove(number) == nil { state.unacknowledged.insert(number) }
+                    if state.earlyAcknowledgements.remove(id) == nil {
+                        state.unacknowledged.insert(id)
+                    }
                 }
             }
-            self.settle { $0.isPublishing = false }
+            self.update { $0.isPublishing = false }
         }
     }
 
-    /// Ends the connection; what is not acknowledged is given up.
+    /// Closes the connection. Messages that are not acknowledged are dropped.
     package func close() async {
         let isFirst = state.withLock { state in
             defer { state.isClosed = true }
@@ -121,7 +126,7 @@ package final class BrokerConnection: @unchecked Sendable {
         guard isFirst else { return }
         try? await Self.threads.runIfActive {
             mosquitto_disconnect(self.handle)
-            // Its thread ends before its memory does.
+            // Stop libmosquitto's thread before its memory is freed.
             mosquitto_loop_stop(self.handle, false)
             mosquitto_destroy(self.handle)
         }
@@ -129,7 +134,7 @@ package final class BrokerConnection: @unchecked Sendable {
 
     // MARK: Waiting
 
-    /// Does what is done on a thread that may block, and waits for what it brings about.
+    /// Starts the work on a thread that may block, and waits for success, a failure, or the timeout.
     private func wait(
         _ timeout: Duration, _ work: @Sendable @escaping () throws(BrokerError) -> Void
     ) async throws(BrokerError) {
@@ -158,14 +163,14 @@ package final class BrokerConnection: @unchecked Sendable {
         }
     }
 
-    private func acknowledged(_ number: Int32) {
-        settle { state in
-            if state.unacknowledged.remove(number) == nil { state.early.insert(number) }
+    private func acknowledged(_ id: Int32) {
+        update { state in
+            if state.unacknowledged.remove(id) == nil { state.earlyAcknowledgements.insert(id) }
         }
     }
 
-    /// Makes a change, and ends the waiting where nothing is left to wait for.
-    private func settle(_ change: (inout State) -> Void) {
+    /// Changes the state, and resumes the waiting caller if all messages have been acknowledged.
+    private func update(_ change: (inout State) -> Void) {
         state.withLock { state -> CheckedContinuation<Result<Void, BrokerError>, Never>? in
             change(&state)
             guard !state.isPublishing, state.unacknowledged.isEmpty else { return nil }
@@ -191,13 +196,13 @@ package final class BrokerConnection: @unchecked Sendable {
         }
     }
 
-    /// A callback's connection, which lives until the thread that calls back has ended.
+    /// Returns the connection of a callback. It stays alive until libmosquitto's thread has been stopped.
     private static func of(_ object: UnsafeMutableRawPointer?) -> BrokerConnection? {
         object.map { Unmanaged<BrokerConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 }
 
 extension mosq_err_t {
-    /// As the functions answer it.
+    /// The code in the type that libmosquitto's functions return.
     fileprivate var rawInt32: Int32 { Int32(rawValue) }
 }

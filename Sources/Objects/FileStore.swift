@@ -1,18 +1,29 @@
 import Glibc
 
-/// Objects as files: `{bucket}/{folder}/{name}.{version}[.{variant}].jpg` below a folder.
+/// An object store of files: `{bucket}/{folder}/{name}.{version}[.{variant}].jpg` below a root folder.
 ///
-/// A write begins below `.staging/{process}/{version}/`, where each process has a folder that it holds a lock on.
-/// The files are written there and brought to the disk, then renamed to their place, and the folder of
-/// the place is brought to the disk. The version's own folder under `.staging` stays until the write is settled:
-/// it tells a sweep that a row may come. A lock that is free tells it that none will.
+/// **State.** Each process has a folder `.staging/{process}` and holds a lock on it as long as it runs. A write
+/// in progress has a folder `.staging/{process}/{version}` until it is settled or abandoned.
+///
+/// **Invariant.** A file in a bucket is complete and durable. If its version is in the staging folder of a
+/// running process, a row may still be inserted for it. Otherwise its row has been
+/// inserted already, or never will be.
+///
+/// **Steps of a write.**
+/// 1. Create the version's staging folder, and write and sync the files in it.
+/// 2. Rename the files into the bucket, and sync the folder there.
+/// 3. The caller inserts its row and calls `settle`, which removes the staging folder. If there will be no
+///    row, the caller calls `abandon`, which also removes the files.
+///
+/// **Crash recovery.** A sweep skips versions in staging folders that are locked. It removes staging folders
+/// that it can lock itself, because their process has ended. Files without a row are orphans from then on.
 package struct FileStore: ObjectStore {
     let root: Folder
     let stagings: Folder
     let threads = FileThreads.shared
     let process = Staging()
 
-    /// - Parameter path: made where it is missing, readable by this user only.
+    /// - Parameter path: The root folder; created if it is missing, accessible only to this user.
     package init(_ path: String) throws(ObjectError) {
         root = try Folder.root(path)
         stagings = try root.makeFolder(".staging")
@@ -37,7 +48,9 @@ package struct FileStore: ObjectStore {
         }
     }
 
-    /// Gives the finished files their names. The folder may be removed meanwhile, with the last object of it.
+    /// Renames the staged files into the bucket.
+    ///
+    /// It tries again when the target folder disappears, because removing the last object removes the folder.
     private func publish(
         _ write: PendingWrite, _ variants: [ObjectVariant], from staging: Folder
     ) throws(ObjectError) {
@@ -50,11 +63,11 @@ package struct FileStore: ObjectStore {
         let bucket = try root.makeFolder(write.key.bucket.rawValue)
         for attempt in 1... {
             do throws(ObjectError) {
-                let place = try bucket.makeFolder(write.key.folder)
+                let target = try bucket.makeFolder(write.key.folder)
                 for (variant, name) in names {
-                    try staging.rename(variant.rawValue, to: place, name)
+                    try staging.rename(variant.rawValue, to: target, name)
                 }
-                return try place.synchronize()
+                return try target.synchronize()
             } catch .failed(_, errno: ENOENT) where attempt < Self.publishAttemptsMax {
                 continue
             }
@@ -73,7 +86,7 @@ package struct FileStore: ObjectStore {
         try? await threads.run { () throws(ObjectError) in undo(write) }
     }
 
-    /// Leaves to a sweep what cannot be removed now.
+    /// Removes the files of a write. A sweep removes what cannot be removed now.
     private func undo(_ write: PendingWrite) {
         try? removeVersion(write.key, write.version)
         guard let staging = try? process.folder(in: stagings) else { return }
@@ -84,7 +97,7 @@ package struct FileStore: ObjectStore {
         try await threads.run { () throws(ObjectError) in try openNow(path) }
     }
 
-    /// As `open`, on the caller's thread: the name is looked up in memory as a rule.
+    /// Opens a file synchronously. This rarely blocks, because the kernel caches directory entries.
     package func openNow(_ path: ObjectPath) throws(ObjectError) -> OpenObject? {
         try root.folder(path.key.bucket.rawValue)?.folder(path.key.folder)?.open(path.fileName)
     }
@@ -95,11 +108,11 @@ package struct FileStore: ObjectStore {
 
     private func removeVersion(_ key: ObjectKey, _ version: String) throws(ObjectError) {
         guard let bucket = try root.folder(key.bucket.rawValue),
-            let place = try bucket.folder(key.folder)
+            let folder = try bucket.folder(key.folder)
         else { return }
         for variant in ObjectVariant.allCases {
             guard let path = ObjectPath(key, version: version, variant) else { continue }
-            try place.remove(path.fileName)
+            try folder.remove(path.fileName)
         }
         try bucket.remove(key.folder, isFolder: true)
     }
@@ -109,14 +122,14 @@ package struct FileStore: ObjectStore {
     ) async throws(ObjectError) -> Int {
         try await threads.run { () throws(ObjectError) in
             guard let parent = try root.folder(bucket.rawValue),
-                let place = try parent.folder(folder)
+                let target = try parent.folder(folder)
             else { return 0 }
             var versions: Set<String> = []
-            for name in try place.names() {
+            for name in try target.names() {
                 if let path = ObjectPath(bucket, folder: folder, fileName: name) {
                     versions.insert("\(path.key.name).\(path.version)")
                 }
-                try place.remove(name)
+                try target.remove(name)
             }
             try parent.remove(folder, isFolder: true)
             return versions.count

@@ -1,31 +1,33 @@
 import Glibc
 
-/// What there is, whose it is, and what crashes have left.
+/// Ownership of the store, listing, and removal of what crashed processes have left.
 extension FileStore {
     package func claim(for owner: String) async throws(ObjectError) -> Bool {
         try await threads.run { () throws(ObjectError) in try claimNow(for: owner) }
     }
 
-    /// As `claim`, on the caller's thread.
+    /// The synchronous form of `claim`.
     func claimNow(for owner: String) throws(ObjectError) -> Bool {
         if let isClaimed = try isClaimedNow(by: owner) { return isClaimed }
-        // One after the other, so that what is empty is nobody's until one has replaced it.
-        let turn = try root.waitForTurn()
-        defer { withExtendedLifetime(turn) {} }
+        // The lock serializes claims, so that only one process at a time finds the store unclaimed.
+        let lock = try root.waitForLock()
+        defer { withExtendedLifetime(lock) {} }
         if let isClaimed = try isClaimedNow(by: owner) { return isClaimed }
         try writeOwner(owner)
         return try isClaimedNow(by: owner) ?? true
     }
 
-    /// As an object is written: whole, or not at all. What another has written meanwhile stays, on a machine that does not see this
-    /// one's turns, too.
+    /// Writes the owner file completely or not at all.
+    ///
+    /// A file that another process has written meanwhile is kept. That can happen on a network file system
+    /// whose locks are not shared between machines.
     private func writeOwner(_ owner: String) throws(ObjectError) {
         let staging = try process.folder(in: stagings)
-        let place = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-        defer { try? staging.removeWrite(place) }
-        let folder = try staging.makeFolder(place)
+        let name = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        defer { try? staging.removeWrite(name) }
+        let folder = try staging.makeFolder(name)
         try folder.create(Self.ownerFile, Array(owner.utf8))
-        // An older version left it empty where the machine crashed.
+        // An older version of the program left the file empty if the machine crashed; replace such a file.
         if let empty = try root.open(Self.ownerFile), empty.byteCount == 0 {
             try folder.rename(Self.ownerFile, to: root, Self.ownerFile)
         } else {
@@ -46,12 +48,12 @@ extension FileStore {
     }
 
     private static let ownerFile = ".owner"
-    /// What file systems say that have no second names, as FUSE and SMB may.
+    /// The errors of file systems without hard links, which include some of FUSE and SMB.
     private static let lacksLinks = [EPERM, EOPNOTSUPP, ENOSYS, EMLINK]
 
     private func isClaimedNow(by owner: String) throws(ObjectError) -> Bool? {
         guard let bytes = try root.open(Self.ownerFile)?.bytes() else { return nil }
-        // An empty one says nothing.
+        // An empty file counts as no owner.
         return bytes.isEmpty ? nil : bytes == Array(owner.utf8)
     }
 
@@ -66,29 +68,30 @@ extension FileStore {
     ) async throws(ObjectError) -> FolderListing {
         try await threads.run { () throws(ObjectError) in
             var listing = FolderListing()
-            guard let place = try root.folder(bucket.rawValue)?.folder(folder) else {
+            guard let target = try root.folder(bucket.rawValue)?.folder(folder) else {
                 return listing
             }
-            for name in try place.names() {
+            for name in try target.names() {
                 if let path = ObjectPath(bucket, folder: folder, fileName: name),
-                    let status = place.status(of: name)
+                    let status = target.status(of: name)
                 {
                     listing.objects.append(
                         .init(
                             path: path, byteCount: Int(status.st_size),
-                            placedAt: Int64(status.st_ctim.tv_sec)))
+                            createdAt: Int64(status.st_ctim.tv_sec)))
                 } else {
-                    listing.strangers.append(name)
+                    listing.unknownFiles.append(name)
                 }
             }
-            // After the files: a write that is not pending now has its row, or had been given up.
+            // Read after the files: a listed version that is no longer pending has its row or never will.
             let pending = try pendingVersions()
             listing.objects.removeAll { pending.contains($0.path.version) }
             return listing
         }
     }
 
-    /// The versions of processes that live: a folder that can be locked is a dead one's.
+    /// Returns the versions being written by running processes. A folder that can be locked belongs to an
+    /// ended process.
     private func pendingVersions() throws(ObjectError) -> Set<String> {
         var versions: Set<String> = []
         for name in try stagings.names() {
@@ -99,11 +102,11 @@ extension FileStore {
         return versions
     }
 
-    package func sweepDeadWrites(isDryRun: Bool) async throws(ObjectError) -> Int {
+    package func sweepStaleWrites(isDryRun: Bool) async throws(ObjectError) -> Int {
         try await threads.run { () throws(ObjectError) in
             var count = 0
             for name in try stagings.names() where name != process.name {
-                // Its owner lives as long as it has the lock.
+                // A process holds the lock of its folder as long as it runs.
                 guard let folder = try stagings.folder(name), folder.lock() else { continue }
                 for version in try folder.names() {
                     if !isDryRun { try folder.removeWrite(version) }
@@ -117,7 +120,7 @@ extension FileStore {
 }
 
 extension Folder {
-    /// Removes what a write began with, from its process's folder.
+    /// Removes the staging folder of a write from its process's folder.
     func removeWrite(_ version: String) throws(ObjectError) {
         guard let folder = try folder(version) else { return }
         for name in try folder.names() { try folder.remove(name) }

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Threads that wait for the disk, so that no event loop does.
+/// Runs blocking file operations off the event loops.
 struct FileThreads: Sendable {
     static let shared = FileThreads()
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An open folder; all names below it are looked up from here, and no symbolic link is followed.
+/// An open directory. Names are resolved relative to it, and symbolic links are not followed.
 final class Folder: Sendable {
     let descriptor: Int32
 
@@ -8,7 +8,8 @@ final class Folder: Sendable {
 
     deinit { close(descriptor) }
 
-    /// A folder by its path, which the operator has chosen and which may contain links; made where it is missing.
+    /// Opens a folder by its path, and creates it if it is missing. The operator configures the path, so it may
+    /// contain symbolic links.
     static func root(_ path: String) throws(ObjectError) -> Folder {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
@@ -20,7 +21,7 @@ final class Folder: Sendable {
         return Folder(descriptor: descriptor)
     }
 
-    /// A folder in this one; nil where there is none.
+    /// Opens a subfolder; nil if there is none.
     func folder(_ name: String) throws(ObjectError) -> Folder? {
         let found = openat(
             descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -29,12 +30,12 @@ final class Folder: Sendable {
         throw .failed("opening the folder \(name)", errno: errno)
     }
 
-    /// A folder in this one, made durably where it is missing.
+    /// Opens a subfolder, and creates it durably if it is missing.
     func makeFolder(_ name: String) throws(ObjectError) -> Folder {
         if mkdirat(descriptor, name, 0o700) == 0 {
             try synchronize()
         } else if errno != EEXIST {
-            throw ObjectError(errno, "making the folder \(name)")
+            throw ObjectError(errno, "creating the folder \(name)")
         }
         guard let folder = try folder(name) else {
             throw .failed("opening the folder \(name)", errno: ENOENT)
@@ -42,20 +43,20 @@ final class Folder: Sendable {
         return folder
     }
 
-    /// A file in this folder for reading; nil where there is no regular file of that name.
+    /// Opens a file for reading; nil if there is no regular file with this name.
     func open(_ name: String) throws(ObjectError) -> OpenObject? {
-        // Not blocking: a pipe of that name would wait for a writer.
+        // O_NONBLOCK, because opening a named pipe would otherwise wait for a writer.
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         if file >= 0 { return OpenObject(descriptor: file) }
         if [ENOENT, ELOOP, ENOTDIR].contains(errno) { return nil }
         throw .failed("opening \(name)", errno: errno)
     }
 
-    /// Makes a file that was not there and brings its bytes to the disk.
+    /// Creates a file, which must not exist, and syncs it to the disk.
     func create(_ name: String, _ bytes: [UInt8]) throws(ObjectError) {
         let file = openat(
             descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw ObjectError(errno, "making \(name)") }
+        guard file >= 0 else { throw ObjectError(errno, "creating \(name)") }
         defer { close(file) }
         var start = 0
         while start < bytes.count {
@@ -66,7 +67,7 @@ final class Folder: Sendable {
             guard count > 0 else { throw ObjectError(errno, "writing \(name)") }
             start += count
         }
-        // What it says once may not be asked again: the kernel drops the pages that failed.
+        // A failed fsync must not be retried: the kernel drops the pages that could not be written.
         guard fsync(file) == 0 else { throw ObjectError(errno, "synchronizing \(name)") }
     }
 
@@ -76,26 +77,26 @@ final class Folder: Sendable {
         }
     }
 
-    /// Gives a file a second name, which nothing has.
+    /// Creates a hard link with a name that must not exist.
     func link(_ name: String, to target: Folder, _ newName: String) throws(ObjectError) {
         guard linkat(descriptor, name, target.descriptor, newName, 0) == 0 else {
-            throw ObjectError(errno, "naming \(newName)")
+            throw ObjectError(errno, "linking \(newName)")
         }
     }
 
-    /// Removes a file, or an empty folder. What is gone is no error, nor is a folder that is not empty.
+    /// Removes a file or an empty folder. A missing name or a folder that is not empty is not an error.
     func remove(_ name: String, isFolder: Bool = false) throws(ObjectError) {
         guard unlinkat(descriptor, name, isFolder ? AT_REMOVEDIR : 0) != 0 else { return }
         if errno == ENOENT || (isFolder && (errno == ENOTEMPTY || errno == EEXIST)) { return }
         throw .failed("removing \(name)", errno: errno)
     }
 
-    /// Brings the names in it to the disk.
+    /// Syncs the folder's entries to the disk.
     func synchronize() throws(ObjectError) {
         guard fsync(descriptor) == 0 else { throw ObjectError(errno, "synchronizing a folder") }
     }
 
-    /// The names in it, but `.` and `..`, in no order.
+    /// Returns the names in the folder without `.` and `..`, in no particular order.
     func names() throws(ObjectError) -> [String] {
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let stream = fdopendir(copy) else {
@@ -112,7 +113,7 @@ final class Folder: Sendable {
         return names
     }
 
-    /// Of a regular file; nil for what is none.
+    /// Returns the status of a regular file; nil for anything else.
     func status(of name: String) -> stat? {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
@@ -121,17 +122,18 @@ final class Folder: Sendable {
         return status
     }
 
-    /// Locks it for this process until it ends; false where another one has it.
+    /// Locks the folder until this object is released; false if another process holds the lock.
     func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
-    /// Waits until nobody has a turn here, of this process or another; the turn lasts as long as what is returned.
-    func waitForTurn() throws(ObjectError) -> Folder {
-        // Opened anew: a lock is of the opening, and this folder's is shared.
-        guard let turn = try folder(".") else { throw .failed("opening a folder", errno: ENOENT) }
-        while flock(turn.descriptor, LOCK_EX) != 0 {
+    /// Waits for an exclusive lock on the folder, also against other users in this process. The lock is held as
+    /// long as the returned folder.
+    func waitForLock() throws(ObjectError) -> Folder {
+        // Reopened, because flock belongs to an open file description, and this folder's is shared.
+        guard let locked = try folder(".") else { throw .failed("opening a folder", errno: ENOENT) }
+        while flock(locked.descriptor, LOCK_EX) != 0 {
             guard errno == EINTR else { throw .failed("locking a folder", errno: errno) }
         }
-        return turn
+        return locked
     }
 }
 

@@ -1,17 +1,18 @@
-/// The places that objects are kept in, by what is in them.
+/// The top-level folders of the store, by the kind of their objects.
 package enum Bucket: String, Sendable, CaseIterable {
     case bookCovers = "book-covers"
     case titleCards = "title-cards"
     case editionCovers = "edition-covers"
 }
 
-/// What clients call an object: `{folder}/{name}.jpg` of a bucket. Its versions are files beside one another.
+/// The identifier of an object: `{folder}/{name}.jpg` in a bucket. An object can have several versions.
 package struct ObjectKey: Sendable, Hashable {
     package let bucket: Bucket
     package let folder: String
     package let name: String
 
-    /// - Returns: nil unless the folder is a UUID or its first two digits and the name a UUID, in lower case.
+    /// - Returns: Nil unless the folder is a UUID or the first two digits of one, and the name is a UUID, both
+    ///   in lower case.
     package init?(_ bucket: Bucket, folder: some StringProtocol, name: some StringProtocol) {
         guard isUUID(folder.utf8) || (folder.utf8.count == 2 && folder.utf8.allSatisfy(isHexDigit)),
             isUUID(name.utf8)
@@ -22,21 +23,21 @@ package struct ObjectKey: Sendable, Hashable {
     }
 }
 
-/// One of the sizes of an image.
+/// A size of an image.
 package enum ObjectVariant: String, Sendable, CaseIterable {
     case thumbnail, full, large
 }
 
-/// One file: a variant of a version of an object. Its bytes never change.
+/// The path of one file: a variant of a version of an object. The contents of the file never change.
 ///
-/// A version is the beginning of the hash of its content, and a random rest that keeps two uploads of one
-/// picture apart: what is removed with the one is never the other's.
+/// A version consists of the start of the content's hash and random digits. The random digits give two
+/// uploads of the same picture different versions, so that removing one does not remove the other.
 package struct ObjectPath: Sendable, Hashable {
     package let key: ObjectKey
     package let version: String
     package let variant: ObjectVariant
 
-    /// - Returns: nil where the version is not 32 hexadecimal digits in lower case.
+    /// - Returns: Nil unless the version has 32 lower-case hexadecimal digits.
     package init?(_ key: ObjectKey, version: some StringProtocol, _ variant: ObjectVariant) {
         guard version.utf8.count == 32, version.utf8.allSatisfy(isHexDigit) else { return nil }
         self.key = key
@@ -44,13 +45,13 @@ package struct ObjectPath: Sendable, Hashable {
         self.variant = variant
     }
 
-    /// `NAME.VERSION.jpg` of the full size, `NAME.VERSION.VARIANT.jpg` of the others.
+    /// The file name: `NAME.VERSION.jpg` for the full size, `NAME.VERSION.VARIANT.jpg` for the others.
     package var fileName: String {
         variant == .full
             ? "\(key.name).\(version).jpg" : "\(key.name).\(version).\(variant.rawValue).jpg"
     }
 
-    /// What a file of that name in that folder is; nil for one that is none of ours.
+    /// Parses the name of a file; nil if it is not the name of an object.
     package init?(_ bucket: Bucket, folder: String, fileName: String) {
         let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.last == "jpg", parts.count == 3 || parts.count == 4,
@@ -67,7 +68,7 @@ private func isHexDigit(_ byte: UInt8) -> Bool {
         || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
 }
 
-/// The form `8-4-4-4-12` in lower case.
+/// Returns whether the bytes have the form `8-4-4-4-12` with lower-case hexadecimal digits.
 private func isUUID(_ bytes: some Collection<UInt8>) -> Bool {
     bytes.count == 36
         && bytes.enumerated().allSatisfy { position, byte in

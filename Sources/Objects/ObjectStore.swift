@@ -1,82 +1,84 @@
-/// Where objects are kept: files now, and whatever can do the same.
+/// A store of immutable objects, such as images.
 ///
-/// Nothing is ever changed in place. A new version is written and made durable, then the caller's row names it, then
-/// the write is settled; so a row always has its bytes. What a crash leaves without a row is found by `sweep`.
+/// Objects are never changed in place. To store a new version, call `write`, which makes the files durable,
+/// then insert a row that refers to the version, and then call `settle`. A row therefore always has its
+/// files. If the process crashes in between, `sweepStaleWrites` and a comparison of `list` with the rows find
+/// the files without a row.
 package protocol ObjectStore: Sendable {
     /// Makes the files of one version durable and readable.
     ///
-    /// - Throws: with nothing left behind.
+    /// - Throws: An `ObjectError`, after it has removed the files that it created.
     func write(
         _ key: ObjectKey, version: String, _ variants: [ObjectVariant: [UInt8]]
     ) async throws(ObjectError) -> PendingWrite
 
-    /// Ends a write whose row is there: from now on only the row keeps its files.
+    /// Completes a write after its row was inserted.
     func settle(_ write: PendingWrite) async
 
-    /// Takes back a write that gets no row.
+    /// Undoes a write that will have no row.
     func abandon(_ write: PendingWrite) async
 
-    /// Opens a file; nil where there is none.
+    /// Opens a file; nil if it does not exist.
     func open(_ path: ObjectPath) async throws(ObjectError) -> OpenObject?
 
-    /// Removes a version; one that is gone is no error.
+    /// Removes a version. A missing version is not an error.
     func remove(_ key: ObjectKey, version: String) async throws(ObjectError)
 
-    /// Removes everything of a folder, in whatever state it is.
+    /// Removes all contents of a folder, including files that are not objects.
     ///
-    /// - Returns: how many versions there were.
+    /// - Returns: The number of versions removed.
     func removeFolder(_ folder: String, of bucket: Bucket) async throws(ObjectError) -> Int
 
-    /// Writes down whose store this is, where nobody has.
+    /// Records the owner of the store, unless it has one.
     ///
-    /// - Parameter owner: the installation that the rows belong to.
-    /// - Returns: false where it is another's, whose files no row of ours names.
+    /// - Parameter owner: The installation whose rows refer to the objects.
+    /// - Returns: False if the store belongs to another installation.
     func claim(for owner: String) async throws(ObjectError) -> Bool
 
-    /// As `claim`, but nil where nobody has.
+    /// Returns whether the store belongs to this owner; nil if it has no owner.
     func isClaimed(by owner: String) async throws(ObjectError) -> Bool?
 
-    /// The folders of a bucket, in no order.
+    /// Returns the folders of a bucket, in no particular order.
     func folders(of bucket: Bucket) async throws(ObjectError) -> [String]
 
-    /// What is in a folder: all files, but those of writes under way.
+    /// Returns the files of a folder, except those of writes in progress.
     ///
-    /// A file that is listed has its row by now, or it will never have one.
+    /// Each listed file has its row already or will never have one.
     func list(_ folder: String, of bucket: Bucket) async throws(ObjectError) -> FolderListing
 
-    /// Takes away what processes that have died left of their writes.
+    /// Removes the staging folders of writes that ended processes have left.
     ///
-    /// - Returns: how many writes that were, or in a dry run are.
-    func sweepDeadWrites(isDryRun: Bool) async throws(ObjectError) -> Int
+    /// - Returns: The number of these writes. In a dry run they are only counted.
+    func sweepStaleWrites(isDryRun: Bool) async throws(ObjectError) -> Int
 }
 
-/// What a folder holds.
+/// The contents of a folder.
 package struct FolderListing: Sendable {
     package struct File: Sendable {
         package let path: ObjectPath
         package let byteCount: Int
-        /// When it got its name, in seconds of Unix time.
-        package let placedAt: Int64
+        /// When the file was renamed into the folder, in seconds since the Unix epoch.
+        package let createdAt: Int64
     }
 
     package var objects: [File] = []
-    /// Names of files that this store did not make.
-    package var strangers: [String] = []
+    /// The names of files that are not objects of this store.
+    package var unknownFiles: [String] = []
 }
 
-/// A write whose row is not there yet.
+/// A write that is durable but not settled yet.
 package struct PendingWrite: Sendable {
     package let key: ObjectKey
     package let version: String
 }
 
 package enum ObjectError: Error, Equatable, Sendable {
-    /// The disk or a quota of the system is full; nothing was changed.
+    /// The disk is full or a quota is exceeded; nothing was changed.
     case full
-    /// The system refuses; the operator has to look: what was tried, and errno.
+    /// A system call failed; carries the attempted operation and errno.
     case failed(String, errno: Int32)
 
-    /// A sentence for the operator.
+    /// A message for the operator.
     package var description: String {
         switch self {
         case .full: "the object store is full"

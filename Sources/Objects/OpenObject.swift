@@ -1,13 +1,13 @@
 import Glibc
 
-/// An open file, which is closed when nobody holds it any more.
+/// An open file, which is closed when the last reference is released.
 package final class OpenObject: Sendable {
     package let descriptor: Int32
     package let byteCount: Int
 
-    /// Takes the descriptor over.
+    /// Takes ownership of the descriptor.
     ///
-    /// - Returns: nil, with the descriptor closed, for what is no regular file.
+    /// - Returns: Nil, after closing the descriptor, if it is not a regular file.
     package init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -20,13 +20,13 @@ package final class OpenObject: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether the file has been removed since it was opened, by whatever process.
+    /// Whether the file has been removed since it was opened, by any process.
     package var isRemoved: Bool {
         var status = stat()
         return fstat(descriptor, &status) != 0 || status.st_nlink == 0
     }
 
-    /// All of it.
+    /// Returns the whole contents.
     package func bytes() throws(ObjectError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: byteCount)
         var start = 0

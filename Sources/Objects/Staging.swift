@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The folder in which this process begins its writes; made with the first, and locked while the process lives.
+/// The staging folder of this process. It is created on first use and locked until the process ends.
 final class Staging: Sendable {
     let name: String
     private let made = Mutex<Folder?>(nil)
@@ -16,7 +16,7 @@ final class Staging: Sendable {
             do throws(ObjectError) {
                 while true {
                     let folder = try stagings.makeFolder(name)
-                    // A sweep may have taken the lock, and the folder, before we did.
+                    // A sweep may have locked and removed the folder before it was locked here.
                     guard folder.lock(), try stagings.folder(name) != nil else { continue }
                     made = folder
                     return .success(folder)

@@ -1,25 +1,25 @@
-/// What can go wrong between a statement and its rows.
+/// An error of running a pipeline.
 package enum PostgresError: Error, Equatable, Sendable {
-    /// The server refused a statement, and with it the whole segment: nothing of it was kept.
+    /// The server rejected a statement, which rolled back the whole pipeline.
     indirect case server(ServerError)
-    /// No connection could be made in the time the segment had; with libpq's last word on it.
+    /// No connection could be opened before the pipeline's deadline; carries libpq's message.
     case connectFailed(String)
-    /// The connection broke while the segment was under way: it may have been committed, or not.
+    /// The connection was lost while the pipeline was running. It may or may not have been committed.
     case connectionLost(String)
-    /// The segment's deadline passed: it may have been committed, or not.
+    /// The pipeline's deadline passed. It may or may not have been committed.
     case timeout
-    /// The task was cancelled: the segment may have been committed, or not.
+    /// The task was cancelled. The pipeline may or may not have been committed.
     case cancelled
-    /// Too many segments wait already; nothing was sent.
+    /// The queue of waiting pipelines is full; nothing was sent.
     case poolExhausted
-    /// The pool or listener has been closed; nothing was sent.
+    /// The pool or listener is closed; nothing was sent.
     case closed
-    /// Above the limits of `Segment`; nothing was sent.
+    /// The pipeline exceeds one of the limits of `Pipeline`; nothing was sent.
     case tooLarge(String)
-    /// A result is not what the statement's author expected.
+    /// A result does not have the shape that the caller expects.
     case unexpectedResult(String)
 
-    /// Whether the database is certainly as if the segment had never been run.
+    /// Whether the pipeline certainly changed nothing in the database.
     package var hadNoEffect: Bool {
         switch self {
         case .server, .connectFailed, .poolExhausted, .closed, .tooLarge: true
@@ -27,17 +27,7 @@ package enum PostgresError: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether the same segment may well succeed if it is run again, and may be: it had no effect.
-    package var isWorthRetrying: Bool {
-        switch self {
-        case .server(let error):
-            [.serializationFailure, .deadlockDetected, .lockNotAvailable].contains(error.sqlState)
-        case .connectFailed, .poolExhausted: true
-        case .connectionLost, .timeout, .cancelled, .closed, .tooLarge, .unexpectedResult: false
-        }
-    }
-
-    /// The state of a server's error, nil for any other.
+    /// The SQLSTATE of a server error; nil for any other error.
     package var sqlState: SQLState? {
         if case .server(let error) = self { error.sqlState } else { nil }
     }
@@ -49,17 +39,17 @@ extension PostgresError: CustomStringConvertible {
         case .server(let error): error.description
         case .connectFailed(let reason): "cannot connect to the database: \(reason)"
         case .connectionLost(let reason): "the connection to the database was lost: \(reason)"
-        case .timeout: "the database did not answer in time"
+        case .timeout: "the database did not respond in time"
         case .cancelled: "cancelled"
-        case .poolExhausted: "too many requests wait for the database"
+        case .poolExhausted: "too many requests are waiting for the database"
         case .closed: "the database connections have been closed"
-        case .tooLarge(let what): "too much for one round trip: \(what)"
-        case .unexpectedResult(let what): "an unexpected result: \(what)"
+        case .tooLarge(let what): "a database request exceeds a limit: \(what)"
+        case .unexpectedResult(let what): "the database returned an unexpected result: \(what)"
         }
     }
 }
 
-/// An error as the server tells it.
+/// An error reported by the server.
 ///
 /// Fields: https://www.postgresql.org/docs/15/protocol-error-fields.html
 package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -70,16 +60,17 @@ package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible 
     package var table: String?
     package var column: String?
     package var constraint: String?
-    /// Where in the segment the statement stands; nil when it was not one of them, as at COMMIT.
+    /// The index of the failed statement in its pipeline; nil if no statement caused the error, for
+    /// example at COMMIT.
     package var statementIndex: Int?
 
-    /// For a log: without the detail, which quotes the row.
+    /// The message, code, and hint, for a log. The detail is left out because it quotes row values.
     package var description: String {
         "\(message) (\(sqlState))" + (hint.map { "; hint: \($0)" } ?? "")
     }
 }
 
-/// A five-character error code.
+/// A five-character SQLSTATE error code.
 ///
 /// Codes: https://www.postgresql.org/docs/15/errcodes-appendix.html
 package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {

@@ -1,13 +1,13 @@
-/// What an operator may want to know of the database connections.
+/// An event of the database connections, for logs and metrics.
 package enum PostgresEvent: Sendable {
-    /// A connection can be used; the backend's process id.
+    /// A connection is ready for use; carries the process ID of its server backend.
     case connected(processID: Int32)
-    /// An attempt to connect failed, and the next one follows after the delay.
+    /// An attempt to connect failed; the next one follows after the delay.
     case connectFailed(reason: String, retryAfter: Duration)
-    /// A connection in use broke; a new one is made.
+    /// An open connection was lost; a new one is being opened.
     case connectionLost(reason: String)
-    /// A statement was cancelled at the server, for its caller had gone.
+    /// A cancel request was sent because the statement's caller stopped waiting.
     case statementCancelled(processID: Int32)
-    /// A segment was refused, for too many waited already.
+    /// A pipeline was rejected because the queue was full.
     case poolExhausted(queuedCount: Int)
 }

@@ -1,8 +1,9 @@
-/// What readers think of items: for each pair at most one weight above 0, by reader and by item.
+/// The readers' opinions of items, as a sparse matrix: at most one positive weight per reader and item.
 ///
-/// Readers and items are numbered from 0. Memory grows with the signals.
+/// Readers and items are numbered from 0. The matrix is stored twice, by reader and by item, in compressed
+/// rows: the entries of row i are at `starts[i]..<starts[i + 1]`. Memory grows with the number of signals.
 package struct Signals: Sendable {
-    /// One reader's opinion of one item.
+    /// A reader's opinion of an item.
     package struct Signal: Sendable {
         package let reader: Int32
         package let item: Int32
@@ -15,21 +16,22 @@ package struct Signals: Sendable {
         }
     }
 
-    /// The other side of a signal: an item of a reader, or a reader of an item.
+    /// An item of a reader, or a reader of an item, with the weight of the signal.
     struct Entry {
         let id: Int32
         let weight: Float
     }
 
     package let itemCount: Int
-    /// What all readers of an item think of it, those beyond `max`, too.
+    /// The sum of the weights of all signals for each item, including those that exceed `max`.
     let totals: [Float]
     private let readerStarts: [Int]
-    private let ofReaders: [Entry]
+    private let readerEntries: [Entry]
     private let itemStarts: [Int]
-    private let ofItems: [Entry]
+    private let itemEntries: [Entry]
 
-    /// - Parameter signals: those that come first count, where a reader or an item has more than `max` of them.
+    /// - Parameter signals: The signals, most important first. For each reader and each item only the first
+    ///   `max` are used.
     package init(_ signals: [Signal], itemCount: Int, max: Int = 2000) {
         let readerCount = signals.reduce(0) { Swift.max($0, Int($1.reader) + 1) }
         var perReader = [Int](repeating: 0, count: readerCount)
@@ -48,23 +50,24 @@ package struct Signals: Sendable {
         }
         self.itemCount = itemCount
         self.totals = totals
-        (readerStarts, ofReaders) = Self.grouped(
+        (readerStarts, readerEntries) = Self.grouped(
             kept, perReader, by: { Int($0.reader) },
             entry: { Entry(id: $0.item, weight: $0.weight) })
-        (itemStarts, ofItems) = Self.grouped(
+        (itemStarts, itemEntries) = Self.grouped(
             kept, perItem, by: { Int($0.item) }, entry: { Entry(id: $0.reader, weight: $0.weight) })
     }
 
     func items(of reader: Int32) -> ArraySlice<Entry> {
-        ofReaders[readerStarts[Int(reader)]..<readerStarts[Int(reader) + 1]]
+        readerEntries[readerStarts[Int(reader)]..<readerStarts[Int(reader) + 1]]
     }
 
     func readers(of item: Int32) -> ArraySlice<Entry> {
-        ofItems[itemStarts[Int(item)]..<itemStarts[Int(item) + 1]]
+        itemEntries[itemStarts[Int(item)]..<itemStarts[Int(item) + 1]]
     }
 
     var readerCount: Int { readerStarts.count - 1 }
 
+    /// Sorts the signals by row with a counting sort, and returns the starts of the rows and their entries.
     private static func grouped(
         _ signals: [Signal], _ counts: [Int], by key: (Signal) -> Int, entry: (Signal) -> Entry
     ) -> ([Int], [Entry]) {

@@ -1,11 +1,22 @@
-/// Learns which items speak for which: a sparse linear model, like EASE and SLIM, one small problem for each item.
+/// Learns how much liking one item predicts liking another: a sparse linear model in the manner of EASE and
+/// SLIM, with one small regression per item.
 ///
-/// An item's candidates are the `candidatesMax` others that most of its readers share, by shrunk cosine. A
-/// ridge regression over them alone finds how much each speaks for it when the others are known too,
-/// which cosine cannot tell. What everybody likes tells little of one reader, so its links are weaker than the
-/// regression finds. Work and memory for an item are bounded whatever the catalogue is.
+/// For each target item:
+/// 1. The candidates are the `candidatesMax` items that share most of its readers, by shrunk cosine:
+///    `dot(a, b) / (|a| * |b| + shrinkage)`, where the vectors are the readers' weights.
+/// 2. A ridge regression over the candidates predicts the readers' weights of the target. With `X` as the
+///    matrix of the candidates' weights and `y` as those of the target, it solves
+///    `(X'X + ridge * I) w = X'y`. Unlike cosine, it does not count the same evidence several times when
+///    candidates resemble each other.
+/// 3. Each coefficient is multiplied by the candidate's rarity, because liking a very common item says little
+///    about a reader.
+///
+/// Work and memory per item are bounded, whatever the size of the catalogue.
+///
+/// **Example.** Most readers of a series' third volume liked volumes 1 and 2. By cosine both predict it equally
+/// well, and a reader of both would count twice. The regression divides the weight between the two.
 package struct SimilarItems {
-    /// How much liking an item speaks for another one.
+    /// A link: liking item `from` predicts liking item `to` with this weight, or disliking if it is negative.
     package struct Link: Sendable, Equatable {
         package let from: Int32
         package let to: Int32
@@ -13,30 +24,30 @@ package struct SimilarItems {
     }
 
     private static let candidatesMax = 100
-    /// Added to each norm, so that a few readers alone do not make two items alike.
+    /// Added to the product of the norms, so that items with few readers do not appear similar by chance.
     private static let shrinkage: Float = 10
     private static let ridge: Float = 150
-    /// Liked by this share of the readers, an item says 0.7 of what it would; by four times as many, less than half.
+    /// The share of readers at which an item's rarity is 0.7. At four times this share it is 0.45.
     private static let commonShare: Float = 0.05
 
     private let signals: Signals
-    // Scratch of all items; what is touched is cleared again.
+    // Scratch buffers with one element per item or reader; each use resets the elements it has changed.
     private var counts: [Float]
     private var norms: [Float]
-    private var place: [Int32]
+    private var candidateIndex: [Int32]
     private var isGathered: [Bool]
 
     package init(_ signals: Signals) {
         self.signals = signals
         counts = [Float](repeating: 0, count: signals.itemCount)
-        place = [Int32](repeating: -1, count: signals.itemCount)
+        candidateIndex = [Int32](repeating: -1, count: signals.itemCount)
         isGathered = [Bool](repeating: false, count: max(0, signals.readerCount))
         norms = (0..<signals.itemCount).map { item in
             signals.readers(of: Int32(item)).reduce(0) { $0 + $1.weight * $1.weight }
         }
     }
 
-    /// What speaks for an item, or against it where the weight is below 0; in no order.
+    /// Returns the links to an item, in no particular order. Negative weights speak against the item.
     package mutating func links(to item: Int32) -> [Link] {
         let candidates = candidates(of: item)
         let size = candidates.count
@@ -50,12 +61,13 @@ package struct SimilarItems {
         }
     }
 
-    /// Over the root of its readers, as cosine does it: from 1, for an item that few like, down.
+    /// Returns `sqrt(commonShare / (commonShare + share))`, which decreases from 1 with the share of readers.
     private func rarity(of item: Int32) -> Float {
         let share = signals.totals[Int(item)] / Float(signals.readerCount)
         return (Self.commonShare / (Self.commonShare + share)).squareRoot()
     }
 
+    /// Returns the most similar items by shrunk cosine, at most `candidatesMax`, most similar first.
     private mutating func candidates(of item: Int32) -> [Int32] {
         var touched: [Int32] = []
         for reader in signals.readers(of: item) {
@@ -70,46 +82,49 @@ package struct SimilarItems {
             return (item: other, score: counts[Int(other)] / (root + Self.shrinkage))
         }
         for other in touched { counts[Int(other)] = 0 }
-        // Equal scores in the order of their numbers: the same signals give the same links.
+        // Ties are broken by item number, so that equal signals give equal links.
         scored.sort { ($1.score, $0.item) < ($0.score, $1.item) }
         return scored.prefix(Self.candidatesMax).map(\.item)
     }
 
-    /// The weights that candidates share among themselves, row by row, and with the item.
+    /// Returns `X'X`, row by row, and `X'y` of the regression for an item.
     private mutating func normalEquations(_ candidates: [Int32], _ item: Int32) -> (
         [Float], [Float]
     ) {
         let size = candidates.count
         var gram = [Float](repeating: 0, count: size * size)
         var right = [Float](repeating: 0, count: size)
-        for (index, candidate) in candidates.enumerated() { place[Int(candidate)] = Int32(index) }
+        for (index, candidate) in candidates.enumerated() {
+            candidateIndex[Int(candidate)] = Int32(index)
+        }
         var gathered: [Int32] = []
-        var own: [(place: Int, weight: Float)] = []
+        var own: [(index: Int, weight: Float)] = []
         for candidate in candidates {
             for reader in signals.readers(of: candidate) where !isGathered[Int(reader.id)] {
                 isGathered[Int(reader.id)] = true
                 gathered.append(reader.id)
                 own.removeAll(keepingCapacity: true)
-                var opinion: Float = 0
+                var targetWeight: Float = 0
                 for entry in signals.items(of: reader.id) {
-                    if entry.id == item { opinion = entry.weight }
-                    let place = place[Int(entry.id)]
-                    if place >= 0 { own.append((Int(place), entry.weight)) }
+                    if entry.id == item { targetWeight = entry.weight }
+                    let index = candidateIndex[Int(entry.id)]
+                    if index >= 0 { own.append((Int(index), entry.weight)) }
                 }
                 for (row, weight) in own {
-                    right[row] += weight * opinion
+                    right[row] += weight * targetWeight
                     for (column, other) in own { gram[row * size + column] += weight * other }
                 }
             }
         }
         for reader in gathered { isGathered[Int(reader)] = false }
-        for candidate in candidates { place[Int(candidate)] = -1 }
+        for candidate in candidates { candidateIndex[Int(candidate)] = -1 }
         return (gram, right)
     }
 }
 
-/// Solves `matrix * x = right` for a symmetric matrix whose eigenvalues are above 0, by Cholesky's
-/// decomposition; both are overwritten, `right` with the solution.
+/// Solves `matrix * x = right` by Cholesky decomposition, for a symmetric positive definite matrix.
+///
+/// Both arguments are overwritten; `right` becomes the solution.
 func solve(_ matrix: inout [Float], _ right: inout [Float]) {
     let size = right.count
     matrix.withUnsafeMutableBufferPointer { m in

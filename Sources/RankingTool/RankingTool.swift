@@ -1,31 +1,32 @@
 import Glibc
 import Ranking
 
-/// The ranking as a filter, for measuring it offline with the product's own code (`scripts/ranking`).
+/// A command-line filter around the ranking code, for offline measurements (`scripts/ranking`).
 ///
-/// Reads lines, and answers each `query` with a line of items, the best first:
+/// It reads commands from standard input, one per line. `query` prints one line of item numbers, best first:
 ///
-///     item POPULARITY AUTHOR SERIES GENRE   the next item, counted from 0; popularity from 0 to 1; numbers, 0 is none
-///     signal READER ITEM WEIGHT
-///     query COUNT ITEM:VOICE...           what a reader has said, the newest last; these are not shown to them. Nothing
-///                                         said: the opening
-///     links                               answers every link learnt: FROM TO WEIGHT; then an empty line
+///     item POPULARITY AUTHOR SERIES GENRE   defines the next item, numbered from 0. POPULARITY is from 0 to 1;
+///                                           the others are integers, where 0 means none.
+///     signal READER ITEM WEIGHT             adds an opinion.
+///     query COUNT ITEM:WEIGHT...            ranks items for a reader with these opinions, newest last. Items with
+///                                           an opinion are left out. Without opinions, prints the cold-start deck.
+///     links                                 prints every learned link as FROM TO WEIGHT, then an empty line.
 @main
 enum RankingTool {
     static func main() {
         var items: [FeedItem] = []
         var signals: [Signals.Signal] = []
         var links: [[SimilarItems.Link]]?
-        func learnt() -> [[SimilarItems.Link]] {
+        func learnedLinks() -> [[SimilarItems.Link]] {
             if let links { return links }
             var similar = SimilarItems(Signals(signals, itemCount: items.count))
             var strongest = StrongestLinks(itemCount: items.count)
             for item in items.indices {
                 for link in similar.links(to: Int32(item)) { strongest.insert(link) }
             }
-            let learnt = items.indices.map { strongest.links(of: Int32($0)) }
-            links = learnt
-            return learnt
+            let learned = items.indices.map { strongest.links(of: Int32($0)) }
+            links = learned
+            return learned
         }
         while let line = readLine() {
             let words = line.split(separator: " ")
@@ -46,9 +47,9 @@ enum RankingTool {
                 signals.append(.init(reader: reader, item: item, weight: weight))
             case "query":
                 guard words.count > 1, let count = Int(words[1]) else { stop(line) }
-                put(answer(words[2...], count, items, learnt()) + "\n", STDOUT_FILENO)
+                put(ranking(words[2...], count, items, learnedLinks()) + "\n", STDOUT_FILENO)
             case "links":
-                for link in learnt().joined() {
+                for link in learnedLinks().joined() {
                     put("\(link.from) \(link.to) \(link.weight)\n", STDOUT_FILENO)
                 }
                 put("\n", STDOUT_FILENO)
@@ -57,30 +58,30 @@ enum RankingTool {
         }
     }
 
-    private static func answer(
-        _ said: ArraySlice<Substring>, _ count: Int, _ items: [FeedItem],
+    private static func ranking(
+        _ opinions: ArraySlice<Substring>, _ count: Int, _ items: [FeedItem],
         _ links: [[SimilarItems.Link]]
     ) -> String {
         var affinities: [Int32: Float] = [:]
         var own: Set<Int> = []
         var signalCount = 0
-        for word in said.reversed() {
+        for word in opinions.reversed() {
             let parts = word.split(separator: ":")
             guard parts.count == 2, let item = Int(parts[0]), items.indices.contains(item),
-                let voice = Float(parts[1])
+                let weight = Float(parts[1])
             else { stop(String(word)) }
             own.insert(item)
-            let loudness = FeedRanking.loudness(newer: signalCount)
-            if voice > 0 { signalCount += 1 }
+            let boost = FeedRanking.recencyBoost(newer: signalCount)
+            if weight > 0 { signalCount += 1 }
             for link in links[item] {
-                affinities[link.to, default: 0] += voice * loudness * link.weight
+                affinities[link.to, default: 0] += weight * boost * link.weight
             }
         }
         guard !own.isEmpty else {
             let popular = items.indices.filter { items[$0].genre != 0 }.sorted {
                 (items[$1].popularity, $0) < (items[$0].popularity, $1)
             }
-            return FeedRanking.opening(popular.map { items[$0] }, count: count).map {
+            return FeedRanking.coldStartDeck(popular.map { items[$0] }, count: count).map {
                 String(popular[$0])
             }.joined(separator: " ")
         }
@@ -95,11 +96,11 @@ enum RankingTool {
     }
 
     private static func stop(_ line: String) -> Never {
-        put("ranking-tool: this line is not understood: \(line.prefix(100))\n", STDERR_FILENO)
+        put("ranking-tool: invalid command: \(line.prefix(100))\n", STDERR_FILENO)
         exit(64)
     }
 
-    /// At once: whoever asks waits for it.
+    /// Writes without buffering, because the caller waits for each result.
     private static func put(_ text: String, _ descriptor: Int32) {
         var text = text
         text.withUTF8 { bytes in

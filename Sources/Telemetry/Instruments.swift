@@ -1,9 +1,9 @@
 import Synchronization
 
-/// What a metric is counted with; safe from any thread.
+/// The value of one metric with one set of labels; thread-safe.
 protocol Instrument: Sendable {
     static var kind: String { get }
-    /// Lines of the text format.
+    /// Returns the value's lines in Prometheus's text format.
     func text(_ name: String, _ labels: String) -> String
 }
 
@@ -17,7 +17,7 @@ package final class Counter: Instrument {
 
     package var count: Int { value.load(ordering: .relaxed) }
 
-    /// For what somebody else has counted since the start; only from `Metrics.beforeReading`.
+    /// Sets a count that is kept elsewhere. Call it only from `Metrics.beforeReading`.
     package func set(_ count: Int) { value.store(count, ordering: .relaxed) }
 
     func text(_ name: String, _ labels: String) -> String { line(name, labels, "\(count)") }
@@ -39,14 +39,14 @@ package final class Gauge: Instrument {
 
 package final class Histogram: Instrument {
     static let kind = "histogram"
-    /// Upper bounds in microseconds, with what they are called in seconds.
+    /// The buckets' upper bounds in microseconds, and the same in seconds as text.
     private static let bounds: [(microseconds: Int, seconds: String)] = [
         (500, "0.0005"), (1000, "0.001"), (2500, "0.0025"), (5000, "0.005"), (10_000, "0.01"),
         (25_000, "0.025"), (50_000, "0.05"), (100_000, "0.1"), (250_000, "0.25"), (500_000, "0.5"),
         (1_000_000, "1"), (2_500_000, "2.5"), (5_000_000, "5"), (10_000_000, "10"),
     ]
 
-    /// Each counts what is above the bound before it; the last what is above all.
+    /// Bucket i counts the values above bound i - 1 up to bound i. The last one counts those above all bounds.
     private let buckets: [Bucket]
     private let nanoseconds = Atomic(0)
 

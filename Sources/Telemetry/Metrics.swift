@@ -1,47 +1,48 @@
 import Synchronization
 
-/// Everything that one process counts, for `/metrics`. One for the process; instruments are made at start and kept.
+/// All metrics of a process, for `/metrics`. Create one per process, and create the instruments at startup.
 ///
-/// Why not swift-metrics: nothing here is a library, so its indirection through a factory would buy nothing, and an
-/// exporter would have to be written all the same. An increment is one atomic addition.
+/// swift-metrics is not used: its indirection through a factory serves libraries, and an exporter would be
+/// needed as well. Incrementing a counter here is one atomic addition.
 package final class Metrics: Sendable {
     private let families = Mutex<[String: Family]>([:])
     private let updates = Mutex<[@Sendable () async -> Void]>([])
 
     package init() {}
 
-    /// A number that only grows. Asked for again with the same labels it is the same counter.
+    /// Returns a counter, whose value only grows. The same name and labels return the same counter.
     ///
     /// - Parameters:
-    ///   - name: as Prometheus has it: `bookplate_covers_fetched_total`, the unit last but for `_total`.
-    ///   - help: a sentence.
-    ///   - labels: from closed sets: nothing that a stranger chooses.
+    ///   - name: The name by Prometheus's conventions, for example `bookplate_covers_fetched_total`.
+    ///   - help: A sentence that describes the metric.
+    ///   - labels: Names and values from fixed sets. Clients must not be able to influence them.
     package func counter(
         _ name: String, _ help: String, _ labels: KeyValuePairs<String, String> = [:]
     ) -> Counter {
         instrument(name, help, labels, make: Counter.init)
     }
 
-    /// A number that goes up and down.
+    /// Returns a gauge, whose value can go up and down.
     package func gauge(
         _ name: String, _ help: String, _ labels: KeyValuePairs<String, String> = [:]
     ) -> Gauge {
         instrument(name, help, labels, make: Gauge.init)
     }
 
-    /// How long something took, in buckets from half a millisecond to ten seconds; name it `…_duration_seconds`.
+    /// Returns a histogram of durations with buckets from half a millisecond to ten seconds. End its name with
+    /// `_duration_seconds`.
     package func histogram(
         _ name: String, _ help: String, _ labels: KeyValuePairs<String, String> = [:]
     ) -> Histogram {
         instrument(name, help, labels, make: Histogram.init)
     }
 
-    /// Runs before each reading, to set gauges that nobody keeps up to date.
+    /// Registers a function that runs before each reading, for gauges that are not updated otherwise.
     package func beforeReading(_ update: @escaping @Sendable () async -> Void) {
         updates.withLock { $0.append(update) }
     }
 
-    /// All of it in Prometheus' text format 0.0.4, families by name.
+    /// Returns all metrics in Prometheus's text format 0.0.4, sorted by name.
     ///
     /// Format: https://prometheus.io/docs/instrumenting/exposition_formats/
     package func text() async -> String {
@@ -58,8 +59,8 @@ package final class Metrics: Sendable {
         return families.withLock { families in
             var family = families[name] ?? Family(kind: Kind.kind, help: help)
             if let known = family.members[labels] as? Kind { return known }
-            // Two kinds under one name are a mistake of ours that a reader of /metrics would be misled by.
-            precondition(family.kind == Kind.kind, "\(name) is a \(family.kind) already")
+            // Two kinds under one name are a programming error that would corrupt the output.
+            precondition(family.kind == Kind.kind, "\(name) already exists as a \(family.kind)")
             let made = make()
             family.members[labels] = made
             families[name] = family
@@ -68,7 +69,7 @@ package final class Metrics: Sendable {
     }
 }
 
-/// The instruments of one name, by their labels.
+/// The instruments that share a name, by their labels.
 private struct Family {
     let kind: String
     let help: String

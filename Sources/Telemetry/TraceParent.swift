@@ -1,21 +1,21 @@
-/// Where this request stands in a trace that began elsewhere: the header `traceparent`.
+/// The position of a request in a distributed trace: the `traceparent` header.
 ///
-/// Only well-formed ones are taken: what is not is as if it were absent. Its trace id goes into each line of the log,
-/// and the header goes on to outside servers, with a new parent id that stands for this process's part.
+/// A malformed header is ignored. The trace ID is added to each log line of the request. Requests to external
+/// servers carry the header with a new parent ID, which identifies this process's span.
 ///
 /// Spec: https://www.w3.org/TR/trace-context/#traceparent-header
 package struct TraceParent: Sendable, Equatable {
-    /// 32 lower-case hexadecimal digits, not all zero.
+    /// The trace ID: 32 lower-case hexadecimal digits, not all zero.
     package let traceID: String
-    /// 16 digits, ours.
+    /// The ID of this process's span: 16 lower-case hexadecimal digits.
     package let parentID: String
-    /// Two digits: whether the caller records.
+    /// Two hexadecimal digits; the lowest bit means that the caller records the trace.
     package let flags: String
 
-    /// That of the request that the current task answers.
+    /// The trace of the request that the current task handles.
     @TaskLocal package static var current: TraceParent?
 
-    /// - Parameter header: as it was received.
+    /// Parses a received header and generates a new parent ID; nil if it is malformed.
     package init?(_ header: String) {
         let parts = header.split(separator: "-", omittingEmptySubsequences: false)
         func isHex(_ part: Substring, _ count: Int) -> Bool {
@@ -23,7 +23,7 @@ package struct TraceParent: Sendable, Equatable {
                 && part.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
         }
         func isZero(_ part: Substring) -> Bool { part.utf8.allSatisfy { $0 == 0x30 } }
-        // A later version may have more parts; ours has four.
+        // Version 00 has exactly four parts; later versions may have more.
         guard parts.count >= 4, isHex(parts[0], 2), parts[0] != "ff",
             parts[0] != "00" || parts.count == 4,
             isHex(parts[1], 32), !isZero(parts[1]), isHex(parts[2], 16), !isZero(parts[2]),
@@ -35,6 +35,6 @@ package struct TraceParent: Sendable, Equatable {
         parentID = String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
-    /// The header's value for what this request asks of others.
+    /// The header's value for requests to other servers.
     package var header: String { "00-\(traceID)-\(parentID)-\(flags)" }
 }

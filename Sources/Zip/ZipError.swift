@@ -1,10 +1,10 @@
 import CArchive
 
-/// Why an archive cannot be written or read.
+/// An error of reading or writing an archive.
 package enum ZipError: Error, Equatable, Sendable {
-    /// libarchive's word on it.
+    /// An error of libarchive, with its message.
     case failed(String)
-    /// A file of it is larger than the reader allows, or there are too many.
+    /// A file is larger than the reader allows, or there are too many files.
     case tooLarge
 
     init(_ archive: OpaquePointer?) {

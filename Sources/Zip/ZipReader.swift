@@ -1,33 +1,34 @@
 import CArchive
 
-/// Reads a zip archive that is in memory, and no other kind.
+/// Reads zip archives, and no other formats, from memory.
 package enum ZipReader {
-    /// What a stranger's archive may make the reader do.
+    /// The limits for untrusted archives.
     package struct Limits: Sendable {
         package var filesMax = 100_000
-        /// Of all files that are taken, unpacked.
+        /// The maximum total size of the extracted files, in bytes.
         package var bytesMax = 256 << 20
 
         package init() {}
     }
 
-    /// Whether the bytes begin as a zip archive does.
+    /// Returns whether the bytes start with the signature of a zip archive.
     package static func isZip(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.starts(with: [0x50, 0x4B, 0x03, 0x04])
     }
 
-    /// Gives the content of each file that is wanted, in the archive's order.
+    /// Extracts the selected files in the order of the archive.
     ///
     /// - Parameters:
-    ///   - bytesMax: told the name of a file, the most bytes it may have; nil to pass over it.
-    ///   - take: the name and the content.
+    ///   - bytesMax: Returns the maximum size of the file with this name, or nil to skip it.
+    ///   - take: Called with the name and the contents of each selected file.
+    /// - Throws: `.tooLarge` if a limit is exceeded; `.failed` if the archive is malformed.
     package static func read(
         _ bytes: [UInt8], limits: Limits = Limits(), bytesMax: (String) -> Int?,
         _ take: (String, [UInt8]) -> Void
     ) throws(ZipError) {
         guard let archive = archive_read_new() else { throw .failed("out of memory") }
         defer { archive_read_free(archive) }
-        // The archive is read where it lies, so the bytes stay for as long.
+        // libarchive reads directly from the buffer, which must therefore stay valid.
         let result = bytes.withUnsafeBytes { buffer in
             Result { () throws(ZipError) in
                 guard archive_read_support_format_zip(archive) == ARCHIVE_OK,
@@ -55,14 +56,15 @@ package enum ZipReader {
             guard fileCount <= limits.filesMax else { throw .tooLarge }
             guard let path = archive_entry_pathname(entry) else { continue }
             let name = String(cString: path)
-            guard let most = bytesMax(name) else { continue }
-            let content = try content(archive, bytesMax: min(most, limits.bytesMax - total))
+            guard let fileBytesMax = bytesMax(name) else { continue }
+            let content = try content(
+                archive, bytesMax: min(fileBytesMax, limits.bytesMax - total))
             total += content.count
             take(name, content)
         }
     }
 
-    /// The current file's content; its announced size is not believed.
+    /// Returns the contents of the current file. The announced size is not trusted.
     private static func content(
         _ archive: OpaquePointer, bytesMax: Int
     ) throws(ZipError) -> [UInt8] {

@@ -1,17 +1,19 @@
 import CArchive
 
-/// Writes a zip archive to a descriptor, file after file, without ever going back: it may be a pipe.
+/// Writes a zip archive to a file descriptor sequentially, which may be a pipe.
 ///
-/// Belongs to one task at a time.
+/// Not thread-safe: use it from one task at a time.
 package final class ZipWriter {
     private let archive: OpaquePointer?
     private var isOpen = true
-    /// The files' time, seconds of Unix time.
+    /// The modification time of all files, in seconds since the Unix epoch.
     private let time: Int
 
+    /// Starts an archive.
+    ///
     /// - Parameters:
-    ///   - descriptor: stays open.
-    ///   - time: the files' time, seconds of Unix time.
+    ///   - descriptor: The output, which is not closed.
+    ///   - time: The modification time of all files, in seconds since the Unix epoch.
     package init(descriptor: Int32, time: Int64) throws(ZipError) {
         archive = archive_write_new()
         self.time = Int(time)
@@ -25,12 +27,12 @@ package final class ZipWriter {
 
     deinit { archive_write_free(archive) }
 
-    /// Begins a file; what is written next is its content.
+    /// Starts a file. The following calls of `write` append its contents.
     ///
     /// - Parameters:
-    ///   - name: ASCII, with `/` between folders.
-    ///   - byteCount: nil where it is not known before.
-    ///   - isCompressed: pictures are so already.
+    ///   - name: The path in ASCII, with `/` between folders.
+    ///   - byteCount: The size of the contents; nil if it is not known yet.
+    ///   - compresses: Whether to compress the contents; false for images, which are compressed already.
     package func begin(
         _ name: String, byteCount: Int? = nil, compresses: Bool = true
     ) throws(ZipError) {
@@ -55,7 +57,7 @@ package final class ZipWriter {
         }
     }
 
-    /// Ends the archive; without it there is none.
+    /// Writes the archive's directory. Without it the archive is incomplete.
     package func finish() throws(ZipError) {
         try check(archive_write_close(archive))
     }

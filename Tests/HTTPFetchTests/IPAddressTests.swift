@@ -35,7 +35,7 @@ import Testing
         "", "localhost", "1.2.3", "1.2.3.4.5", "256.1.1.1", "0x7f.0.0.1", "017700000001",
         "2130706433", "01.2.3.4", "fe80::1%eth0", "1:2:3", ":::", "[::1", "1.2.3.4 ",
     ])
-    func refusesOtherText(text: String) {
+    func rejectsOtherText(text: String) {
         #expect(IPAddress(text) == nil)
     }
 
@@ -60,20 +60,20 @@ import Testing
     @Test(arguments: [
         "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0.0/8/8", "::/129", "/8", "10.0.0.0/+8",
     ])
-    func refusesNetwork(text: String) {
+    func rejectsInvalidNetworks(text: String) {
         #expect(IPNetwork(text) == nil)
     }
 }
 
 @Suite struct FetchPolicyTests {
     @Test(arguments: [
-        // public addresses on the web's ports only
+        // Public addresses are permitted on ports 80 and 443 only.
         ("", "8.8.8.8", UInt16(443), "example.com", true), ("", "8.8.8.8", 80, "example.com", true),
         ("", "8.8.8.8", 22, "example.com", false), ("", "8.8.8.8", 6379, "example.com", false),
-        // a name that now leads inside
+        // A host name that resolves to a private address.
         ("", "127.0.0.1", 80, "example.com", false),
         ("", "169.254.169.254", 80, "example.com", false),
-        // the allow-list, by host and by network, on any port
+        // The allow-list permits hosts and networks on any port.
         ("localhost", "127.0.0.1", 8080, "localhost", true),
         ("LOCALHOST", "127.0.0.1", 8080, "localhost", true),
         ("localhost", "127.0.0.1", 8080, "localhost.example.com", false),
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: ["10.0.0.0/64", "1.2.3", "a b", "http://x", "x:80", "*.example.com", "12"])
-    func refusesEntry(text: String) {
+    func rejectsInvalidEntries(text: String) {
         #expect(throws: FetchAllowList.InvalidEntry(text: text)) {
             try FetchAllowList(parsing: "localhost, \(text)")
         }

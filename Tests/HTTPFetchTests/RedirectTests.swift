@@ -20,7 +20,7 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
         ("/end", "/end"), ("end", "/a/end"), ("../end?x=1#y", "/end?x=1"), ("//HOST/end", "/end"),
         ("http://HOST/end", "/end"), ("/with space", "/with%20space"), ("?q", "/a/start?q"),
     ])
-    func followsEveryFormOfLocation(location: String, expected: String) async throws {
+    func followsEveryFormOfLocationHeader(location: String, expected: String) async throws {
         let server = try LoopbackServer { request in
             guard request.target == "/a/start" else { return [.answer(200, "end")] }
             let host = request.headers["host"] ?? ""
@@ -32,7 +32,7 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
         #expect(response.url == server.url(expected))
     }
 
-    @Test func endsAfterFive() async throws {
+    @Test func failsAfterTooManyRedirects() async throws {
         let server = try LoopbackServer { request in
             let number = Int(request.target.dropFirst()) ?? 0
             return number == 5
@@ -43,7 +43,7 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
         #expect(await error(fetcher, FetchRequest(url: server.url("/-1"))) == .tooManyRedirects)
     }
 
-    @Test func handsTheAnswerBackWhenNoneAreFollowed() async throws {
+    @Test func returnsTheRedirectIfNoneMayBeFollowed() async throws {
         let server = try LoopbackServer { _ in [.answer(302, headers: ["Location: /b"])] }
         let response = try await fetcher().fetch(FetchRequest(url: server.url(), redirectsMax: 0))
         #expect(response.status == 302)
@@ -55,7 +55,7 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
         let outside = try LoopbackServer { _ in
             [.answer(302, headers: ["Location: \(inside.url())"])]
         }
-        // Only the first server's name is allowed.
+        // Only the name of the first server is permitted.
         let found = await error(
             try fetcher(allow: "localhost"),
             FetchRequest(url: "http://localhost:\(outside.port)/"))
@@ -68,7 +68,7 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
         "file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1:6379/_x", "dict://127.0.0.1/",
         "http://user:secret@127.0.0.1/", "javascript:alert(1)", "http://",
     ])
-    func refusesTargets(location: String) async throws {
+    func rejectsInvalidTargets(location: String) async throws {
         let server = try LoopbackServer { _ in [.answer(302, headers: ["Location: \(location)"])] }
         #expect(await error(try fetcher(), FetchRequest(url: server.url())) == .redirectRefused)
         #expect(server.requests.count == 1)
@@ -89,7 +89,7 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
         #expect(last.body == body)
     }
 
-    @Test func leavesCredentialsBehindAtAnotherOrigin() async throws {
+    @Test func sendsNoCredentialsToAnotherOrigin() async throws {
         let other = try LoopbackServer { _ in [.answer()] }
         let server = try LoopbackServer { request in
             request.target == "/"
@@ -112,7 +112,7 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
         #expect(headers["accept"] == "a/b")
     }
 
-    @Test func staysAtItsOriginWhereItIsToldTo() async throws {
+    @Test func staysAtTheOriginIfRequested() async throws {
         let other = try LoopbackServer { _ in [.answer()] }
         let server = try LoopbackServer { request in
             request.target == "/"

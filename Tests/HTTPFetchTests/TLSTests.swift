@@ -7,9 +7,9 @@ import Testing
 private let openssl = "/usr/bin/openssl"
 
 @Suite struct TLSTests {
-    /// A certificate that nobody signed, served by OpenSSL's own test server.
+    /// The certificate is self-signed and served by OpenSSL's test server.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: openssl)))
-    func refusesSelfSignedCertificate() async throws {
+    func rejectsSelfSignedCertificates() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -22,8 +22,7 @@ private let openssl = "/usr/bin/openssl"
         maker.waitUntilExit()
         #expect(maker.terminationStatus == 0)
 
-        let port = try LoopbackServer { _ in [] }.port  // free again
-        try await Task.sleep(for: .milliseconds(50))
+        let port = try ReservedPort().port  // released here, for the server
         let server = try run([
             "s_server", "-quiet", "-www", "-accept", "127.0.0.1:\(port)", "-key", key, "-cert",
             certificate,
@@ -39,7 +38,7 @@ private let openssl = "/usr/bin/openssl"
                 _ = try await fetcher.fetch(FetchRequest(url: "https://localhost:\(port)/"))
                 found = nil
             } catch { found = error }
-            if found != .connectionFailed { break }  // until the server listens
+            if found != .connectionFailed { break }  // the server accepts connections
             try await Task.sleep(for: .milliseconds(50))
         }
         #expect(found == .tlsFailed)

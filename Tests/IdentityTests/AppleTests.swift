@@ -29,13 +29,13 @@ private let now: UnixSeconds = 1_750_000_000
         return fields
     }
 
-    private func answering(_ status: Int, _ fixtureName: String) throws -> LoopbackServer {
+    private func responding(_ status: Int, _ fixtureName: String) throws -> LoopbackServer {
         let body = String(decoding: try fixture(fixtureName), as: UTF8.self)
         return try LoopbackServer { _ in [.answer(status, body)] }
     }
 
-    @Test func exchangesACode() async throws {
-        let server = try answering(200, "token-response-with-id-token.json")
+    @Test func exchangesAnAuthorizationCode() async throws {
+        let server = try responding(200, "token-response-with-id-token.json")
         let tokens = try await client(server).exchange(
             code: "c0de/+", clientID: "com.example.bookplate", now: now)
         #expect(tokens.refreshToken == "refresh_token")
@@ -51,7 +51,7 @@ private let now: UnixSeconds = 1_750_000_000
         #expect(sent["code"] == "c0de%2F%2B")
         #expect(sent["client_id"] == "com.example.bookplate")
 
-        // The client secret is an ES256 token of the team for this client, and short-lived.
+        // The client secret is a short-lived ES256 token that the team issued for this client.
         let secret = try CompactToken(sent["client_secret"] ?? "", algorithms: [.es256])
         #expect(secret.keyID == Array("KEY1234567".utf8))
         let pem = try #require(PublicKeyPEM.p256(x: forge.p256.x, y: forge.p256.y))
@@ -64,7 +64,7 @@ private let now: UnixSeconds = 1_750_000_000
         #expect(try claims.times(now: now).expiresAt == now + 300)
     }
 
-    @Test func revokes() async throws {
+    @Test func revokesAGrant() async throws {
         let server = try LoopbackServer { _ in [.answer(200)] }
         try await client(server).revoke(refreshToken: "r", clientID: "com.example.bookplate")
         let request = try #require(server.requests.first)
@@ -76,14 +76,16 @@ private let now: UnixSeconds = 1_750_000_000
     @Test(arguments: [
         (400, "token-error-invalid-grant.json", AppleError.refused(code: "invalid_grant"), false),
         (400, "revoke-error-invalid-client.json", .refused(code: "invalid_client"), false),
-        (200, "token-response-bearer.json", .malformedAnswer, false),
-        (200, "jwks-current.json", .malformedAnswer, false),
+        (200, "token-response-bearer.json", .malformedResponse, false),
+        (200, "jwks-current.json", .malformedResponse, false),
         (429, "jwks-current.json", .unavailable(status: 429), true),
         (503, "jwks-current.json", .unavailable(status: 503), true),
         (302, "jwks-current.json", .unavailable(status: 302), true),
     ])
-    func tellsWhyNot(status: Int, name: String, expected: AppleError, mayRetry: Bool) async throws {
-        let server = try answering(status, name)
+    func reportsErrorResponses(
+        status: Int, name: String, expected: AppleError, mayRetry: Bool
+    ) async throws {
+        let server = try responding(status, name)
         let error = await #expect(throws: AppleError.self) {
             try await client(server).exchange(code: "c", clientID: "c", now: now)
         }
@@ -91,7 +93,7 @@ private let now: UnixSeconds = 1_750_000_000
         #expect(error?.mayRetry == mayRetry)
     }
 
-    @Test func tellsACutAnswer() async throws {
+    @Test func reportsATruncatedResponse() async throws {
         let server = try LoopbackServer { _ in
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")]
         }
@@ -100,8 +102,8 @@ private let now: UnixSeconds = 1_750_000_000
         }
     }
 
-    @Test(arguments: ["", "no PEM", String(decoding: forge.pair.privatePEM, as: UTF8.self)])
-    func tellsAnUnusableKey(pem: String) async throws {
+    @Test(arguments: ["", "not PEM", String(decoding: forge.pair.privatePEM, as: UTF8.self)])
+    func reportsAnUnusableKey(pem: String) async throws {
         let server = try LoopbackServer { _ in [.answer(200)] }
         await #expect(throws: AppleError.unusableKey) {
             try await client(server, pem: Array(pem.utf8)).revoke(refreshToken: "r", clientID: "c")
@@ -133,7 +135,7 @@ private let now: UnixSeconds = 1_750_000_000
         (#"{"type":"email-disabled","sub":"s"}"#, .emailDisabled(email: nil)),
         (#"{"type":"something-new","sub":"s"}"#, .unknown(type: "something-new")),
     ])
-    func readsEvents(events: String, expected: AppleNotification.Event) async throws {
+    func parsesEvents(events: String, expected: AppleNotification.Event) async throws {
         let quoted = "\"" + events.replacing("\"", with: "\\\"") + "\""
         for form in [quoted, events] {
             let found = try await notification([("events", form)])
@@ -154,7 +156,9 @@ private let now: UnixSeconds = 1_750_000_000
         ("iss", "\"x\"", .issuer("x")),
         ("exp", "1", .expired(secondsAgo: 1_749_999_999)),
     ])
-    func refuses(name: String, value: String?, expected: TokenError) async throws {
+    func rejectsMalformedNotifications(
+        name: String, value: String?, expected: TokenError
+    ) async throws {
         await #expect(throws: expected) { try await notification([(name, value)]) }
     }
 
@@ -164,13 +168,13 @@ private let now: UnixSeconds = 1_750_000_000
         ("payload=a", nil), (#"{"payload":"a","payload":"b"}"#, nil),
         (#"{"payload":"\#(String(repeating: "a", count: 40_000))"}"#, nil),
     ])
-    func readsBody(body: String, expected: String?) {
+    func parsesTheBody(body: String, expected: String?) {
         #expect(AppleNotification.payload(ofBody: Array(body.utf8)) == expected)
     }
 }
 
 @Suite struct DevelopmentIssuerTests {
-    @Test func itsTokensPassAVerifierOfItsOwnOnly() async throws {
+    @Test func onlyItsOwnVerifierAcceptsItsTokens() async throws {
         let issuer = DevelopmentIssuer()
         let token = try #require(
             issuer.identityToken(
@@ -197,7 +201,7 @@ private let now: UnixSeconds = 1_750_000_000
         }
     }
 
-    @Test func itsNotificationsVerify() async throws {
+    @Test func itsNotificationsAreValid() async throws {
         let issuer = DevelopmentIssuer()
         let payload = try #require(
             issuer.notification(

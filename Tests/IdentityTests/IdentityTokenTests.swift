@@ -48,7 +48,7 @@ private func verified(
         (1_559_709_300, "nonce", "jp.yauth.signin.service2", .nonceMissing),
         (1_559_709_300, nil, "com.example.other", .audience("jp.yauth.signin.service2")),
     ])
-    func identityTokenIsRefused(
+    func rejectsTheIdentityToken(
         now: Int64, nonce: String?, audience: String, expected: TokenError
     ) async throws {
         let result = try await verified(
@@ -56,7 +56,7 @@ private func verified(
         #expect(result == .failure(expected))
     }
 
-    @Test func aLaterKeySetDoesNotKnowIt() async throws {
+    @Test func rejectsATokenWhoseKeyWasRotatedOut() async throws {
         let verifier = IdentityTokenVerifier(
             issuers: IdentityTokenVerifier.appleIssuers, audiences: ["jp.yauth.signin.service2"],
             keys: KeySetCache(fixed: try KeySet(jwks: fixture("jwks-current.json"))))
@@ -65,7 +65,7 @@ private func verified(
         #expect(result == .failure(.unknownKey(id: "AIDOPK1")))
     }
 
-    @Test func everyFlippedBitOfTheSignedPartsIsSeen() async throws {
+    @Test func detectsFlippedBits() async throws {
         let good = Array(try token("id-token-real.jwt").utf8)
         let verifier = try verifier("jp.yauth.signin.service2")
         for index in stride(from: 0, to: good.count, by: 7) {
@@ -87,12 +87,12 @@ private func verified(
         #expect(found.id == "S25cB0PbHs6y97gYYmgydQ")
         #expect(found.eventMilliseconds == 1_657_617_063_012)
         #expect(found.audience == "jp.yauth.signin.app")
-        // Signed by the same keys, but no identity token.
+        // It is signed with the same keys, but is not an identity token.
         let result = try await verified(payload, now: 1_657_617_100, by: verifier)
         #expect(result == .failure(.wrongKind))
     }
 
-    @Test func identityTokenIsNoNotification() async throws {
+    @Test func identityTokenIsNotANotification() async throws {
         await #expect(throws: TokenError.wrongKind) {
             try await verifier("jp.yauth.signin.service2").verifyNotification(
                 token("id-token-real.jwt"), now: 1_559_709_300)
@@ -101,7 +101,7 @@ private func verified(
 }
 
 @Suite struct IdentityClaimsTests {
-    @Test func goodTokensVerify() async throws {
+    @Test func validTokensVerify() async throws {
         let subject = try await verified(forge.rs256(forge.claims())).get().subject
         #expect(subject == "001.ab")
         let ec = try #require(
@@ -112,7 +112,7 @@ private func verified(
                     ("exp", .integer(TokenForge.now + 5)),
                 ], keyID: "ec", algorithm: .es256, material: forge.p256.privatePEM))
         #expect(try await verified(ec).get().subject == "s")
-        // The same token where ES256 is not configured.
+        // The same token is rejected if ES256 is not configured.
         let narrow = try forge.verifier(algorithms: [.rs256])
         #expect(try await verified(ec, by: narrow) == .failure(.algorithm("ES256")))
     }
@@ -127,7 +127,7 @@ private func verified(
         #expect(try await verified(token).get().audience == expected)
     }
 
-    /// A NUL is `.badSignature`: libjwt's reader of JSON refuses it.
+    /// A NUL character causes `.badSignature`, because libjwt's JSON parser rejects it.
     @Test(arguments: [
         ("aud", nil as String?, TokenError.claim("aud")), ("aud", "null", .claim("aud")),
         ("aud", "[]", .claim("aud")), ("aud", "{}", .claim("aud")), ("aud", "1", .claim("aud")),
@@ -161,14 +161,14 @@ private func verified(
         ("nonce", "1", .claim("nonce")), ("nonce", "null", .claim("nonce")),
         ("events", "\"{}\"", .wrongKind),
     ])
-    func refusesClaim(name: String, value: String?, expected: TokenError) async throws {
+    func rejectsInvalidClaims(name: String, value: String?, expected: TokenError) async throws {
         let token = forge.rs256(forge.claims([(name, value)]))
         #expect(try await verified(token) == .failure(expected))
     }
 
-    /// libjwt's own reader refuses these as no JSON it can hold, before or with the signature.
+    /// libjwt's own parser rejects some of these numbers, before or together with the signature.
     @Test(arguments: ["1e400", "-1e400", "1e19", "10000000000000000000", "1E+999999999"])
-    func refusesNumbersNoClockHas(value: String) async throws {
+    func rejectsTimesOutOfRange(value: String) async throws {
         for name in ["exp", "iat", "nbf"] {
             let result = try await verified(forge.rs256(forge.claims([(name, value)])))
             let error = #expect(throws: TokenError.self) { try result.get() }
@@ -182,7 +182,7 @@ private func verified(
         ("iat", "0"), ("nbf", "1750000060"),
     ])
     func allowsForClockSkewAndFractions(name: String, value: String) async throws {
-        // 1749999940.5 counts as ...940 and is refused; the others pass.
+        // 1749999940.5 is rounded down to 1749999940 and therefore expired; the others are accepted.
         let result = try await verified(forge.rs256(forge.claims([(name, value)])))
         if value == "1749999940.5" {
             #expect(result == .failure(.expired(secondsAgo: 60)))
@@ -191,7 +191,7 @@ private func verified(
         }
     }
 
-    @Test func refusesOldTokensWhereAnAgeIsSet() async throws {
+    @Test func rejectsTokensAboveTheMaximumAge() async throws {
         var verifier = try forge.verifier()
         verifier.ageSecondsMax = 300
         let token = forge.rs256(forge.claims([("iat", "\(TokenForge.now - 361)")]))
@@ -202,7 +202,7 @@ private func verified(
         ("true", true), ("\"true\"", true), ("false", false), ("\"false\"", false), ("1", false),
         ("\"TRUE\"", false), ("null", false), ("\"\"", false),
     ])
-    func readsFlagsAsBoolOrString(value: String, expected: Bool) async throws {
+    func parsesFlagsAsBooleansOrStrings(value: String, expected: Bool) async throws {
         let token = forge.rs256(
             forge.claims([
                 ("email", "\"a@b.example\""), ("email_verified", value),
@@ -215,20 +215,20 @@ private func verified(
     }
 
     @Test(arguments: ["1", "\"a\\u0001b\"", "\"\"", "[\"a@b\"]"])
-    func ignoresUnusableEmail(value: String) async throws {
+    func ignoresInvalidEmails(value: String) async throws {
         let token = forge.rs256(forge.claims([("email", value), ("email_verified", "true")]))
         let claims = try await verified(token).get()
         #expect(claims.email == nil)
         #expect(!claims.emailVerified)
     }
 
-    @Test func keepsLookAlikeSubjectsApart() async throws {
+    @Test func distinguishesCanonicallyEquivalentSubjects() async throws {
         let one = try await verified(forge.rs256(forge.claims([("sub", "\"\\u00e9\"")]))).get()
         let two = try await verified(forge.rs256(forge.claims([("sub", "\"e\\u0301\"")]))).get()
         #expect(Array(one.subject.utf8) != Array(two.subject.utf8))
     }
 
-    @Test func tellsWhatATokenClaims() {
+    @Test func returnsUnverifiedClaimsOfAToken() {
         let token = forge.rs256(forge.claims([("aud", #"["a","b"]"#)]))
         let claimed = IdentityTokenVerifier.claimed(by: token)
         #expect(claimed.issuer == TokenForge.issuer)
@@ -258,7 +258,7 @@ private let hashOfRaw = lowercaseHex(sha256("raw".utf8))
         }
     }
 
-    @Test func acceptsPlainNonceOnlyWhereConfigured() async throws {
+    @Test func acceptsPlainNonceOnlyIfConfigured() async throws {
         var verifier = try forge.verifier()
         verifier.acceptsPlainNonce = true
         let token = forge.rs256(forge.claims([("nonce", "\"raw\"")]))
@@ -270,7 +270,9 @@ private let hashOfRaw = lowercaseHex(sha256("raw".utf8))
         ("false" as String?, nil as TokenError?), ("true", .nonceMissing), (nil, .nonceMissing),
         ("\"false\"", .nonceMissing),
     ])
-    func missesNonceOnlyWhereNoneCanBe(supported: String?, expected: TokenError?) async throws {
+    func acceptsAMissingNonceOnlyIfUnsupported(
+        supported: String?, expected: TokenError?
+    ) async throws {
         let token = forge.rs256(forge.claims([("nonce_supported", supported)]))
         let result = try await verified(token, nonce: "raw")
         if let expected {

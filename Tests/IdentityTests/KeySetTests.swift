@@ -1,3 +1,4 @@
+import Glibc
 import HTTPFetch
 import LoopbackHTTP
 import Synchronization
@@ -11,7 +12,7 @@ private let x = Base64URL.encode(forge.p256.x)
 private let y = Base64URL.encode(forge.p256.y)
 
 @Suite struct KeySetTests {
-    @Test func readsApplesKeys() throws {
+    @Test func parsesApplesKeys() throws {
         let keys = try KeySet(jwks: fixture("jwks-current.json"))
         #expect(
             keys.keys.map { String(decoding: $0.id, as: UTF8.self) } == [
@@ -30,7 +31,7 @@ private let y = Base64URL.encode(forge.p256.y)
             #"{"kty":"RSA","kid":"a","n":"\#(Base64URL.encode([0, 0] + forge.pair.modulus))","e":"AAEAAQ"}"#,
             #"{"kty":"EC","kid":"a","crv":"P-256","x":"\#(x)","y":"\#(y)"}"#,
         ])
-    func takesKey(jwk: String) throws {
+    func acceptsKeys(jwk: String) throws {
         #expect(try KeySet(jwks: Array("{\"keys\":[\(jwk)]}".utf8)).keys.count == 1)
     }
 
@@ -61,16 +62,16 @@ private let y = Base64URL.encode(forge.p256.y)
             #"{"kty":"EC","kid":"a","crv":"P-256","x":"AA","y":"\#(y)"}"#,
             #"{"kty":"EC","kid":"a","crv":"P-256","x":"\#(y)","y":"\#(x)"}"#, "null", "1", "[]",
         ])
-    func leavesKeyOut(jwk: String) throws {
+    func skipsUnusableKeys(jwk: String) throws {
         #expect(throws: KeySetError.noUsableKey) {
             try KeySet(jwks: Array("{\"keys\":[\(jwk)]}".utf8))
         }
-        // A good one beside it is kept.
+        // A valid key in the same set is kept.
         let good = #"{"kty":"EC","kid":"good","crv":"P-256","x":"\#(x)","y":"\#(y)"}"#
         #expect(try KeySet(jwks: Array("{\"keys\":[\(jwk),\(good)]}".utf8)).keys.count == 1)
     }
 
-    @Test func aKeyIDThatStandsTwiceIsVoid() throws {
+    @Test func skipsKeysWithADuplicateID() throws {
         let rsa = #"{"kty":"RSA","kid":"a","n":"\#(n)","e":"AQAB"}"#
         let ec = #"{"kty":"EC","kid":"a","crv":"P-256","x":"\#(x)","y":"\#(y)"}"#
         let other = rsa.replacing("\"a\"", with: "\"b\"")
@@ -82,11 +83,11 @@ private let y = Base64URL.encode(forge.p256.y)
         "", "{}", "[]", "null", "<html>", "{\"keys\":{}}", "{\"keys\":[}",
         "{\"keys\":[],\"keys\":[]}",
     ])
-    func refusesDocument(text: String) {
+    func rejectsMalformedDocuments(text: String) {
         #expect(throws: KeySetError.malformed) { try KeySet(jwks: Array(text.utf8)) }
     }
 
-    @Test func refusesTooLongDocument() {
+    @Test func rejectsTooLongDocuments() {
         let text = forge.jwks + String(repeating: " ", count: 64 << 10)
         #expect(throws: KeySetError.tooLong) { try KeySet(jwks: Array(text.utf8)) }
     }
@@ -95,7 +96,7 @@ private let y = Base64URL.encode(forge.p256.y)
 @Suite struct KeySetStateTests {
     private let keys = try? forge.keySet
     private let known = Array("rsa".utf8)
-    private let strange = Array("new".utf8)
+    private let unknown = Array("new".utf8)
 
     private func find(
         _ state: KeySetState, _ id: [UInt8], _ now: UnixSeconds, fetching: Bool = false,
@@ -126,7 +127,7 @@ private let y = Base64URL.encode(forge.p256.y)
         #expect(find(state, known, 1000, fetching: true) == "fetch")
         state.fetchFailed()
         #expect(find(state, known, 1000, afterFetch: true) == "unavailable")
-        // A failed fetch counts against the next one.
+        // A failed fetch also delays the next one.
         #expect(find(state, known, 1029) == "unavailable")
         #expect(find(state, known, 1030) == "fetch")
     }
@@ -136,7 +137,7 @@ private let y = Base64URL.encode(forge.p256.y)
         (7200, "fetch"),
         (3600 + 86_399, "fetch"), (3600 + 86_400, "fetch"),
     ])
-    func agesWithoutAMaxAge(age: Int64, expected: String) throws {
+    func behaviorDependsOnTheAgeOfTheKeys(age: Int64, expected: String) throws {
         #expect(find(try loaded(at: 1000), known, 1000 + age) == expected)
     }
 
@@ -146,27 +147,27 @@ private let y = Base64URL.encode(forge.p256.y)
             (Int.max, 3600),
             (Int.min, 60),
         ] as [(Int?, Int64)])
-    func honoursMaxAgeWithinReason(maxAge: Int?, timeToLive: Int64) throws {
+    func clampsMaxAge(maxAge: Int?, timeToLive: Int64) throws {
         let state = try loaded(at: 1000, maxAge: maxAge)
         #expect(find(state, known, 1000 + timeToLive - 1) == "use")
         #expect(find(state, known, 1000 + timeToLive) == "use and fetch")
     }
 
-    @Test func strangeKeyIDsFetchOnceInHalfAMinute() throws {
+    @Test func unknownKeyIDsFetchAtMostEvery30Seconds() throws {
         var state = try loaded(at: 1000)
         var fetches = 0
         for second in Int64(1000)..<1090 {
-            for _ in 0..<10 where find(state, strange, second) == "fetch" {
+            for _ in 0..<10 where find(state, unknown, second) == "fetch" {
                 fetches += 1
                 state.fetchStarted(now: second)
                 state.fetched(try #require(keys), maxAge: nil, now: second)
             }
         }
         #expect(fetches == 2)
-        #expect(find(state, strange, 1090, afterFetch: true) == "unknown")
+        #expect(find(state, unknown, 1090, afterFetch: true) == "unknown")
     }
 
-    @Test func oldKeysServeADayThroughAnOutage() throws {
+    @Test func usesOldKeysForADayDuringAnOutage() throws {
         var state = try loaded(at: 0)
         for now in stride(from: Int64(3600), to: 3600 + 86_400, by: 600) {
             state.fetchStarted(now: now)
@@ -178,7 +179,7 @@ private let y = Base64URL.encode(forge.p256.y)
         #expect(find(state, known, 90_000, afterFetch: true) == "unavailable")
     }
 
-    @Test func theWrongAlgorithmIsAnUnknownKey() throws {
+    @Test func keyOfAnotherAlgorithmIsUnknown() throws {
         let state = try loaded(at: 1000)
         let action = state.find(
             id: known, algorithm: .es256, now: 1000, fetching: false, afterFetch: true)
@@ -202,7 +203,7 @@ private let y = Base64URL.encode(forge.p256.y)
         } catch { return error }
     }
 
-    @Test func fetchesOnceForManyAskers() async throws {
+    @Test func concurrentCallersShareOneFetch() async throws {
         let server = try LoopbackServer { _ in
             [.pause(milliseconds: 100), .answer(200, forge.jwks)]
         }
@@ -213,7 +214,7 @@ private let y = Base64URL.encode(forge.p256.y)
         }
         #expect(server.requests.count == 1)
         #expect(server.requests.first?.target == "/keys")
-        // 500 strange ids in 30 s, then 500 more.
+        // 500 unknown IDs within 30 s, then 500 more.
         for index in 0..<1000 {
             let found = await error(cache, "k\(index)", now: 1000 + (index < 500 ? 0 : 30))
             #expect(found == .unknownKey(id: "k\(index)"))
@@ -229,7 +230,7 @@ private let y = Base64URL.encode(forge.p256.y)
         [.send("HTTP/1.1 200 OK\r\n\r\n"), .flood(" ", bytes: 70 << 10)],
         [.send("nonsense\r\n\r\n")],
     ])
-    func keepsGoodKeysWhateverTheIssuerAnswers(steps: [Step]) async throws {
+    func keepsTheKeysWhenAFetchFails(steps: [Step]) async throws {
         let isBroken = Mutex(false)
         let failures = Mutex<[KeySetError]>([])
         let server = try LoopbackServer { _ in
@@ -241,20 +242,20 @@ private let y = Base64URL.encode(forge.p256.y)
         }
         #expect(await error(cache, now: 0) == nil)
         isBroken.withLock { $0 = true }
-        // An unknown id makes it ask; the answer does not replace the good set.
+        // The unknown ID causes a fetch, whose response does not replace the valid set.
         #expect(await error(cache, "new", now: 40) == .unknownKey(id: "new"))
         #expect(await error(cache, now: 40) == nil)
-        // Long after their time the keys still serve.
+        // The keys are used long after their time to live.
         #expect(await error(cache, now: 80_000) == nil)
         #expect(await error(cache, now: 80_000) == nil)
         #expect(failures.withLock { $0.count } >= 1)
         #expect(await error(cache, now: 100_000) == .keysUnavailable)
-        // And when it is well again, so are we.
+        // The cache recovers together with the issuer.
         isBroken.withLock { $0 = false }
         #expect(await error(cache, now: 100_040) == nil)
     }
 
-    @Test func seesARotation() async throws {
+    @Test func detectsAKeyRotation() async throws {
         let rotated = Mutex(false)
         let server = try LoopbackServer { _ in
             [
@@ -268,11 +269,11 @@ private let y = Base64URL.encode(forge.p256.y)
         #expect(await error(cache, now: 1000) == nil)
         rotated.withLock { $0 = true }
         #expect(await error(cache, "next", now: 1030) == nil)
-        // The withdrawn key is gone with the same fetch.
+        // The same fetch removed the withdrawn key.
         #expect(await error(cache, now: 1031) == .unknownKey(id: "rsa"))
     }
 
-    @Test func wantsTLSOutsideDevelopment() async throws {
+    @Test func requiresHTTPSByDefault() async throws {
         let server = try LoopbackServer { _ in [.answer(200, forge.jwks)] }
         let cache = KeySetCache(url: server.url(), fetcher: fetcher)
         #expect(await error(cache, now: 1000) == .keysUnavailable)
@@ -280,14 +281,17 @@ private let y = Base64URL.encode(forge.p256.y)
         #expect(server.requests.isEmpty)
     }
 
-    @Test func anAskerWhoGivesUpSpoilsNothing() async throws {
+    @Test(.timeLimit(.minutes(1))) func cancelledCallerDoesNotCancelTheFetch() async throws {
+        let mayRespond = Mutex(false)
         let server = try LoopbackServer { _ in
-            [.pause(milliseconds: 200), .answer(200, forge.jwks)]
+            while !mayRespond.withLock({ $0 }) { usleep(1000) }
+            return [.answer(200, forge.jwks)]
         }
         let cache = KeySetCache(url: server.url(), fetcher: fetcher, allowsPlainHTTP: true)
         let first = Task { await error(cache, now: 1000) }
-        try await Task.sleep(for: .milliseconds(50))
+        while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         first.cancel()
+        mayRespond.withLock { $0 = true }
         #expect(await error(cache, now: 1000) == nil)
         #expect(server.requests.count == 1)
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import Identity
 
 @Suite struct PrimitiveTests {
-    @Test func hashesKnownAnswers() {
+    @Test func computesKnownHashes() {
         // FIPS 180-2, B.1; RFC 4231, case 2.
         #expect(
             lowercaseHex(sha256("abc".utf8))
@@ -21,7 +21,7 @@ import Testing
         arguments: [
             ([], []), ([1], [1]), ([1, 2], [1]), ([1], [2]), ([], [0]),
         ] as [([UInt8], [UInt8])])
-    func comparesBytes(a: [UInt8], b: [UInt8]) {
+    func comparesBytesForEquality(a: [UInt8], b: [UInt8]) {
         #expect(constantTimeEqual(a, b) == (a == b))
     }
 
@@ -30,14 +30,14 @@ import Testing
         ("fooba", "Zm9vYmE"),
         ("foobar", "Zm9vYmFy"), ("\u{3FF}\u{3FE}?", "z7_Pvj8"),
     ])
-    func base64URLBothWays(plain: String, encoded: String) {
+    func encodesAndDecodesBase64URL(plain: String, encoded: String) {
         #expect(Base64URL.encode(Array(plain.utf8)) == encoded)
         #expect(Base64URL.decode(encoded.utf8) == Array(plain.utf8))
     }
 
-    @Test func base64URLOfEveryLength() {
+    @Test func encodesBase64URLOfEveryLength() {
         for count in 0..<100 {
-            let bytes = randomBytes(count)
+            let bytes = Array((0..<4).flatMap { sha256("\(count) \($0)".utf8) }.prefix(count))
             let text = Base64URL.encode(bytes)
             #expect(Base64URL.decode(text.utf8) == bytes)
             let foundation = Data(bytes).base64EncodedString()
@@ -50,13 +50,14 @@ import Testing
         "A", "AAAAA", "Zg=", "Zg==", "Zh", "Zm9", "Z m8", "Zm8\n", "Zm+v", "Zm/v", "Zmé",
         "\u{0}AAA",
     ])
-    func refusesBase64URL(text: String) {
+    func rejectsInvalidBase64URL(text: String) {
         #expect(Base64URL.decode(text.utf8) == nil)
     }
 
-    @Test func uuidv7HasVersionTimeAndOrder() throws {
+    @Test func uuidv7HasVersionAndTimeAndIsAscending() throws {
         let before = UInt64(Date().timeIntervalSince1970 * 1000)
         let ids = (0..<10_000).map { _ in UUID.v7() }
+        let after = UInt64(Date().timeIntervalSince1970 * 1000)
         let texts = ids.map(\.uuidString)
         #expect(texts == texts.sorted())
         #expect(Set(texts).count == texts.count)
@@ -64,10 +65,11 @@ import Testing
         #expect(bytes[6] >> 4 == 7)
         #expect(bytes[8] >> 6 == 2)
         let time = bytes[..<6].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        #expect(time >= before && time < before + 10_000)
+        // The counter may advance the timestamp slightly beyond the current time.
+        #expect(time >= before && time <= after + 1000)
     }
 
-    @Test func uuidv7AscendsWhenTheClockStepsBackOrStands() {
+    @Test func uuidv7AscendsWhenTheClockStepsBackOrStops() {
         var clock = UUIDv7Clock()
         var last = ""
         for index in 0..<10_000 {
@@ -92,7 +94,7 @@ import Testing
             .array([.integer(1), .object([.init(name: Array("a".utf8), value: .array([]))])])
         ),
     ])
-    func readsJSON(text: String, expected: JSON) {
+    func parsesJSON(text: String, expected: JSON) {
         #expect(JSON.parse(Array(text.utf8)) == expected)
     }
 
@@ -107,11 +109,11 @@ import Testing
         String(repeating: "[", count: 1 << 20),
         String(repeating: "{\"a\":", count: 1 << 16),
     ])
-    func refusesJSON(text: String) {
+    func rejectsInvalidJSON(text: String) {
         #expect(JSON.parse(Array(text.utf8)) == nil)
     }
 
-    @Test func refusesJSONThatIsNotUTF8() {
+    @Test func rejectsJSONThatIsNotUTF8() {
         for bytes in [
             [0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22],
         ] as [[UInt8]] {

@@ -9,7 +9,7 @@ private let claims = AccessClaims(
     expiresAt: now + 900)
 
 @Suite struct AccessTokenTests {
-    @Test func carriesItsClaims() throws {
+    @Test func containsItsClaims() throws {
         let keys = SessionKeys.generate(now: now)
         let token = AccessToken.issue(claims, keys: keys)
         #expect(try AccessToken.verify(token, keys: keys, now: now + 899) == claims)
@@ -20,20 +20,20 @@ private let claims = AccessClaims(
         (Int64(900), TokenError.expired(secondsAgo: 0)), (901, .expired(secondsAgo: 1)),
         (-61, .issuedInFuture),
     ])
-    func hasItsTime(after: Int64, expected: TokenError) {
+    func expiresAndIsNotAcceptedEarly(after: Int64, expected: TokenError) {
         let keys = SessionKeys.generate(now: now)
         let token = AccessToken.issue(claims, keys: keys)
         #expect(throws: expected) { try AccessToken.verify(token, keys: keys, now: now + after) }
     }
 
-    @Test func anotherInstallationsTokenIsRefused() {
+    @Test func rejectsTokensOfOtherInstallations() {
         let token = AccessToken.issue(claims, keys: .generate())
         #expect(throws: TokenError.self) {
             try AccessToken.verify(token, keys: .generate(), now: now)
         }
     }
 
-    @Test func everyFlippedBitIsSeen() {
+    @Test func detectsFlippedBits() {
         let keys = SessionKeys.generate(now: now)
         let good = Array(AccessToken.issue(claims, keys: keys).utf8)
         for index in good.indices {
@@ -50,7 +50,9 @@ private let claims = AccessClaims(
         ("use", "refresh", .wrongKind), ("sub", "", .claim("sub")), ("sub", "me", .claim("sub")),
         ("tid", "", .claim("tid")), ("sid", "00000000-0000-0000-0000-00000000000g", .claim("sid")),
     ])
-    func refusesClaimEvenSignedByUs(name: String, value: String, expected: TokenError) {
+    func rejectsInvalidClaimsWithAValidSignature(
+        name: String, value: String, expected: TokenError
+    ) {
         let keys = SessionKeys.generate(now: now)
         let id = UUID().uuidString
         var values = [
@@ -66,8 +68,8 @@ private let claims = AccessClaims(
         #expect(throws: expected) { try AccessToken.verify(token ?? "", keys: keys, now: now) }
     }
 
-    /// Neither kind passes for the other, whatever keys a confused server would hold.
-    @Test func isNoIdentityToken() async throws {
+    /// Access tokens and identity tokens are not interchangeable, even if a verifier has the wrong keys.
+    @Test func isNotAnIdentityToken() async throws {
         let keys = SessionKeys.generate(now: now)
         let token = AccessToken.issue(claims, keys: keys)
         let confused = IdentityTokenVerifier(
@@ -86,7 +88,7 @@ private let claims = AccessClaims(
 }
 
 @Suite struct SessionKeysTests {
-    @Test func rotationKeepsOldTokensGood() throws {
+    @Test func oldTokensRemainValidAfterRotation() throws {
         let first = SessionKeys.generate(now: now)
         let token = AccessToken.issue(claims, keys: first)
         let second = first.rotated(keeping: 1, now: now)
@@ -105,19 +107,19 @@ private let claims = AccessClaims(
     }
 
     @Test(arguments: [(-1, 1), (0, 1), (1, 2), (5, 3), (Int.max, 3)])
-    func rotationKeepsSoMany(keeping: Int, expected: Int) {
+    func rotationKeepsTheRequestedNumberOfKeys(keeping: Int, expected: Int) {
         let keys = SessionKeys.generate().rotated(keeping: 1).rotated(keeping: keeping)
         #expect(keys.signingKeys.count == expected)
     }
 
-    @Test func manyRotationsStayReadable() throws {
+    @Test func fileRemainsReadableAfterManyRotations() throws {
         var keys = SessionKeys.generate()
         for _ in 0..<40 { keys = keys.rotated(keeping: .max) }
         #expect(keys.signingKeys.count == SessionKeys.keysMax)
         #expect(try SessionKeys(text: keys.text) == keys)
     }
 
-    @Test func textReadsBack() throws {
+    @Test func textCanBeParsedAgain() throws {
         let keys = SessionKeys.generate().rotated(keeping: 3)
         #expect(try SessionKeys(text: keys.text) == keys)
         #expect(
@@ -135,14 +137,14 @@ private let claims = AccessClaims(
         ("seal AAAAAAAA 1 \(secret)", .incomplete), ("", .incomplete),
         ("sign a 1 \(secret) x", .malformed(line: 1)),
     ])
-    func refusesText(text: String, expected: SessionKeysError) {
+    func rejectsMalformedText(text: String, expected: SessionKeysError) {
         #expect(throws: expected) { try SessionKeys(text: text) }
     }
 
     private static let secret = Base64URL.encode([UInt8](repeating: 7, count: 32))
     private static let short = Base64URL.encode([UInt8](repeating: 7, count: 31))
 
-    @Test func sealedValuesOpenAfterEveryRotation() throws {
+    @Test func sealedValuesCanBeOpenedAfterRotations() throws {
         let first = SessionKeys.generate()
         let sealed = first.seal(Array("secret".utf8), context: [1])
         let later = try SessionKeys(text: first.rotated(keeping: 0).rotated(keeping: 0).text)
@@ -170,7 +172,7 @@ private let claims = AccessClaims(
         defer { try? FileManager.default.removeItem(at: folder) }
         try body(folder.appending(path: "keys").path)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(left.count <= 1, "no half-written file stays: \(left)")
+        #expect(left.count <= 1, "temporary files were left behind: \(left)")
     }
 
     @Test func createsReplacesAndReads() throws {
@@ -192,7 +194,7 @@ private let claims = AccessClaims(
     @Test(arguments: [
         (0o600, true), (0o400, true), (0o440, true), (0o644, false), (0o604, false), (0o602, false),
     ])
-    func wantsAFileOthersCannotRead(mode: Int, accepted: Bool) throws {
+    func rejectsAFileThatOtherUsersCanRead(mode: Int, accepted: Bool) throws {
         try withFolder { path in
             try SessionKeys.generate().create(file: path)
             chmod(path, mode_t(mode))
@@ -204,7 +206,7 @@ private let claims = AccessClaims(
         }
     }
 
-    @Test func tellsWhatIsWrongWithTheFile() throws {
+    @Test func reportsErrorsOfTheFile() throws {
         #expect(throws: SessionKeysError.system(errno: ENOENT)) {
             try SessionKeys(file: "/nowhere/keys")
         }
@@ -241,7 +243,7 @@ private let claims = AccessClaims(
 @Suite struct VerifiedTokensTests {
     private func key(_ number: Int) -> [UInt8] { Array("token \(number)".utf8) }
 
-    @Test func remembersUntilExpiry() {
+    @Test func keepsTokensUntilTheyExpire() {
         var tokens = VerifiedTokens()
         tokens.insert(claims, for: key(1))
         #expect(tokens.claims(of: key(1), now: now + 899) == claims)
@@ -250,7 +252,7 @@ private let claims = AccessClaims(
         #expect(tokens.count == 0)
     }
 
-    @Test func staysBoundedAndKeepsWhatIsUsed() {
+    @Test func limitsItsSizeAndKeepsTokensInUse() {
         var tokens = VerifiedTokens(tokensMax: 100)
         tokens.insert(claims, for: key(0))
         for number in 1..<10_000 {

@@ -2,7 +2,7 @@ import CCrypto
 
 @testable import Identity
 
-/// Makes any token, good or bad, without the code under test: bytes in, OpenSSL's signature on.
+/// Builds valid and invalid tokens from raw bytes with OpenSSL, without the code under test.
 struct TokenForge {
     static let issuer = "https://issuer.example"
     static let audience = "com.example.bookplate"
@@ -14,7 +14,7 @@ struct TokenForge {
 
     private init() {
         guard let pair = RSAKeyPair.generate(), let p256 = P256Pair() else {
-            preconditionFailure("no test keys")
+            preconditionFailure("cannot generate the test keys")
         }
         self.pair = pair
         self.p256 = p256
@@ -44,7 +44,7 @@ struct TokenForge {
             keys: KeySetCache(fixed: try keySet), algorithms: algorithms)
     }
 
-    /// Good claims as members of a JSON object, `changes` put over them; nil takes one away.
+    /// Returns valid claims as a JSON object with the given changes. A nil value removes a claim.
     func claims(_ changes: [(String, String?)] = []) -> String {
         var members = [
             ("iss", "\"\(Self.issuer)\""), ("aud", "\"\(Self.audience)\""), ("sub", "\"001.ab\""),
@@ -75,7 +75,7 @@ struct TokenForge {
         return input + "." + Base64URL.encode(hmacSHA256(key: secret, input.utf8))
     }
 
-    /// The parts with any bytes for a signature.
+    /// Returns a token with arbitrary bytes as its signature.
     func token(header: String, _ payload: String, signature: [UInt8]) -> String {
         input(header, payload) + "." + Base64URL.encode(signature)
     }
@@ -123,7 +123,7 @@ struct P256Pair {
     }
 }
 
-/// The text of a file beside the tests.
+/// Returns the contents of a file in the folder `Fixtures`.
 func fixture(_ name: String) throws -> [UInt8] {
     let folder = #filePath.split(separator: "/").dropLast().joined(separator: "/")
     var bytes: [UInt8] = []

@@ -47,7 +47,7 @@ import Testing
         }
         // It is no empty log: what went wrong is told, with the reason.
         for line in [
-            "refused an access token", "refused an identity token", "the nonce is another one",
+            "refused an access token", "refused an identity token", "the nonce does not match",
             "the database failed a request", "a used refresh token came again",
             "an account was deleted", "not a compact JWS", "the identity token was used before",
         ] {

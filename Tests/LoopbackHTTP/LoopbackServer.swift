@@ -1,25 +1,25 @@
 import Glibc
 import Synchronization
 
-/// A request as it came over the wire.
+/// A request as received from the client.
 package struct ReceivedRequest: Sendable {
     package var method: String
     package var target: String
-    /// Names in lower case.
+    /// The headers by their names in lower case.
     package var headers: [String: String]
     package var body: String
 }
 
-/// What a test's server does on the wire, in order. The connection is closed after the last step.
+/// A step of a response. The connection is closed after the last step.
 package enum Step: Sendable {
     case send(String)
     case bytes([UInt8])
     case pause(milliseconds: UInt32)
-    /// The text over and over until the client goes away or so many bytes are sent.
+    /// Repeats the text until `bytes` bytes have been sent or the client has disconnected.
     case flood(String, bytes: Int)
 }
 
-/// A real HTTP server on a free port of 127.0.0.1, for tests: raw bytes out, so that it can misbehave.
+/// An HTTP server on a free port of 127.0.0.1 that sends arbitrary bytes, for tests of misbehaving servers.
 package final class LoopbackServer: Sendable {
     package typealias Handler = @Sendable (ReceivedRequest) -> [Step]
 
@@ -62,10 +62,10 @@ package final class LoopbackServer: Sendable {
         package var errno: Int32
     }
 
-    /// `http://127.0.0.1:<port>` and `path`.
+    /// Returns `http://127.0.0.1:<port><path>`.
     package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// All requests so far, in the order they were complete.
+    /// All requests received so far, in the order in which they were complete.
     package var requests: [ReceivedRequest] { received.withLock { $0 } }
 
     private func serve(_ connection: Int32) {
@@ -106,10 +106,10 @@ package final class LoopbackServer: Sendable {
         }
     }
 
-    /// The request when all of it is there.
+    /// Returns the request if it is complete.
     private func parse(_ bytes: [UInt8]) -> ReceivedRequest? {
         let text = String(decoding: bytes, as: UTF8.self)
-        // CRLF is one Character, so lines are split by it.
+        // Swift treats CRLF as one Character, so the text can be split at it.
         let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
         guard let blank = lines.firstIndex(of: ""), blank > 0, blank < lines.count - 1 else {
             return nil
@@ -129,7 +129,7 @@ package final class LoopbackServer: Sendable {
 }
 
 extension Step {
-    /// A whole answer with its length.
+    /// A complete response with its length.
     package static func answer(
         _ status: Int = 200, headers: [String] = [], _ body: String = ""
     ) -> Step {
@@ -141,6 +141,30 @@ extension Step {
             + headers
         return .send(head.joined(separator: "\r\n") + "\r\n\r\n" + body)
     }
+}
+
+/// A port of 127.0.0.1 that refuses connections, and that nothing else can use until the object is released.
+package final class ReservedPort {
+    package let port: UInt16
+    private let descriptor: Int32
+
+    package init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        // Bound but not listening, so the kernel rejects connections.
+        let isBound = withUnsafeMutableBytes(of: &address) { bytes in
+            let raw = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+            return bind(descriptor, raw, length) == 0 && getsockname(descriptor, raw, &length) == 0
+        }
+        guard descriptor >= 0, isBound else { throw LoopbackServer.ServerError(errno: errno) }
+        self.descriptor = descriptor
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(descriptor) }
 }
 
 private final class Work: Sendable {
@@ -157,6 +181,6 @@ private func thread(_ body: @escaping @Sendable () -> Void) {
             if let raw { Unmanaged<Work>.fromOpaque(raw).takeRetainedValue().body() }
             return nil
         }, work)
-    precondition(code == 0, "no thread for the test's server")
+    precondition(code == 0, "cannot create a thread for the test server")
     pthread_detach(handle)
 }

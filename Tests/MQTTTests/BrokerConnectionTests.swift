@@ -4,7 +4,7 @@ import Testing
 
 @testable import MQTT
 
-/// Publishing to a real mosquitto.
+/// Tests of publishing to a real mosquitto broker.
 @Suite struct BrokerConnectionTests {
     private static func connect(
         _ broker: Mosquitto, user: String? = nil, password: String? = nil,
@@ -34,12 +34,12 @@ import Testing
         await connection.close()
     }
 
-    @Test func nobodyListensOrSomebodyElseDoes() async throws {
+    @Test func failsToConnectWithoutABroker() async throws {
         let broker = try Mosquitto()
         await #expect(throws: BrokerError.self) { _ = try await Self.connect(broker) }
     }
 
-    @Test func credentialsAreCheckedAndNotTold() async throws {
+    @Test func checksCredentialsAndDoesNotRevealThem() async throws {
         let broker = try Mosquitto(
             settings: "allow_anonymous false\npassword_file FOLDER/passwords")
         try broker.write("", to: "passwords")
@@ -56,7 +56,7 @@ import Testing
                     host: "127.0.0.1", port: broker.port, user: "bookplate",
                     password: "wrong-secret"),
                 clientID: "test", timeout: .seconds(5))
-            Issue.record("it was let in")
+            Issue.record("a wrong password was accepted")
         } catch {
             guard case .refused = error else {
                 Issue.record("\(error)")
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func theBrokersCertificateMustBeGoodForItsName() async throws {
+    @Test func checksTheBrokersCertificateAndName() async throws {
         let broker = try Mosquitto(
             settings: "allow_anonymous true\ncertfile FOLDER/cert.pem\nkeyfile FOLDER/key.pem")
         #expect(
@@ -92,7 +92,7 @@ import Testing
             broker, certificates: certificates, host: "localhost")
         try await connection.publish(Self.messages(1...1), timeout: .seconds(5))
         await connection.close()
-        // The same certificate under another name, and one that nobody vouches for.
+        // The same certificate for another host name, and a certificate from an untrusted authority.
         await #expect(throws: BrokerError.self) {
             _ = try await Self.connect(broker, certificates: certificates, host: "127.0.0.1")
         }
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func aBrokerThatDiesIsNoticedAndWhatItLacksIsSentAnew() async throws {
+    @Test func lostBrokerIsDetectedAndMessagesCanBeSentAgain() async throws {
         let broker = try Mosquitto()
         try broker.start()
         let connection = try await Self.connect(broker)
@@ -112,7 +112,7 @@ import Testing
         await #expect(throws: BrokerError.self) {
             try await connection.publish(Self.messages(2...3), timeout: .seconds(5))
         }
-        // What failed once stays failed: another connection goes on.
+        // A failed connection does not recover; the messages are sent on a new one.
         await #expect(throws: BrokerError.self) {
             try await connection.publish(Self.messages(2...3), timeout: .seconds(5))
         }

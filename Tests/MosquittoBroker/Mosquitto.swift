@@ -1,6 +1,6 @@
 import Glibc
 
-/// A real broker, mosquitto, on a port of its own; it ends with the last reference.
+/// A real mosquitto broker on its own port, which is stopped when the object is released.
 package final class Mosquitto: @unchecked Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -9,17 +9,18 @@ package final class Mosquitto: @unchecked Sendable {
     package let port: Int
     package let folder: String
     private let configuration: String
-    // Used by one test, one call after the other.
+    // A test uses the object from one task at a time.
     private var pid: pid_t = 0
 
-    /// - Parameter settings: lines of mosquitto.conf besides the listener, FOLDER standing for the broker's folder.
+    /// - Parameter settings: Lines of mosquitto.conf besides the listener. FOLDER is replaced by the broker's
+    ///   folder.
     package init(settings: String = "allow_anonymous true") throws {
         var template = Array("/tmp/bookplate-mosquitto-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw Failure(description: "mkdtemp: errno \(errno)")
         }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        // mosquitto drops root's rights.
+        // mosquitto gives up root's privileges, so all users must be able to write to the folder.
         chmod(folder, 0o777)
         port = try Self.freePort()
         configuration =
@@ -44,7 +45,7 @@ package final class Mosquitto: @unchecked Sendable {
         chmod("\(folder)/\(name)", 0o644)
     }
 
-    /// Starts it, and returns when it listens.
+    /// Starts the broker and waits until it accepts connections.
     package func start() throws {
         try write(configuration, to: "mosquitto.conf")
         pid = try Self.spawn(["/usr/sbin/mosquitto", "-c", "\(folder)/mosquitto.conf"])
@@ -52,10 +53,11 @@ package final class Mosquitto: @unchecked Sendable {
             if Self.isListening(port) { return }
             usleep(10_000)
         }
-        throw Failure(description: "mosquitto does not listen")
+        throw Failure(description: "mosquitto did not accept connections within 10 s")
     }
 
-    /// Ends it: as a power cut does, or by a signal that lets it save what it keeps.
+    /// Stops the broker: by default immediately, like a power failure, or with a signal that lets it save its
+    /// state.
     package func stop(_ signal: Int32 = SIGKILL) {
         guard pid != 0 else { return }
         kill(pid, signal)
@@ -63,7 +65,7 @@ package final class Mosquitto: @unchecked Sendable {
         pid = 0
     }
 
-    /// Begins to receive what is published; `lines` are `TOPIC PAYLOAD`.
+    /// Starts a subscriber to all topics and waits until it has subscribed.
     package func subscribe(_ arguments: [String] = []) throws -> Subscriber {
         let output = "\(folder)/received-\(UInt32.random(in: 0...UInt32.max))"
         let pid = try Self.spawn(
@@ -77,7 +79,8 @@ package final class Mosquitto: @unchecked Sendable {
             if subscriber.text.contains("received SUBACK") { return subscriber }
             usleep(10_000)
         }
-        throw Failure(description: "mosquitto_sub does not subscribe: \(subscriber.text)")
+        throw Failure(
+            description: "mosquitto_sub did not subscribe within 10 s: \(subscriber.text)")
     }
 
     package final class Subscriber: Sendable {
@@ -105,26 +108,27 @@ package final class Mosquitto: @unchecked Sendable {
             return String(decoding: bytes, as: UTF8.self)
         }
 
-        /// Messages so far; what mosquitto_sub says of itself begins with `Client`.
+        /// The messages received so far as `TOPIC PAYLOAD`. Log lines of mosquitto_sub are left out.
         package var lines: [String] {
             text.split(separator: "\n").filter {
                 !$0.hasPrefix("Client ") && !$0.hasPrefix("Subscribed ")
             }.map(String.init)
         }
 
-        /// Waits until so many have come.
+        /// Waits until at least `count` messages have been received.
         package func wait(_ count: Int) throws -> [String] {
             for _ in 0..<2000 {
                 if lines.count >= count { return lines }
                 usleep(10_000)
             }
-            throw Failure(description: "only \(lines.count) of \(count) messages came: \(text)")
+            throw Failure(
+                description: "received only \(lines.count) of \(count) messages: \(text)")
         }
     }
 
     // MARK: Processes
 
-    /// Runs a program to its end.
+    /// Runs a program and returns its exit status.
     package static func run(_ arguments: [String]) throws -> Int32 {
         var status: Int32 = 0
         waitpid(try spawn(arguments), &status, 0)
@@ -139,7 +143,7 @@ package final class Mosquitto: @unchecked Sendable {
         posix_spawn_file_actions_addopen(
             &actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // The threads of tests block signals, and a program would inherit that.
+        // The threads of tests block signals, and the child would inherit the mask.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

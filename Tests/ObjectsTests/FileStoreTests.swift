@@ -5,7 +5,7 @@ import Testing
 
 @testable import Objects
 
-/// Objects in a folder of a test's own.
+/// Tests of the file store in a temporary folder.
 @Suite struct FileStoreTests {
     let folder: String
     let store: FileStore
@@ -34,7 +34,7 @@ import Testing
         try await store.open(try path(variant))?.bytes()
     }
 
-    @Test func whatIsWrittenIsReadUntilItIsRemoved() async throws {
+    @Test func storesReadsAndRemovesAVersion() async throws {
         let write = try await store.write(key, version: Self.version, Self.variants)
         await store.settle(write)
         for (variant, expected) in Self.variants {
@@ -50,36 +50,37 @@ import Testing
         #expect(try await store.folders(of: .bookCovers) == [])
     }
 
-    @Test func anAbandonedWriteLeavesNothing() async throws {
+    @Test func abandonedWriteLeavesNoFiles() async throws {
         let write = try await store.write(key, version: Self.version, Self.variants)
         await store.abandon(write)
         #expect(try await bytes(.full) == nil)
-        #expect(try files(folder + "/.staging").count == 1)  // this process's own folder
+        #expect(try files(folder + "/.staging").count == 1)  // the folder of this process
         #expect(try await store.folders(of: .bookCovers) == [])
     }
 
-    /// Of many servers that start at once on one folder, those of one installation have it; also where a crash left an empty claim,
-    /// and where the file system has no second names, which file systems say in several ways.
+    /// When servers of two installations start at once on the same folder, exactly one installation obtains
+    /// it. This also holds if a crash left an empty owner file, and on file systems without hard links, which
+    /// report that with different errors.
     @Test(arguments: [false, true], [nil, EPERM, EOPNOTSUPP, ENOSYS, EMLINK])
-    func aStoreIsClaimedOnce(isEmpty: Bool, linkError: Int32?) async throws {
+    func onlyOneInstallationObtainsTheStore(isEmpty: Bool, linkError: Int32?) async throws {
         if isEmpty { leaveEmptyClaim() }
-        let answers = try await withThrowingTaskGroup(of: (String, Bool).self) { tasks in
+        let results = try await withThrowingTaskGroup(of: (String, Bool).self) { tasks in
             for index in 0..<16 {
                 tasks.addTask { [folder] in
                     let owner = index % 2 == 0 ? "one" : "another"
-                    let answer = try await onThread {
+                    let isOwner = try await onThread {
                         let claim = { try FileStore(folder).claimNow(for: owner) }
                         guard let linkError else { return try claim() }
                         return try withoutLinks(linkError, claim)
                     }
-                    return (owner, answer)
+                    return (owner, isOwner)
                 }
             }
             return try await tasks.reduce(into: [:]) { $0[$1.0, default: []].insert($1.1) }
                 as [String: Set<Bool>]
         }
-        #expect(Set(answers.values) == [[true], [false]])
-        let owner = try #require(answers.first { $0.value == [true] }?.key)
+        #expect(Set(results.values) == [[true], [false]])
+        let owner = try #require(results.first { $0.value == [true] }?.key)
         #expect(try await store.isClaimed(by: owner) == true)
         #expect(try await store.claim(for: "a third") == false)
         for name in try files(folder + "/.staging") {
@@ -93,34 +94,34 @@ import Testing
         close(descriptor)
     }
 
-    /// A machine that crashed at the wrong moment left the name and no bytes.
-    @Test func anEmptyClaimIsNobodys() async throws {
+    /// A crash can leave the owner file without contents.
+    @Test func emptyOwnerFileCountsAsNoOwner() async throws {
         leaveEmptyClaim()
         #expect(try await store.isClaimed(by: "one") == nil)
         #expect(try await store.claim(for: "one"))
         #expect(try await store.claim(for: "another") == false)
     }
 
-    /// A sweep must not take a version whose row is about to come.
-    @Test func aPendingWriteIsNotListed() async throws {
+    /// A sweep must not remove a version whose row is about to be inserted.
+    @Test func pendingWritesAreNotListed() async throws {
         let write = try await store.write(key, version: Self.version, Self.variants)
         #expect(try await store.list(key.folder, of: .bookCovers).objects.isEmpty)
-        #expect(try await FileStore(folder).sweepDeadWrites(isDryRun: false) == 0)
+        #expect(try await FileStore(folder).sweepStaleWrites(isDryRun: false) == 0)
         #expect(try await FileStore(folder).list(key.folder, of: .bookCovers).objects.isEmpty)
         await store.settle(write)
         #expect(try await store.list(key.folder, of: .bookCovers).objects.count == 3)
     }
 
-    @Test func whatADeadProcessLeftIsSwept() async throws {
-        let dead = folder + "/.staging/dead"
-        for part in ["", "/\(Self.version)"] { mkdir(dead + part, 0o700) }
-        try #require(symlink("/etc/hostname", dead + "/\(Self.version)/full") == 0)
-        #expect(try await store.sweepDeadWrites(isDryRun: false) == 1)
+    @Test func sweepRemovesWritesOfEndedProcesses() async throws {
+        let stale = folder + "/.staging/stale"
+        for part in ["", "/\(Self.version)"] { mkdir(stale + part, 0o700) }
+        try #require(symlink("/etc/hostname", stale + "/\(Self.version)/full") == 0)
+        #expect(try await store.sweepStaleWrites(isDryRun: false) == 1)
         #expect(try files(folder + "/.staging") == [])
         #expect(access("/etc/hostname", F_OK) == 0)
     }
 
-    @Test func aFolderGoesWithAllThatIsInIt() async throws {
+    @Test func removingAFolderRemovesAllVersions() async throws {
         for index in 0..<3 {
             let version = String(repeating: "\(index)", count: 32)
             await store.settle(try await store.write(key, version: version, Self.variants))
@@ -130,12 +131,12 @@ import Testing
         #expect(try await store.folders(of: .bookCovers) == [])
     }
 
-    /// Nothing but a regular file that is no link is opened, wherever in the path the link is.
-    @Test func linksAndPipesAreNoObjects() async throws {
+    /// Only regular files are opened, and symbolic links are not followed in any part of the path.
+    @Test func linksAndPipesAreNotOpened() async throws {
         await store.settle(try await store.write(key, version: Self.version, Self.variants))
-        let place = "\(folder)/book-covers/\(key.folder)"
+        let target = "\(folder)/book-covers/\(key.folder)"
         for version in ["1", "2", "3"].map({ String(repeating: $0, count: 32) }) {
-            let name = "\(place)/\(try path(.full, version).fileName)"
+            let name = "\(target)/\(try path(.full, version).fileName)"
             switch version.first {
             case "1": #expect(symlink("/etc/hostname", name) == 0)
             case "2": #expect(mkfifo(name, 0o600) == 0)
@@ -144,14 +145,14 @@ import Testing
             #expect(try await store.open(try path(.full, version)) == nil)
         }
         let linked = "0198c0de-0000-7000-8000-0000000000ff"
-        #expect(symlink(place, "\(folder)/book-covers/\(linked)") == 0)
+        #expect(symlink(target, "\(folder)/book-covers/\(linked)") == 0)
         let through = try #require(ObjectKey(.bookCovers, folder: linked, name: key.name))
         let path = try #require(ObjectPath(through, version: Self.version, .full))
         #expect(try await store.open(path) == nil)
     }
 
-    /// Writers of one object, and the removal of its folder, at once: each write is whole or not there.
-    @Test func writersDoNotMeet() async throws {
+    /// Writers of one object run concurrently with the removal of its folder.
+    @Test func concurrentWritersAndRemovalDoNotInterfere() async throws {
         let versions = (0..<16).map { index -> String in
             String(repeating: String(index, radix: 16), count: 32)
         }
@@ -167,7 +168,7 @@ import Testing
             try await tasks.waitForAll()
         }
         let found = try await store.list(key.folder, of: .bookCovers)
-        #expect(found.strangers == [])
+        #expect(found.unknownFiles == [])
         _ = try await store.removeFolder(key.folder, of: .bookCovers)
         #expect(try await store.folders(of: .bookCovers) == [])
     }
@@ -175,7 +176,7 @@ import Testing
     private func files(_ path: String) throws -> [String] { try Folder.root(path).names() }
 }
 
-/// Runs it on a thread of its own, which ends with it.
+/// Runs the work on a new thread, which ends when the work returns.
 private func onThread<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
 ) async throws -> Value {
@@ -184,7 +185,7 @@ private func onThread<Value: Sendable>(
     }
 }
 
-/// Runs it where files get no second names: the kernel refuses them with this error.
+/// Runs the body while hard links fail with this error.
 private func withoutLinks<Value>(
     _ error: Int32, _ body: @escaping () throws -> Value
 ) throws -> Value {
@@ -197,7 +198,7 @@ private func withoutLinks<Value>(
         bookplate_run_without_links(
             error,
             { context in
-                // It is the work above, which lives until the thread has ended.
+                // The context is `work`, which stays alive until the thread has ended.
                 if let context { Unmanaged<Work>.fromOpaque(context).takeUnretainedValue().body() }
             }, Unmanaged.passUnretained(work).toOpaque())
     }

@@ -8,7 +8,7 @@ import Testing
     static let version = "0123456789abcdef0123456789abcdef"
 
     @Test(arguments: ObjectVariant.allCases)
-    func aFileNameIsReadBack(variant: ObjectVariant) throws {
+    func fileNamesCanBeParsedAgain(variant: ObjectVariant) throws {
         let key = try #require(ObjectKey(.bookCovers, folder: Self.user, name: Self.book))
         let path = try #require(ObjectPath(key, version: Self.version, variant))
         #expect(
@@ -21,7 +21,7 @@ import Testing
         "0198c0de/0000-7000-8000-00000000000a", "0198c0de-0000-7000-8000-00000000000%61",
         "0198c0de-0000-7000-8000-00000000000\u{0430}",
     ])
-    func onlyLowerCaseUUIDsAreNames(text: String) {
+    func rejectsNamesThatAreNotLowerCaseUUIDs(text: String) {
         #expect(ObjectKey(.bookCovers, folder: Self.user, name: text) == nil)
         #expect(ObjectKey(.bookCovers, folder: text, name: Self.book) == nil)
     }
@@ -32,7 +32,7 @@ import Testing
         "0198c0de-0000-7000-8000-00000000000a.0123456789abcdef0123456789abcde.jpg",
         "0198c0de-0000-7000-8000-00000000000a.0123456789abcdef0123456789abcdef.png", "x",
     ])
-    func otherFilesAreStrangers(name: String) {
+    func rejectsOtherFileNames(name: String) {
         #expect(ObjectPath(.bookCovers, folder: Self.user, fileName: name) == nil)
     }
 }

@@ -18,7 +18,7 @@ import Testing
         #expect(try admin.query("SELECT b FROM t WHERE a = 2").text(0, 0) == "two")
     }
 
-    @Test func isUsableAfterACopyThatFails() throws {
+    @Test func remainsUsableAfterAFailedCopy() throws {
         try admin.execute("CREATE TABLE t (a int)")
         #expect(throws: PostgresError.self) {
             _ = try admin.copy("COPY t FROM STDIN", from: [Array("one\n".utf8)])
@@ -28,13 +28,13 @@ import Testing
         #expect(try admin.query("SELECT count(*) FROM t").int64(0, 0) == 0)
     }
 
-    @Test func tellsTheServersErrorWithItsFields() throws {
+    @Test func reportsTheFieldsOfAServerError() throws {
         try admin.execute("CREATE TABLE t (a int CONSTRAINT positive CHECK (a > 0))")
         let error = #expect(throws: PostgresError.self) {
             try admin.query("INSERT INTO t VALUES (0)")
         }
         guard case .server(let server)? = error else {
-            Issue.record("not the server's: \(String(describing: error))")
+            Issue.record("expected a server error, got \(String(describing: error))")
             return
         }
         #expect(server.sqlState == .checkViolation)
@@ -43,12 +43,12 @@ import Testing
         #expect(server.detail?.contains("(0)") == true)
     }
 
-    @Test func refusesWhatIsNoConnectionString() {
+    @Test func rejectsInvalidConnectionStrings() {
         #expect(throws: PostgresError.self) { try ConnectionString("postgresql://[") }
         #expect(throws: PostgresError.self) { try AdminConnection("host=/nowhere") }
     }
 
-    @Test func aConnectionStringKeepsAnyCharacter() throws {
+    @Test func connectionStringEscapesSpecialCharacters() throws {
         var text = try ConnectionString("postgresql:///shelf?host=/tmp&user=reader")
         text["password"] = #"it's a \ "secret""#
         #expect(try ConnectionString(text.description)["password"] == #"it's a \ "secret""#)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ListenerTests {
     @Test(arguments: [ReadinessMethod.aio, .thread])
-    func hearsItsChannelsAndSaysWhenItMayHaveMissedSome(readiness: ReadinessMethod) async throws {
+    func reportsNotificationsAndResyncsAfterReconnecting(readiness: ReadinessMethod) async throws {
         let database = try TestDatabase()
         var configuration = PostgresConfiguration(url: database.url)
         configuration.readiness = readiness
@@ -21,7 +21,7 @@ import Testing
         var next = events.makeAsyncIterator()
         let notify: @Sendable (AdminConnection) throws -> Void = {
             try $0.execute(
-                #"NOTIFY books, 'one'; NOTIFY other, 'unheard'; NOTIFY "odd ""name""", 'two'"#)
+                #"NOTIFY books, 'one'; NOTIFY other, 'ignored'; NOTIFY "odd ""name""", 'two'"#)
         }
         for _ in 0..<3 {
             #expect(await next.next() == .resync)

@@ -14,7 +14,7 @@ import Testing
         #expect(file.isTransactional)
     }
 
-    @Test func aLineOfItsOwnTakesTheTransactionAway() throws {
+    @Test func noTransactionLineDisablesTheTransaction() throws {
         func isTransactional(_ sql: String) throws -> Bool {
             try MigrationFile(fileName: "20260114093000_a.sql", sql: "-- Why: x\n" + sql)
                 .isTransactional
@@ -28,14 +28,14 @@ import Testing
         "2026011409300a_a.sql", "20260114093000_a.txt", "+2026011409300_a.sql", "_a.sql", ".sql",
         "",
     ])
-    func refusesOtherNames(name: String) {
+    func rejectsInvalidFileNames(name: String) {
         #expect(throws: MigrationError.badName(name)) {
             try MigrationFile(fileName: name, sql: "-- Why: x\n")
         }
     }
 
     @Test(arguments: ["", "SELECT 1", "-- Why:", "-- Why: ", "--Why: x", "\n-- Why: x"])
-    func refusesAFileThatDoesNotSayWhy(sql: String) {
+    func rejectsAFileWithoutAReason(sql: String) {
         #expect(throws: MigrationError.missingReason("20260114093000_a.sql")) {
             try MigrationFile(fileName: "20260114093000_a.sql", sql: sql)
         }
@@ -61,12 +61,12 @@ import Testing
         ("SELECT $", ["SELECT $"]), ("SELECT '", ["SELECT '"]), ("A /* ", ["A /* "]),
         ("A E'\\", ["A E'\\"]),
     ])
-    func endsAStatementAtASemicolonOutsideOfQuotes(sql: String, expected: [String]) {
+    func splitsAtSemicolonsOutsideQuotesAndComments(sql: String, expected: [String]) {
         #expect(splitStatements(sql) == expected)
     }
 }
 
-/// Against a real database.
+/// Runs migrations against a real database.
 @Suite struct MigratorTests {
     let database: TestDatabase
     let folder: MigrationFolder
@@ -86,7 +86,7 @@ import Testing
 
     private func migrator(_ admin: AdminConnection? = nil) throws -> Migrator {
         var migrator = try Migrator(try admin ?? database.admin(), folder: folder.path)
-        migrator.turnTimeout = .milliseconds(300)
+        migrator.migrationLockTimeout = .milliseconds(300)
         return migrator
     }
 
@@ -94,15 +94,15 @@ import Testing
         try migrator().status().entries.filter { $0.record != nil }.map(\.version)
     }
 
-    @Test func runsWhatIsPendingOnceAndRecordsIt() throws {
+    @Test func runsPendingMigrationsOnceAndRecordsThem() throws {
         #expect(try migrator().status().entries.map { $0.record == nil } == [true, true, true])
         #expect(
             try database.admin().query("SELECT to_regclass('schema_migrations') IS NULL").bool(0, 0)
-                == true, "looking changes nothing")
-        var told: [String] = []
-        let records = try migrator().up { told.append($0.name) }
+                == true, "status must not change the database")
+        var applied: [String] = []
+        let records = try migrator().up { applied.append($0.name) }
         #expect(records.map(\.name) == ["make_books", "index_books", "fill_books"])
-        #expect(told == records.map(\.name))
+        #expect(applied == records.map(\.name))
         #expect(try migrator().up().isEmpty)
         #expect(try migrator().verify().isEmpty)
         let rows = try database.admin().query(
@@ -118,7 +118,7 @@ import Testing
         #expect(rows.bool(0, 4) == true)
     }
 
-    @Test func theChecksumIsThatOfTheFile() throws {
+    @Test func checksumIsTheSHA256OfTheFile() throws {
         try migrator().up(to: 20_260_101_000_000)
         let record = try #require(try migrator().status().entries.first?.record)
         var parameters = Parameters()
@@ -128,7 +128,7 @@ import Testing
         #expect(record.checksum == rows.text(0, 0))
     }
 
-    @Test func stopsWhereItIsTold() throws {
+    @Test func stopsAtTheTarget() throws {
         #expect(
             try migrator().pending(to: 20_260_102_000_000).map(\.name) == [
                 "make_books", "index_books",
@@ -140,7 +140,7 @@ import Testing
         #expect(try versions().count == 3)
     }
 
-    @Test func aFailureLeavesTheOnesBeforeItAndNothingOfItsOwn() throws {
+    @Test func failedMigrationIsRolledBackAndEarlierOnesRemain() throws {
         try folder.write("20260104000000_break", "INSERT INTO books VALUES (3); SELECT 1 / 0;")
         let error = #expect(throws: MigrationError.self) { try migrator().up() }
         guard case .failed("20260104000000_break.sql", .server(let server))? = error else {
@@ -154,7 +154,7 @@ import Testing
         #expect(try migrator().up().count == 1)
     }
 
-    @Test func doesNotRunAnythingOverAChangedFile() throws {
+    @Test func runsNothingIfAFileWasChanged() throws {
         try migrator().up(to: 20_260_102_000_000)
         try folder.write("20260101000000_make_books", "CREATE TABLE books (id bigint);")
         let drift = MigrationProblem.drifted("20260101000000_make_books.sql")
@@ -163,7 +163,7 @@ import Testing
         #expect(try versions().count == 2)
     }
 
-    @Test func doesNotRunAnythingOnADatabaseOfANewerProgram() throws {
+    @Test func runsNothingOnADatabaseOfANewerProgram() throws {
         try migrator().up()
         try folder.remove("20260102000000_index_books")
         let unknown = MigrationProblem.unknown(version: 20_260_102_000_000, name: "index_books")
@@ -172,7 +172,7 @@ import Testing
         #expect(unknown.description.contains("20260102000000_index_books"))
     }
 
-    @Test func fillsAGapAndSaysSoBefore() throws {
+    @Test func reportsAndFillsGaps() throws {
         try migrator().up()
         try folder.write("20260101120000_late", "CREATE TABLE late (id int);")
         #expect(try migrator().verify() == [.gap("20260101120000_late.sql")])
@@ -180,7 +180,7 @@ import Testing
         #expect(try migrator().verify().isEmpty)
     }
 
-    @Test func twoOfTheSameTimeAreRefused() throws {
+    @Test func rejectsDuplicateVersionsAndMissingFolders() throws {
         try folder.write("20260101000000_other", "SELECT 1;")
         #expect(throws: MigrationError.self) { try migrator() }
         #expect(throws: MigrationError.self) {
@@ -188,15 +188,15 @@ import Testing
         }
     }
 
-    @Test func aFileThatEndsItsTransactionIsRefused() throws {
-        try folder.write("20260104000000_sly", "INSERT INTO books VALUES (3); COMMIT; SELECT 1;")
-        #expect(throws: MigrationError.endedTransaction("20260104000000_sly.sql")) {
+    @Test func rejectsAFileThatEndsItsTransaction() throws {
+        try folder.write("20260104000000_ends", "INSERT INTO books VALUES (3); COMMIT; SELECT 1;")
+        #expect(throws: MigrationError.endedTransaction("20260104000000_ends.sql")) {
             try migrator().up()
         }
         #expect(try versions().count == 3)
     }
 
-    @Test func whatAFileSetsEndsWithIt() throws {
+    @Test func settingsOfAFileDoNotAffectTheNext() throws {
         try folder.write(
             "20260104000000_dump", "CREATE SCHEMA old; SET search_path = old; CREATE TABLE a ();")
         try folder.write("20260105000000_next", "CREATE TABLE b ();")
@@ -208,7 +208,7 @@ import Testing
         #expect(try versions().count == 5)
     }
 
-    @Test func onlyOneMigratesAtATime() throws {
+    @Test func concurrentMigrationIsLockedOut() throws {
         let other = try database.admin()
         try other.execute("SELECT pg_advisory_lock(\(0x626f_6f6b_706c_6174))")
         let error = #expect(throws: MigrationError.self) { try migrator().up() }
@@ -228,7 +228,7 @@ import Testing
         #expect(held.int64(0, 0) == 0)
     }
 
-    @Test func waitsForALockNoLongerThanItMay() throws {
+    @Test func failsAfterTheLastLockRetry() throws {
         try migrator().up(to: 20_260_101_000_000)
         let reader = try database.admin()
         try reader.execute("BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE")
@@ -246,37 +246,37 @@ import Testing
         try migrator.up()
     }
 
-    @Test func aDryRunTriesAllAndLeavesNothing() throws {
+    @Test func dryRunReportsLocksAndRollsBack() throws {
         try migrator().up(to: 20_260_101_000_000)
         try folder.remove("20260102000000_index_books")
         try folder.write("20260104000000_lock_books", "ALTER TABLE books ADD title text;")
         try folder.write("20260105000000_read_books", "CREATE INDEX books_title ON books (title);")
-        let (trials, untried) = try migrator().tryPending()
+        let (trials, untried) = try migrator().dryRun()
         #expect(untried.isEmpty)
         #expect(trials.map(\.file.name) == ["fill_books", "lock_books", "read_books"])
-        #expect(trials.map { $0.locks.map(\.holdsUp) } == [[.nobody], [.everybody], []])
+        #expect(trials.map { $0.locks.map(\.blocks) } == [[.nothing], [.readsAndWrites], []])
         #expect(trials[1].locks.map(\.table) == ["books"])
         #expect(try versions() == [20_260_101_000_000])
         let columns = try database.admin().query(
             "SELECT count(*) FROM pg_attribute WHERE attrelid = 'books'::regclass AND attnum > 0")
         #expect(columns.int64(0, 0) == 1)
         try folder.write("20260106000000_break", "SELECT 1 / 0;")
-        #expect(throws: MigrationError.self) { try migrator().tryPending() }
+        #expect(throws: MigrationError.self) { try migrator().dryRun() }
     }
 
-    @Test func whatCannotBeUndoneIsNotTried() throws {
-        let (trials, untried) = try migrator().tryPending()
+    @Test func dryRunStopsBeforeNonTransactionalFiles() throws {
+        let (trials, untried) = try migrator().dryRun()
         #expect(trials.map(\.file.name) == ["make_books"])
         #expect(untried.map(\.name) == ["index_books", "fill_books"])
         try folder.write(
-            "20260101000001_sly", "INSERT INTO books VALUES (3);\n-- x\n commit; SELECT 1;")
-        #expect(throws: MigrationError.endedTransaction("20260101000001_sly.sql")) {
-            try migrator().tryPending()
+            "20260101000001_ends", "INSERT INTO books VALUES (3);\n-- x\n commit; SELECT 1;")
+        #expect(throws: MigrationError.endedTransaction("20260101000001_ends.sql")) {
+            try migrator().dryRun()
         }
         #expect(try database.admin().query("SELECT to_regclass('books')").isNull(0, 0))
     }
 
-    @Test func anIndexThatWasLeftUnfinishedIsBuiltAnew() throws {
+    @Test func rebuildsAnInvalidIndex() throws {
         try migrator().up(to: 20_260_101_000_000)
         try database.admin().execute("INSERT INTO books VALUES (1), (1)")
         try folder.write(
@@ -288,10 +288,10 @@ import Testing
                 "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('books_id')")
             return rows.count == 0 ? nil : rows.bool(0, 0)
         }
-        // It fails on the doubles, and takes away what it could not finish.
+        // The build fails because of the duplicate, and the migrator drops the invalid index.
         #expect(throws: MigrationError.self) { try migrator().up() }
         #expect(try state() == nil)
-        // As if it had been killed there.
+        // Leaves an invalid index behind, as if the migrator had been killed during the build.
         #expect(throws: PostgresError.self) {
             try database.admin().execute("CREATE UNIQUE INDEX CONCURRENTLY books_id ON books (id)")
         }
@@ -301,29 +301,29 @@ import Testing
         #expect(try state() == true)
     }
 
-    @Test func triesAgainWhenALockIsFreed() throws {
+    @Test func retriesUntilTheLockIsReleased() throws {
         try migrator().up(to: 20_260_101_000_000)
         let reader = try database.admin()
         try reader.execute("BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE")
         var migrator = try migrator()
         migrator.lockTimeout = .milliseconds(50)
         migrator.lockRetryDelay = .milliseconds(10)
-        var waits: [Duration] = []
+        var delays: [Duration] = []
         try migrator.up { _ in
         } onRetry: { _, delay in
-            waits.append(delay)
-            if waits.count == 2 { try? reader.execute("ROLLBACK") }
+            delays.append(delay)
+            if delays.count == 2 { try? reader.execute("ROLLBACK") }
         }
-        #expect(waits == [.milliseconds(10), .milliseconds(20)])
+        #expect(delays == [.milliseconds(10), .milliseconds(20)])
         #expect(try versions().count == 3)
     }
 
-    /// The server ends one of two that wait for each other: it may be the migration.
-    @Test func triesAgainAfterADeadlock() throws {
-        // What a sequence has given stays given.
+    /// PostgreSQL resolves a deadlock by failing one of the transactions, which may be the migration.
+    @Test func retriesAfterADeadlock() throws {
+        // A rollback does not reset a sequence, so the third attempt succeeds.
         try database.admin().execute("CREATE SEQUENCE tries")
         try folder.write(
-            "20260104000000_meet_a_writer",
+            "20260104000000_deadlock_twice",
             """
             DO $$ BEGIN
               IF nextval('tries') < 3 THEN RAISE EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END IF;
@@ -340,7 +340,7 @@ import Testing
         #expect(try versions().count == 4)
     }
 
-    @Test func aNewOneComesAfterAllOthers() throws {
+    @Test func newMigrationFollowsAllOthers() throws {
         try folder.write("29990101000000_far_ahead", "SELECT 1;")
         let file = try MigrationFile.next(
             "add cover-Digest", reason: "covers are compared", in: folder.path)
@@ -357,20 +357,20 @@ import Testing
         "INSERT INTO books VALUES (3); SELECT pg_terminate_backend(pg_backend_pid());",
         "-- no-transaction\nDELETE FROM books; INSERT INTO books VALUES (3);\nSELECT pg_terminate_backend(pg_backend_pid());",
     ])
-    func goesOnAfterItWasKilled(sql: String) throws {
-        try folder.write("20260104000000_die", sql)
+    func continuesAfterTheSessionWasTerminated(sql: String) throws {
+        try folder.write("20260104000000_terminate", sql)
         #expect(throws: MigrationError.self) { try migrator().up() }
         #expect(try versions().count == 3)
         let harmless = sql.replacing("SELECT pg_terminate_backend(pg_backend_pid());", with: "")
-        try folder.write("20260104000000_die", harmless)
-        #expect(try migrator().up().map(\.name) == ["die"])
+        try folder.write("20260104000000_terminate", harmless)
+        #expect(try migrator().up().map(\.name) == ["terminate"])
         #expect(try migrator().verify().isEmpty)
         #expect(
             try database.admin().query("SELECT count(*) FROM books WHERE id = 3").int64(0, 0) == 1)
     }
 }
 
-/// A folder of migrations of a test's own.
+/// A temporary folder of migrations for one test.
 final class MigrationFolder: Sendable {
     let path: String
 

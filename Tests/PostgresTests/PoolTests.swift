@@ -11,14 +11,14 @@ import Testing
     }
 
     @Test(arguments: [ReadinessMethod.aio, .thread])
-    func tenThousandAtOnceEachGetTheirOwnRows(readiness: ReadinessMethod) async throws {
+    func tenThousandConcurrentCallersEachGetTheirOwnRows(readiness: ReadinessMethod) async throws {
         try await withPool(
             database,
             {
                 $0.readiness = readiness
-                $0.segmentsQueuedMax = 10_000
+                $0.pipelinesQueuedMax = 10_000
                 $0.connectionCount = 4
-                $0.segmentTimeout = .seconds(60)
+                $0.pipelineTimeout = .seconds(60)
             }
         ) { pool async throws in
             let statement = Statement("SELECT $1 + 1, repeat('x', $1 % 3000)")
@@ -35,65 +35,79 @@ import Testing
                 try await group.waitForAll()
             }
             let metrics = await pool.metrics()
-            #expect(metrics.segmentCount == 10_000)
+            #expect(metrics.pipelineCount == 10_000)
             #expect(metrics.inFlightCount == 0)
             #expect(metrics.queuedCount == 0)
             #expect(metrics.readyConnectionCount == 4)
         }
     }
 
-    @Test func refusesWhatIsBeyondTheQueueAtOnce() async throws {
+    @Test func rejectsPipelinesBeyondTheQueueImmediately() async throws {
         try await withPool(
             database,
             {
                 $0.connectionCount = 1
-                $0.segmentsInFlightMax = 2
-                $0.segmentsQueuedMax = 3
+                $0.pipelinesInFlightMax = 2
+                $0.pipelinesQueuedMax = 3
             }
         ) { pool async throws in
             _ = try await pool.rows("SELECT 1")
-            let outcomes = await withTaskGroup(of: PostgresError?.self) { group in
+            let blocker = try database.admin()
+            try blocker.execute("SELECT pg_advisory_lock(1)")
+            try await withThrowingTaskGroup(of: PostgresError?.self) { group in
                 for _ in 0..<10 {
                     group.addTask(executorPreference: pool.executor) {
                         do throws(PostgresError) {
-                            _ = try await pool.rows("SELECT pg_sleep(0.5)")
+                            _ = try await pool.rows("SELECT pg_advisory_xact_lock(1)")
                             return nil
                         } catch {
                             return error
                         }
                     }
                 }
-                return await group.reduce(into: []) { $0.append($1) }
+                // Two pipelines are in flight, and three are queued, until the lock is released.
+                for _ in 0..<5 {
+                    let error = try await group.next() ?? nil
+                    #expect(error == .poolExhausted)
+                }
+                try blocker.execute("SELECT pg_advisory_unlock(1)")
+                while let error = try await group.next() { #expect(error == nil) }
             }
-            #expect(outcomes.count { $0 == nil } == 5)
-            #expect(outcomes.count { $0 == .poolExhausted } == 5)
             #expect(await pool.metrics().refusedCount == 5)
         }
     }
 
-    @Test func aSlowStatementDoesNotHoldUpTheRest() async throws {
-        try await withPool(database) { pool async throws in
-            _ = try await pool.rows("SELECT 1")
-            async let slow = pool.rows("SELECT pg_sleep(6)")
-            try await database.waitUntilRuns("pg_sleep")
-            try await Task.sleep(for: .milliseconds(200))
-            let clock = ContinuousClock()
-            let elapsed = try await clock.measure {
-                for _ in 0..<20 { _ = try await pool.rows("SELECT 1") }
+    /// When the second query of each pair is sent, each connection has one pipeline in flight. Without the
+    /// slow mark the query would be sent behind the blocked statement and time out.
+    @Test func slowStatementDoesNotDelayOthers() async throws {
+        try await withPool(database, { $0.statementTimeout = .zero }) { pool async throws in
+            try await waitUntil("two connections are ready") {
+                await pool.metrics().readyConnectionCount == 2
             }
-            #expect(elapsed < .seconds(4), "none of them waited behind it")
+            let blocker = try database.admin()
+            try blocker.execute("SELECT pg_advisory_lock(1)")
+            async let slow = pool.rows("SELECT pg_advisory_xact_lock(1)")
+            try await waitUntil("a connection is slow") {
+                await pool.executor.perform { pool.state.members.contains(where: \.isSlow) }
+            }
+            for _ in 0..<20 {
+                async let first = pool.rows("SELECT 1")
+                async let second = pool.rows("SELECT 2")
+                _ = try await (first, second)
+            }
+            try blocker.execute("SELECT pg_advisory_unlock(1)")
             _ = try await slow
         }
     }
 
-    @Test func closingFailsWhatIsUnderWay() async throws {
+    @Test func closeFailsPipelinesInFlight() async throws {
         try await withPool(database) { pool async throws in
             _ = try await pool.rows("SELECT 1")
             async let sleeping = Result.catching { try await pool.rows("SELECT pg_sleep(10)") }
             try await database.waitUntilRuns("pg_sleep")
             await pool.close()
             guard case .failure(.closed) = try await sleeping else {
-                Issue.record("still under way")
+                Issue.record("expected .closed")
                 return
             }
             await #expect(throws: PostgresError.closed) { _ = try await pool.rows("SELECT 1") }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-/// What happens when connections break.
+/// Behavior when connections are lost.
 @Suite struct RecoveryTests {
     let database: TestDatabase
 
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: [ReadinessMethod.aio, .thread])
-    func connectsAgainAfterItsSessionsWereEnded(readiness: ReadinessMethod) async throws {
+    func reconnectsAfterItsSessionsWereTerminated(readiness: ReadinessMethod) async throws {
         try await withPool(database, { $0.readiness = readiness }) { pool async throws in
             for _ in 0..<3 {
                 let before = try await pool.rows("SELECT pg_backend_pid()").int32(0, 0)
@@ -27,10 +27,13 @@ import Testing
         }
     }
 
-    @Test func sendsAReadOnlySegmentAgain() async throws {
+    @Test func sendsAReadOnlyPipelineAgain() async throws {
+        try database.admin().execute("CREATE SEQUENCE attempts")
         try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
             _ = try await pool.rows("SELECT 1")
-            async let read = pool.rows("SELECT 'read', pg_sleep(1)", isReadOnly: true)
+            async let read = pool.rows(
+                "SELECT 'read', pg_sleep(CASE nextval('attempts') WHEN 1 THEN 60 ELSE 0 END)",
+                isReadOnly: true)
             try await database.waitUntilRuns("pg_sleep")
             try await database.terminateSessions()
             #expect(try await read.text(0, 0) == "read")
@@ -43,13 +46,13 @@ import Testing
         try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
             _ = try await pool.rows("SELECT 1")
             async let write = Result.catching {
-                try await pool.rows("INSERT INTO t SELECT 1 FROM pg_sleep(5)")
+                try await pool.rows("INSERT INTO t SELECT 1 FROM pg_sleep(60)")
             }
             try await database.waitUntilRuns("pg_sleep")
-            async let behind = Result.catching { try await pool.rows("INSERT INTO t VALUES (2)") }
-            try await Task.sleep(for: .milliseconds(50))
+            async let next = Result.catching { try await pool.rows("INSERT INTO t VALUES (2)") }
+            try await waitUntil("two in flight") { await pool.metrics().inFlightCount == 2 }
             try await database.terminateSessions()
-            for attempt in try await [write, behind] {
+            for attempt in try await [write, next] {
                 guard case .failure(.connectionLost) = attempt else {
                     Issue.record("\(attempt)")
                     continue
@@ -59,29 +62,29 @@ import Testing
         }
     }
 
-    @Test func whatWaitsForAConnectionSurvivesItsLoss() async throws {
+    @Test func queuedPipelinesSurviveTheLossOfAConnection() async throws {
         try await withPool(
             database,
             {
                 $0.connectionCount = 1
-                $0.segmentsInFlightMax = 1
+                $0.pipelinesInFlightMax = 1
             }
         ) { pool async throws in
             _ = try await pool.rows("SELECT 1")
-            async let first = Result.catching { try await pool.rows("SELECT pg_sleep(5)") }
+            async let first = Result.catching { try await pool.rows("SELECT pg_sleep(60)") }
             try await database.waitUntilRuns("pg_sleep")
-            async let waiting = pool.rows("SELECT 'never sent before'")
-            try await Task.sleep(for: .milliseconds(50))
+            async let waiting = pool.rows("SELECT 'queued'")
+            try await waitUntil("a queued pipeline") { await pool.metrics().queuedCount == 1 }
             try await database.terminateSessions()
-            #expect(try await waiting.text(0, 0) == "never sent before")
+            #expect(try await waiting.text(0, 0) == "queued")
             guard case .failure(.connectionLost) = try await first else {
-                Issue.record("the first was under way")
+                Issue.record("expected .connectionLost for the pipeline in flight")
                 return
             }
         }
     }
 
-    @Test func preparesAnewOnANewConnection() async throws {
+    @Test func preparesStatementsAgainOnANewConnection() async throws {
         try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
             let statement = Statement("SELECT 'prepared'")
             for _ in 0..<3 {
@@ -92,13 +95,13 @@ import Testing
         }
     }
 
-    @Test func saysWhyThereIsNoConnection() async throws {
+    @Test func reportsWhyThereIsNoConnection() async throws {
         let events = EventLog()
         try await withPool(
             database,
             {
                 $0.url = "host=/nowhere dbname=none"
-                $0.segmentTimeout = .milliseconds(300)
+                $0.pipelineTimeout = .milliseconds(300)
                 $0.onEvent = { events.append($0) }
             }
         ) { pool async throws in
@@ -119,14 +122,23 @@ import Testing
         #expect(retries.allSatisfy { $0 > .zero && $0 <= .seconds(5) })
     }
 
-    @Test func goesOnWhenTheDatabaseComesUpLater() async throws {
+    @Test func connectsWhenTheDatabaseBecomesAvailableLater() async throws {
         let name = "late_\(getpid())"
         var late = try ConnectionString(database.url)
         late["dbname"] = name
         let url = late.description
-        try await withPool(database, { $0.url = url }) { pool async throws in
+        let events = EventLog()
+        try await withPool(
+            database,
+            {
+                $0.url = url
+                $0.onEvent = { events.append($0) }
+            }
+        ) { pool async throws in
             async let rows = pool.rows("SELECT 'up'")
-            try await Task.sleep(for: .milliseconds(300))
+            try await waitUntil("a failed attempt") {
+                events.all.contains { if case .connectFailed = $0 { true } else { false } }
+            }
             try await database.asAdmin { try $0.execute("CREATE DATABASE \(name)") }
             #expect(try await rows.text(0, 0) == "up")
         }

@@ -7,7 +7,7 @@ import Testing
         PreparedStatements.Key(statement: statement, signature: 0)
     }
 
-    @Test func aNameIsNewOnceAndKeptAfterwards() {
+    @Test func nameIsNewOnceAndThenReused() {
         var prepared = PreparedStatements(capacity: 3)
         let first = prepared.use(key(1))
         #expect(first.isNew)
@@ -15,7 +15,7 @@ import Testing
         #expect(prepared.use(PreparedStatements.Key(statement: 1, signature: 9)).isNew)
     }
 
-    @Test func letsTheLeastRecentlyUsedGo() {
+    @Test func evictsTheLeastRecentlyUsed() {
         var prepared = PreparedStatements(capacity: 3)
         let names = (1...3).map { prepared.use(key($0)).name }
         #expect(prepared.evict() == nil)
@@ -28,7 +28,7 @@ import Testing
         #expect(prepared.count == 3)
     }
 
-    @Test func aForgottenOneIsPreparedUnderAnotherName() {
+    @Test func forgottenStatementGetsANewName() {
         var prepared = PreparedStatements(capacity: 2)
         let name = prepared.use(key(1)).name
         #expect(prepared.forget(key(1)) == name)
@@ -37,7 +37,7 @@ import Testing
         #expect(again.isNew && again.name != name)
     }
 
-    @Test func staysInStepWithAListInOrderOfUse() {
+    @Test func behavesLikeAListOrderedByUse() {
         var random = SplitMix(seed: 7)
         var prepared = PreparedStatements(capacity: 10)
         var model: [(key: UInt64, name: String)] = []
@@ -61,7 +61,7 @@ import Testing
     }
 }
 
-/// The same numbers in each run.
+/// A random number generator that yields the same numbers for the same seed.
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 
@@ -79,10 +79,11 @@ struct SplitMix: RandomNumberGenerator {
 }
 
 @Suite struct PipelineStateTests {
-    private func pipeline(_ counts: Int...) -> PipelineState<String> {
+    /// A state with one pipeline in flight for each number of commands.
+    private func pipelines(_ counts: Int...) -> PipelineState<String> {
         var state = PipelineState<String>()
         for (index, count) in counts.enumerated() {
-            state.append(.segment("segment \(index)"), commandCount: count)
+            state.append(.pipeline("pipeline \(index)"), commandCount: count)
         }
         return state
     }
@@ -90,10 +91,10 @@ struct SplitMix: RandomNumberGenerator {
     private func describe(_ action: PipelineState<String>.Action) -> String {
         switch action {
         case .deliver(let owner, let index): "\(owner): \(index)"
-        case .finish(let owner): "\(owner) ends"
-        case .preparationFailed(let key): "no \(key.statement)"
+        case .finish(let owner): "\(owner) finished"
+        case .preparationFailed(let key): "cannot prepare \(key.statement)"
         case .ignore: "-"
-        case .violation: "!"
+        case .violation: "violation"
         }
     }
 
@@ -103,42 +104,43 @@ struct SplitMix: RandomNumberGenerator {
         replies.map { describe(state.receive($0)) }
     }
 
-    @Test func givesEachReplyToItsSegment() {
-        var state = pipeline(2, 1)
+    @Test func matchesEachReplyToItsPipeline() {
+        var state = pipelines(2, 1)
         #expect(
             play(&state, [.result, .result, .sync, .result, .sync]) == [
-                "segment 0: 0", "segment 0: 1", "segment 0 ends", "segment 1: 0", "segment 1 ends",
+                "pipeline 0: 0", "pipeline 0: 1", "pipeline 0 finished", "pipeline 1: 0",
+                "pipeline 1 finished",
             ])
         #expect(state.count == 0)
         #expect(state.finishedCount == 2)
     }
 
-    @Test func anErrorSkipsTheRestOfItsSegmentOnly() {
-        var state = pipeline(3, 1)
+    @Test func errorSkipsTheRestOfItsPipelineOnly() {
+        var state = pipelines(3, 1)
         #expect(
             play(&state, [.result, .failure, .skipped, .sync, .result]) == [
-                "segment 0: 0", "segment 0: 1", "-", "segment 0 ends", "segment 1: 0",
+                "pipeline 0: 0", "pipeline 0: 1", "-", "pipeline 0 finished", "pipeline 1: 0",
             ])
     }
 
-    @Test func aCommitMayFailAfterAllCommandsWentWell() {
-        var state = pipeline(1)
+    @Test func commitMayFailAfterAllCommandsSucceeded() {
+        var state = pipelines(1)
         #expect(
             play(&state, [.result, .failure, .sync]) == [
-                "segment 0: 0", "segment 0: 1", "segment 0 ends",
+                "pipeline 0: 0", "pipeline 0: 1", "pipeline 0 finished",
             ])
     }
 
-    @Test func preparingIsAUnitOfItsOwn() {
+    @Test func preparationIsAUnitOfItsOwn() {
         var state = PipelineState<String>()
         let key = PreparedStatements.Key(statement: 5, signature: 0)
         state.append(.prepare(key), commandCount: 1)
-        state.append(.segment("reader"), commandCount: 1)
+        state.append(.pipeline("reader"), commandCount: 1)
         state.append(.housekeeping, commandCount: 1)
         #expect(state.first == "reader")
         #expect(
             play(&state, [.failure, .sync, .failure, .sync, .failure, .sync]) == [
-                "no 5", "-", "reader: 0", "reader ends", "-", "-",
+                "cannot prepare 5", "-", "reader: 0", "reader finished", "-", "-",
             ])
     }
 
@@ -146,15 +148,15 @@ struct SplitMix: RandomNumberGenerator {
         [PipelineState<String>.Reply.sync], [.result, .result], [.result, .skipped],
         [.result, .sync, .sync],
     ])
-    func aReplyThatNothingWasSentForIsAViolation(replies: [PipelineState<String>.Reply]) {
-        var state = pipeline(1)
-        #expect(play(&state, replies).last == "!")
+    func unexpectedReplyIsAViolation(replies: [PipelineState<String>.Reply]) {
+        var state = pipelines(1)
+        #expect(play(&state, replies).last == "violation")
     }
 
-    @Test func givesBackWhatWasUnderWayInItsOrder() {
-        var state = pipeline(1, 1, 1)
+    @Test func removeAllReturnsThePipelinesInFlightInOrder() {
+        var state = pipelines(1, 1, 1)
         _ = play(&state, [.result, .sync])
-        #expect(state.removeAll() == ["segment 1", "segment 2"])
+        #expect(state.removeAll() == ["pipeline 1", "pipeline 2"])
         #expect(state.count == 0)
     }
 }
@@ -172,27 +174,27 @@ struct SplitMix: RandomNumberGenerator {
     @Test(arguments: [
         ([0, 0], 0), ([1, 0], 1), ([3, 2, 2], 1), ([4, 4], nil), ([4, 3], 1),
     ])
-    func choosesTheLeastLoaded(loads: [Int], expected: Int?) {
-        #expect(state(loads).memberForSegment() == expected)
+    func selectsTheLeastLoaded(loads: [Int], expected: Int?) {
+        #expect(state(loads).memberForPipeline() == expected)
     }
 
-    @Test func avoidsWhatIsHeldUpWhileThereIsAnother() {
+    @Test func avoidsSlowConnectionsIfThereIsAnother() {
         var state = state([0, 3])
         state.members[0].isSlow = true
-        #expect(state.memberForSegment() == 1)
+        #expect(state.memberForPipeline() == 1)
         state.members[1].inFlightCount = 4
-        #expect(state.memberForSegment() == 0)
+        #expect(state.memberForPipeline() == 0)
     }
 
-    @Test func neverChoosesWhatIsNotReady() {
+    @Test func neverSelectsAConnectionThatIsNotReady() {
         var state = state([0, 1])
         state.members[0].isReady = false
-        #expect(state.memberForSegment() == 1)
+        #expect(state.memberForPipeline() == 1)
         state.members[1].isReady = false
-        #expect(state.memberForSegment() == nil)
+        #expect(state.memberForPipeline() == nil)
     }
 
-    @Test func hasABoundOnWhatWaits() {
+    @Test func limitsTheQueue() {
         #expect(state([0]).mayQueue(queuedCount: 1))
         #expect(!state([0]).mayQueue(queuedCount: 2))
         #expect(!state([0], queuedMax: -1).mayQueue(queuedCount: 0))
@@ -200,38 +202,38 @@ struct SplitMix: RandomNumberGenerator {
 }
 
 @Suite struct BackoffTests {
-    @Test func doublesUpToFiveSecondsAndBeginsAnew() {
+    @Test func doublesUpToFiveSecondsAndStartsOverAfterReset() {
         var backoff = Backoff()
-        let delays = (0..<10).map { _ in backoff.failed(random: 1) }
+        let delays = (0..<10).map { _ in backoff.nextDelay(random: 1) }
         #expect(
             delays.map(\.milliseconds) == [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000])
-        backoff.succeeded()
-        #expect(backoff.failed(random: 0) == .milliseconds(25))
+        backoff.reset()
+        #expect(backoff.nextDelay(random: 0) == .milliseconds(25))
     }
 }
 
 @Suite struct PipelineWatchdogTests {
-    @Test func cancelsWhatNobodyWantsOnlyWhenItHasBeenAtWorkForAWhile() {
+    @Test func cancelsAnAbandonedPipelineOnlyWhenItIsSlow() {
         var watchdog = PipelineWatchdog()
-        #expect(watchdog.tick(segment: 1, isAbandoned: true) == .nothing)
-        #expect(watchdog.tick(segment: 1, isAbandoned: true) == .nothing)
-        #expect(watchdog.tick(segment: 1, isAbandoned: true) == .cancel)
+        #expect(watchdog.tick(pipeline: 1, isAbandoned: true) == .nothing)
+        #expect(watchdog.tick(pipeline: 1, isAbandoned: true) == .nothing)
+        #expect(watchdog.tick(pipeline: 1, isAbandoned: true) == .cancel)
         #expect(watchdog.isSlow)
-        #expect(watchdog.tick(segment: 2, isAbandoned: true) == .nothing)
+        #expect(watchdog.tick(pipeline: 2, isAbandoned: true) == .nothing)
         #expect(!watchdog.isSlow)
     }
 
-    @Test func leavesAloneWhatSomebodyWaitsFor() {
+    @Test func doesNotCancelAPipelineWithAWaitingCaller() {
         var watchdog = PipelineWatchdog()
-        for _ in 0..<1000 { #expect(watchdog.tick(segment: 1, isAbandoned: false) == .nothing) }
-        #expect(watchdog.tick(segment: 1, isAbandoned: true) == .cancel)
-        #expect(watchdog.tick(segment: nil, isAbandoned: false) == .nothing)
+        for _ in 0..<1000 { #expect(watchdog.tick(pipeline: 1, isAbandoned: false) == .nothing) }
+        #expect(watchdog.tick(pipeline: 1, isAbandoned: true) == .cancel)
+        #expect(watchdog.tick(pipeline: nil, isAbandoned: false) == .nothing)
         #expect(!watchdog.isSlow)
     }
 
-    @Test func asksAgainAndGivesUpInTheEnd() {
+    @Test func repeatsTheCancelRequestAndFinallyGivesUp() {
         var watchdog = PipelineWatchdog()
-        let actions = (0..<103).map { _ in watchdog.tick(segment: 1, isAbandoned: true) }
+        let actions = (0..<103).map { _ in watchdog.tick(pipeline: 1, isAbandoned: true) }
         #expect(actions.count { $0 == .cancel } == 5)
         #expect(actions.last == .giveUp)
     }

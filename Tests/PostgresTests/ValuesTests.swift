@@ -7,7 +7,7 @@ import Testing
         "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
         "0190163d-8694-739b-aea5-966c26f8ad91",
     ])
-    func readsAndWritesItsTextForm(text: String) throws {
+    func parsesAndWritesTheTextForm(text: String) throws {
         let uuid = try #require(UUID(text))
         #expect(uuid.description == text)
         #expect(UUID(text.uppercased()) == uuid)
@@ -21,11 +21,11 @@ import Testing
         "0190163d-8694-739b-aea5-966c26f8ad911", "0190163d-8694-739b-aea5-966c26f8ad9g",
         "{190163d-8694-739b-aea5-966c26f8ad91", "0190163d_8694-739b-aea5-966c26f8ad91",
     ])
-    func refusesOtherText(text: String) {
+    func rejectsOtherText(text: String) {
         #expect(UUID(text) == nil)
     }
 
-    @Test func version7HasItsVersionAndVariantAndIsInOrderOfTime() throws {
+    @Test func version7HasVersionAndVariantBitsAndIsOrderedByTime() throws {
         let first = UUID.version7()
         let text = first.description
         #expect(Array(text)[14] == "7")
@@ -35,7 +35,7 @@ import Testing
 }
 
 @Suite struct ParametersTests {
-    @Test func aSignatureTellsListsOfTypesApart() {
+    @Test func signatureDistinguishesListsOfTypes() {
         func signature(_ fill: (inout Parameters) -> Void) -> UInt64 {
             var parameters = Parameters()
             fill(&parameters)
@@ -59,7 +59,7 @@ import Testing
         #expect(signatures[1] == signature { $0.append(int32: nil) })
     }
 
-    @Test func anArrayThatFailsHalfwayLeavesTheOthersWhole() throws {
+    @Test func failedArrayLeavesTheOtherParametersUnchanged() throws {
         struct Stop: Error {}
         var parameters = Parameters()
         parameters.append(text: "before")

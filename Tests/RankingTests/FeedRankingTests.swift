@@ -7,24 +7,24 @@ import Testing
         FeedItem(affinity: affinity, popularity: popularity, genre: genre)
     }
 
-    @Test func nothingGivesNothing() {
+    @Test func emptyInputYieldsAnEmptyResult() {
         #expect(FeedRanking.rank([], signalCount: 3, count: 10) == [])
         #expect(FeedRanking.rank([item(1, 1, 1)], signalCount: 0, count: 0) == [])
     }
 
-    @Test func popularityLeadsUntilAReaderHasSpoken() {
+    @Test func popularityDominatesUntilThereAreSignals() {
         let items = [item(0.02, 0.1, 1), item(0, 1, 2), item(0, 0.5, 3)]
         #expect(FeedRanking.rank(items, signalCount: 0, count: 3).first == 1)
         #expect(FeedRanking.rank(items, signalCount: 60, count: 3).first == 0)
     }
 
-    /// However much the signals speak for one genre, and of readers of one genre most of all.
+    /// The rules hold although most candidates, and the best ones, belong to three genres.
     @Test(arguments: 0..<20)
-    func tenCardsAreOfSixGenresAndNeighboursOfTwo(seed: Int) {
-        // Most books are of few genres, and these are the best.
+    func tenConsecutiveCardsHaveSixGenresAndNeighboursDiffer(seed: Int) {
+        // The first 120 items, which have the highest scores, belong to three genres.
         let genres = (0..<200).map { number in
-            let drawn = ((number + 200 * seed) &* 2_654_435_761) >> 12 & 0xFFFF
-            return Int16(1 + drawn % (number < 120 ? 3 : 12))
+            let hash = ((number + 200 * seed) &* 2_654_435_761) >> 12 & 0xFFFF
+            return Int16(1 + hash % (number < 120 ? 3 : 12))
         }
         let items = genres.enumerated().map { item(1 - Float($0) / 200, 0, $1) }
         let order = FeedRanking.rank(items, signalCount: 20, count: 60)
@@ -33,14 +33,14 @@ import Testing
         let shown = order.map { genres[$0] }
         #expect(zip(shown, shown.dropFirst()).allSatisfy { $0 != $1 })
         for end in 10...60 { #expect(Set(shown[(end - 10)..<end]).count >= 6, "\(shown)") }
-        // Nothing gives way but to a rule: the best that may stand here is here.
+        // An item is skipped only because of a rule: the best permitted item comes first.
         #expect(order[0] == 0)
         #expect(order[1] == genres.firstIndex { $0 != genres[0] })
     }
 
-    /// Three genres are the best ones, so that no card is of another unless it must be.
+    /// The best items belong to three genres, so that cards of other genres appear only as required.
     @Test(arguments: [(0, 4), (3, 4), (4, 5), (7, 5), (8, 6), (300, 6)])
-    func genresAskedForGrowWithWhatIsKnown(signalCount: Int, genresMin: Int) {
+    func minimumNumberOfGenresGrowsWithSignals(signalCount: Int, genresMin: Int) {
         let items = (0..<90).map { item(1 - Float($0) / 100, 0, Int16($0 < 60 ? $0 % 3 : $0)) }
         let shown = FeedRanking.rank(items, signalCount: signalCount, count: 40).map {
             items[$0].genre
@@ -49,7 +49,7 @@ import Testing
         #expect(counts.allSatisfy { $0 == genresMin }, "\(counts)")
     }
 
-    @Test func whereGenresAreFewNeighboursDifferStill() {
+    @Test func neighboursDifferEvenIfThereAreFewGenres() {
         let items = (0..<40).map { item(1 - Float($0) / 100, 0, $0 < 25 ? 1 : 2 + Int16($0 % 3)) }
         let order = FeedRanking.rank(items, signalCount: 20, count: 30)
         #expect(Set(order).count == 30)
@@ -58,18 +58,18 @@ import Testing
         #expect(alone == [0, 1, 2, 3, 4])
     }
 
-    @Test func newSignalsAreLouder() {
-        #expect(FeedRanking.loudness(newer: 0) == 2)
-        #expect(FeedRanking.loudness(newer: FeedRanking.loudnessHalf) == 1.5)
-        #expect((1...300).allSatisfy { (1..<2).contains(FeedRanking.loudness(newer: $0)) })
+    @Test func newSignalsAreBoosted() {
+        #expect(FeedRanking.recencyBoost(newer: 0) == 2)
+        #expect(FeedRanking.recencyBoost(newer: FeedRanking.recencyHalfLife) == 1.5)
+        #expect((1...300).allSatisfy { (1..<2).contains(FeedRanking.recencyBoost(newer: $0)) })
     }
 
-    @Test func whatSpeaksAgainstABookPutsItLast() {
+    @Test func booksWithNegativeAffinityComeLast() {
         let items = [item(-1, 1, 1), item(0, 0.1, 2), item(0.2, 0, 3)]
         #expect(FeedRanking.rank(items, signalCount: 15, count: 3) == [2, 1, 0])
     }
 
-    /// Of five genres, authors who write a lot in one, and series of several authors.
+    /// Popular books of five genres, with three prolific authors and a series of several authors.
     private static let popular: [FeedItem] = (0..<120).map { (number: Int) -> FeedItem in
         let genre = number < 40 ? 1 : 1 + number % 5
         let author = number < 30 ? 1 + number % 3 : 10 + number
@@ -77,38 +77,38 @@ import Testing
         return FeedItem(affinity: 0, popularity: 0, genre: Int16(genre), origin: origin)
     }
 
-    @Test func openingIsThePopularWithNoAuthorOrSeriesTwiceInTen() {
-        let order = FeedRanking.opening(Self.popular, count: 50)
+    @Test func coldStartDeckRepeatsNoAuthorOrSeriesWithinTenCards() {
+        let order = FeedRanking.coldStartDeck(Self.popular, count: 50)
         #expect(order.first == 0)
         #expect(Set(order).count == 50)
-        for (place, item) in order.enumerated() {
-            let recent = order[..<place].suffix(9).map { Self.popular[$0] }
+        for (position, item) in order.enumerated() {
+            let recent = order[..<position].suffix(9).map { Self.popular[$0] }
             let card = Self.popular[item]
-            #expect(!recent.contains { $0.origin.isLike(card.origin) })
+            #expect(!recent.contains { $0.origin.sharesAuthorOrSeries(with: card.origin) })
             #expect(recent.last?.genre != card.genre)
-            // Whatever is more popular and came later could not stand here.
-            for other in 0..<item where !order[..<place].contains(other) {
+            // Every more popular item that comes later is not permitted at this position.
+            for other in 0..<item where !order[..<position].contains(other) {
                 let other = Self.popular[other]
                 #expect(
                     recent.last?.genre == other.genre
-                        || recent.contains { $0.origin.isLike(other.origin) })
+                        || recent.contains { $0.origin.sharesAuthorOrSeries(with: other.origin) })
             }
         }
     }
 
-    @Test func openingTakesWhatThereIs() {
+    @Test func coldStartDeckRelaxesTheRulesIfNecessary() {
         let one = (0..<3).map { _ in
             FeedItem(
                 affinity: 0, popularity: 0, genre: 1, origin: Origin(author: 5, series: 0))
         }
-        #expect(FeedRanking.opening(one, count: 10) == [0, 1, 2])
-        #expect(FeedRanking.opening([], count: 10) == [])
-        // Better an author again than a genre.
+        #expect(FeedRanking.coldStartDeck(one, count: 10) == [0, 1, 2])
+        #expect(FeedRanking.coldStartDeck([], count: 10) == [])
+        // The rule on authors is dropped before the rule on genres.
         let two =
             one + [
                 FeedItem(
                     affinity: 0, popularity: 0, genre: 2, origin: Origin(author: 5, series: 0))
             ]
-        #expect(FeedRanking.opening(two, count: 2) == [0, 3])
+        #expect(FeedRanking.coldStartDeck(two, count: 2) == [0, 3])
     }
 }

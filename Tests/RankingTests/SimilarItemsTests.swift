@@ -3,8 +3,8 @@ import Testing
 @testable import Ranking
 
 @Suite struct SimilarItemsTests {
-    /// Two circles of readers with five items each, and item 10, which everybody likes.
-    private static let circles: [Signals.Signal] = {
+    /// Two groups of readers with five items each, and item 10, which all readers like.
+    private static let groups: [Signals.Signal] = {
         var signals: [Signals.Signal] = []
         for reader in 0..<40 {
             for item in 0..<5 where (item + reader) % 3 != 0 {
@@ -16,23 +16,23 @@ import Testing
         return signals
     }()
 
-    @Test func itemsOfOneCircleSpeakForOneAnother() {
-        var similar = SimilarItems(Signals(Self.circles, itemCount: 12))
+    @Test func itemsOfOneGroupPredictEachOther() {
+        var similar = SimilarItems(Signals(Self.groups, itemCount: 12))
         for item in 0..<Int32(10) {
             let links = similar.links(to: item)
-            // What everybody likes speaks for everything; of the others, only the circle's own do.
-            let speaking = links.filter { $0.from != 10 && $0.weight > 0 }
-            let strongest = speaking.sorted { $0.weight > $1.weight }.prefix(4).map(\.from)
+            // Item 10 predicts everything. Among the others, only items of the same group do.
+            let positive = links.filter { $0.from != 10 && $0.weight > 0 }
+            let strongest = positive.sorted { $0.weight > $1.weight }.prefix(4).map(\.from)
             #expect(!strongest.isEmpty)
             #expect(strongest.allSatisfy { $0 / 5 == item / 5 }, "\(item): \(links)")
             #expect(links.allSatisfy { $0.to == item && $0.from != item && $0.weight.isFinite })
         }
-        // Nobody knows it.
+        // Item 11 has no readers.
         #expect(similar.links(to: 11) == [])
     }
 
-    /// As many readers of both, among more readers: what they share is the same, and tells more of them.
-    @Test func whatEverybodyLikesTellsLess() throws {
+    /// The same 20 readers share two items, with and without 380 readers of another item.
+    @Test func commonItemsPredictLess() throws {
         let both = (0..<Int32(40)).map { Signals.Signal(reader: $0 / 2, item: $0 % 2, weight: 1) }
         let others = (20..<Int32(400)).map { Signals.Signal(reader: $0, item: 2, weight: 1) }
         func weight(_ signals: [Signals.Signal]) throws -> Float {
@@ -47,18 +47,18 @@ import Testing
         #expect(rare > 3 * common && rare < 4 * common)
     }
 
-    @Test func sameSignalsGiveTheSameLinks() {
-        func learnt(_ signals: [Signals.Signal]) -> [[SimilarItems.Link]] {
+    @Test func sameSignalsYieldTheSameLinks() {
+        func learnedLinks(_ signals: [Signals.Signal]) -> [[SimilarItems.Link]] {
             var similar = SimilarItems(Signals(signals, itemCount: 12))
             var strongest = StrongestLinks(itemCount: 12)
             for link in (0..<12).flatMap({ similar.links(to: $0) }) { strongest.insert(link) }
             return (0..<12).map { strongest.links(of: $0) }
         }
-        #expect(learnt(Self.circles) == learnt(Self.circles))
+        #expect(learnedLinks(Self.groups) == learnedLinks(Self.groups))
     }
 
-    @Test func strongestAreKept() {
-        // In an order without order.
+    @Test func keepsTheStrongestLinks() {
+        // The numbers from 0 to 229 in a scattered order.
         let numbers = (0..<Int32(230)).map { $0 * 97 % 230 }
         let links = numbers.map { number in
             SimilarItems.Link(from: 0, to: number, weight: Float(number - 115) / 10)
@@ -72,7 +72,7 @@ import Testing
         #expect((1..<230).allSatisfy { strongest.links(of: $0).isEmpty })
     }
 
-    @Test func strangeSignalsArePassedOver() {
+    @Test func ignoresInvalidSignals() {
         let signals = Signals(
             [
                 .init(reader: -1, item: 0, weight: 1), .init(reader: 0, item: -1, weight: 1),
@@ -86,11 +86,11 @@ import Testing
         #expect(Signals([], itemCount: 0).readerCount == 0)
     }
 
-    @Test func aReaderCountsOnlySoMuch() {
+    @Test func limitsTheSignalsOfAReader() {
         let many = (0..<50).map { Signals.Signal(reader: 0, item: Int32($0), weight: 1) }
         let signals = Signals(many, itemCount: 50, max: 10)
         #expect(signals.items(of: 0).map(\.id) == Array(0..<10))
-        // Of how many an item is known is counted all the same.
+        // The totals include all signals.
         #expect(signals.totals.allSatisfy { $0 == 1 })
     }
 

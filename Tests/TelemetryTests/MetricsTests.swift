@@ -3,7 +3,7 @@ import Testing
 @testable import Telemetry
 
 @Suite struct MetricsTests {
-    @Test func textIsPrometheus() async {
+    @Test func textHasThePrometheusFormat() async {
         let metrics = Metrics()
         metrics.counter("b_total", "How many.", ["route": "/a", "status": "200"]).increment(by: 2)
         metrics.counter("b_total", "How many.", ["route": "/a", "status": "404"]).increment()
@@ -21,7 +21,7 @@ import Testing
                 """)
     }
 
-    @Test func sameNameAndLabelsAreTheSameInstrument() async {
+    @Test func sameNameAndLabelsReturnTheSameInstrument() async {
         let metrics = Metrics()
         for _ in 0..<3 { metrics.counter("a_total", "A.", ["x": "1"]).increment() }
         #expect(metrics.counter("a_total", "A.", ["x": "1"]).count == 3)
@@ -34,7 +34,7 @@ import Testing
         #expect(await metrics.text().contains(#"a{x="\"\\\n"} 1"#))
     }
 
-    @Test func bucketsCountAllThatIsBelowThem() async {
+    @Test func bucketsAreCumulative() async {
         let metrics = Metrics()
         let histogram = metrics.histogram("a_duration_seconds", "A.", ["kind": "query"])
         for milliseconds in [0, 1, 3, 20_000] { histogram.observe(.milliseconds(milliseconds)) }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func gaugesAreBroughtUpToDateBeforeEachReading() async {
+    @Test func updatesRunBeforeEachReading() async {
         let metrics = Metrics()
         let gauge = metrics.gauge("a", "A.")
         metrics.beforeReading { gauge.add(1) }
@@ -63,7 +63,7 @@ import Testing
 }
 
 @Suite struct TraceParentTests {
-    @Test func keepsTheTraceAndNamesItsOwnPart() throws {
+    @Test func keepsTheTraceIDAndGeneratesAParentID() throws {
         let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         let one = try #require(TraceParent(header))
         let other = try #require(TraceParent(header))
@@ -84,11 +84,11 @@ import Testing
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-extra",
         "00-0af7651916cd43dd8448eb211c80319g-b7ad6b7169203331-01",
     ])
-    func whatIsNotWellFormedIsAsIfAbsent(header: String) {
+    func rejectsMalformedHeaders(header: String) {
         #expect(TraceParent(header) == nil)
     }
 
-    @Test func aLaterVersionMayHaveMore() {
+    @Test func laterVersionsMayHaveMoreParts() {
         #expect(
             TraceParent("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more") != nil)
     }

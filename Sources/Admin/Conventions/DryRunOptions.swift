@@ -54,7 +54,7 @@ extension TableLock {
     var json: Value {
         .object([
             .init("table", .string(table)), .init("mode", .string(mode)),
-            .init("holdsUp", .string(holdsUp.rawValue)),
+            .init("holdsUp", .string(blocks.rawValue)),
         ])
     }
 }

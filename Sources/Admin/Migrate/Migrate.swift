@@ -77,7 +77,7 @@ struct Migrate: ParsableCommand {
 
         private func tryIt(_ migrator: Migrator) throws {
             let (trials, untried) = try Migrate.failing { () throws(MigrationError) in
-                try migrator.tryPending(to: to)
+                try migrator.dryRun(to: to)
             }
             let pending = trials.map(\.file) + untried
             output.print(

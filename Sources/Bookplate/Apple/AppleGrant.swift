@@ -49,7 +49,7 @@ enum AppleGrant {
     }
 
     private static func write(
-        _ request: RequestContext, _ fill: (inout Segment) -> Void
+        _ request: RequestContext, _ fill: (inout Pipeline) -> Void
     ) async {
         do throws(BookplateError) {
             _ = try await request.write { segment, _ in fill(&segment) }
@@ -60,7 +60,7 @@ enum AppleGrant {
 
     static func store(
         _ tokens: AppleTokens, clientID: String, of userID: UUID, _ services: Services,
-        in segment: inout Segment
+        in segment: inout Pipeline
     ) {
         var parameters = Parameters.of(userID)
         parameters.append(text: clientID)

@@ -36,7 +36,7 @@ package enum AppleNotifications {
                 "refused a notification",
                 metadata: [
                     "request_id": "\(requestID)",
-                    "reason": "\(TokenError.reasonOfStranger(payload))",
+                    "reason": "\(TokenError.reasonWithoutVerifier(payload))",
                 ])
             return .refused
         }
@@ -58,7 +58,7 @@ package enum AppleNotifications {
         on notification: AppleNotification, _ tenant: Tenant, _ request: RequestContext,
         _ database: ConnectionPool
     ) async -> Outcome {
-        var segment = Segment()
+        var segment = Pipeline()
         var taken = Parameters()
         taken.append(bytea: sha256((notification.issuer + "\0" + notification.id).utf8))
         taken.append(int64: notification.expiresAt)
@@ -146,7 +146,7 @@ package enum AppleNotifications {
         """)
 }
 
-extension Segment {
+extension Pipeline {
     fileprivate mutating func append(_ statement: Statement, email: String?, isDisabled: Bool) {
         var parameters = Parameters()
         parameters.append(text: email)

@@ -32,7 +32,7 @@ struct RevokeAppleGrant: JobHandler {
             switch error {
             // Apple calls an unknown token a success, so a refusal is about our own key or client id.
             case .unusableKey, .refused, .unreachable, .unavailable: throw .retry("\(error)")
-            case .malformedAnswer: throw .giveUp("\(error)")
+            case .malformedResponse: throw .giveUp("\(error)")
             }
         }
     }

@@ -53,7 +53,7 @@ struct BookCreation {
     }
 
     /// - Parameter canSearch: whether there is anybody who could be asked for a cover.
-    func append(to segment: inout Segment, for viewer: Viewer, canSearch: Bool) {
+    func append(to segment: inout Pipeline, for viewer: Viewer, canSearch: Bool) {
         var parameters = Parameters.of(viewer.userID, id)
         parameters.append(uuid: cardID)
         parameters.append(text: isbn?.description)
@@ -70,7 +70,7 @@ struct BookCreation {
     /// Adds, in the transaction that makes the book, the job that finds out about it.
     ///
     /// - Parameter canAsk: whether there is anybody who could be asked.
-    func appendCompletion(to segment: inout Segment, for viewer: Viewer, canAsk: Bool) {
+    func appendCompletion(to segment: inout Pipeline, for viewer: Viewer, canAsk: Bool) {
         guard canAsk, title != nil, cardID == nil, let isbn else { return }
         segment.enqueueCompletion(of: isbn, for: viewer)
     }

@@ -271,7 +271,7 @@ struct BookUpdate {
         assignments.append(parts.joined(separator: "$\(2 + self.bind.count)"))
     }
 
-    func append(to segment: inout Segment, for viewer: Viewer, book id: UUID) {
+    func append(to segment: inout Pipeline, for viewer: Viewer, book id: UUID) {
         if !assignments.isEmpty {
             var parameters = Parameters.of(viewer.userID, id)
             for bind in bind { bind(&parameters) }

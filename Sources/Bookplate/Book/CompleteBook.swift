@@ -55,7 +55,7 @@ struct CompleteBook: JobHandler {
         """)
 }
 
-extension Segment {
+extension Pipeline {
     /// Asks, in the segment's transaction, that the caller's book of an ISBN be completed later.
     mutating func enqueueCompletion(of isbn: ISBN, for viewer: Viewer) {
         enqueue(

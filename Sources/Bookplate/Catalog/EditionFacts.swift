@@ -21,7 +21,7 @@ struct EditionFacts {
     }
 
     /// Adds the edition, or fills what is not known of it yet. The row answers its id.
-    func append(to segment: inout Segment) { segment.append(Self.save, parameters) }
+    func append(to segment: inout Pipeline) { segment.append(Self.save, parameters) }
 
     var number: String { isbn.description }
 

@@ -68,7 +68,7 @@ enum OutsideEditions {
         return misses
     }
 
-    private static func remember(_ misses: [(SourceName, ISBN)], in segment: inout Segment) {
+    private static func remember(_ misses: [(SourceName, ISBN)], in segment: inout Pipeline) {
         var parameters = Parameters()
         parameters.append(texts: misses.map(\.0.rawValue))
         parameters.append(texts: misses.map(\.1.description))

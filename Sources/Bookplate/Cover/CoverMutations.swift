@@ -68,7 +68,7 @@ extension RequestContext {
     /// - Parameter append: adds one statement to the transaction, whose rows are the result.
     func setCover(
         _ images: CoverImages, of book: UUID, source: CoverSource,
-        _ append: (inout Segment, Viewer) -> Void
+        _ append: (inout Pipeline, Viewer) -> Void
     ) async throws(BookplateError) -> Rows {
         let covers = services.covers
         let staged = try await covers.stage(
@@ -90,7 +90,7 @@ extension RequestContext {
 
     /// - Parameter append: adds one statement to the transaction, whose rows are the result.
     func removeCover(
-        of book: UUID, _ append: (inout Segment, Viewer) -> Void
+        of book: UUID, _ append: (inout Pipeline, Viewer) -> Void
     ) async throws(BookplateError) -> Rows {
         let rows = try await write { segment, viewer in
             segment.append(deleteCover, .of(viewer.userID, book))

@@ -58,7 +58,7 @@ extension CoverCandidate {
     }
 }
 
-extension Segment {
+extension Pipeline {
     /// Adds the jobs of all searches that the segment's transaction has wished for: books that it has made or
     /// changed to FETCHING, wanted now.
     mutating func enqueueCoverSearches(_ priority: JobPriority = .foreground) {

@@ -38,8 +38,8 @@ enum CoverJudgement: Equatable {
             self = .refused(.tooSmall)
         } else if !Self.shapes.contains(shape) {
             self = .refused(.wronglyShaped)
-        } else if images.evenness.luminanceDeviation < 3
-            || images.evenness.commonestColorShare > 0.95
+        } else if images.colorStatistics.luminanceDeviation < 3
+            || images.colorStatistics.mostCommonColorShare > 0.95
         {
             self = .refused(.blank)
         } else {

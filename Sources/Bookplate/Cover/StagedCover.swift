@@ -13,7 +13,7 @@ struct StagedCover: Sendable {
     let pending: PendingWrite
 
     /// Adds the statement that makes it the book's cover; its row is the version that is the cover now.
-    func append(to segment: inout Segment) {
+    func append(to segment: inout Pipeline) {
         var parameters = parameters
         parameters.append(timestamptz: nil)
         segment.append(Self.setCover, parameters)
@@ -21,7 +21,7 @@ struct StagedCover: Sendable {
 
     /// Adds the statement that makes it the book's cover where the book still waits for it; its row is the version
     /// that is the cover now, or null where it does not.
-    func appendFound(to segment: inout Segment, wantedAt: Int64?) {
+    func appendFound(to segment: inout Pipeline, wantedAt: Int64?) {
         segment.append(Self.setFoundCover, foundParameters(wantedAt: wantedAt))
     }
 
@@ -56,7 +56,7 @@ struct StagedCover: Sendable {
         "SELECT set_found_cover($1, $2, $3, $4::cover_source, $5, $6, $7, $8, $9, $10, $11)")
 }
 
-extension Segment {
+extension Pipeline {
     /// Adds a look at the versions that transactions of the user, this one too, have left behind.
     mutating func appendRemovedCovers(of user: UUID) {
         append(removedCovers, .of(user))

@@ -34,7 +34,7 @@ struct RefreshFeed: JobHandler {
                 affinity: 0, popularity: 0, genre: Int16(truncatingIfNeeded: genres[row]),
                 origin: Origin(author: rows.int32(row, 2) ?? 0, series: rows.int32(row, 3) ?? 0))
         }
-        let order = FeedRanking.opening(items, count: Self.cardsMax)
+        let order = FeedRanking.coldStartDeck(items, count: Self.cardsMax)
         _ = try await job.write { segment in
             var parameters = Parameters()
             parameters.append(uuids: order.compactMap { rows.uuid($0, 0) })
@@ -91,7 +91,7 @@ struct LearnSimilar: JobHandler {
     }
 }
 
-extension Segment {
+extension Pipeline {
     private static let takeLong = Statement(
         "SELECT set_config('statement_timeout', '600000', true)")
 

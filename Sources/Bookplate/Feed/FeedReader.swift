@@ -120,7 +120,7 @@ struct FeedReader {
 
     /// - Parameter order: a version of the order that is not the current one; nil for that.
     private func appendQueues(
-        _ shares: [(genre: Int16, most: Int)], inOrder order: Int32?, to segment: inout Segment,
+        _ shares: [(genre: Int16, most: Int)], inOrder order: Int32?, to segment: inout Pipeline,
         for viewer: Viewer
     ) {
         var parameters = Parameters.of(viewer.userID)

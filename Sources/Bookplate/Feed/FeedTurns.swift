@@ -26,7 +26,8 @@ extension FeedCandidate {
         var cards: [FeedCandidate] = []
         while cards.count < count,
             let next = rest.firstIndex(where: { card in
-                card.genre != last && !recent.contains { $0.isLike(card.origin) }
+                card.genre != last
+                    && !recent.contains { $0.sharesAuthorOrSeries(with: card.origin) }
             }) ?? rest.firstIndex(where: { $0.genre != last })
         {
             let card = rest.remove(at: next)
@@ -82,7 +83,7 @@ struct FeedTurns {
         let tier = heads.map(\.tier).min()
         heads.removeAll { $0.tier != tier }
         return heads.first { head in
-            !position.recent.contains { $0.isLike(head.origin) }
+            !position.recent.contains { $0.sharesAuthorOrSeries(with: head.origin) }
         } ?? heads.first ?? last.flatMap { queues[$0]?.first }
     }
 }

@@ -49,7 +49,7 @@ struct PrepareDeck: JobHandler {
     }
 
     /// What the reader's last 300 signals speak for, and the most popular of each large genre; unseen. In genres that
-    /// the reader prefers, three readers count as nine. New signals are louder (`FeedRanking.loudness`): `newer` is how many
+    /// the reader prefers, three readers count as nine. New signals are louder (`FeedRanking.recencyBoost`): `newer` is how many
     /// that speak for a book came after one, half of those of the same instant.
     private static let candidates = Statement(
         """
@@ -60,7 +60,7 @@ struct PrepareDeck: JobHandler {
         WHERE user_id = $1 ORDER BY at DESC LIMIT 300) latest WINDOW upto AS (ORDER BY at DESC), \
         before AS (ORDER BY at DESC RANGE UNBOUNDED PRECEDING EXCLUDE GROUP)), \
         voiced AS (SELECT s.similar_id AS id, \
-        sum(m.voice * s.score * (1 + power(2, -m.newer / \(FeedRanking.loudnessHalf)))) AS affinity \
+        sum(m.voice * s.score * (1 + power(2, -m.newer / \(FeedRanking.recencyHalfLife)))) AS affinity \
         FROM mine m CROSS JOIN LATERAL (SELECT * FROM edition_similar s \
         WHERE s.edition_id = m.edition_id OFFSET 0) s GROUP BY s.similar_id), \
         popular AS (SELECT o.edition_id AS id \

@@ -74,7 +74,7 @@ enum Swipe {
     }
 
     private static func appendSaving(
-        for viewer: Viewer, _ wantsCovers: Bool, to segment: inout Segment
+        for viewer: Viewer, _ wantsCovers: Bool, to segment: inout Pipeline
     ) {
         var parameters = Parameters.of(viewer.userID)
         parameters.append(bool: wantsCovers)

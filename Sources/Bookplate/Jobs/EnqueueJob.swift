@@ -9,7 +9,7 @@ package enum JobPriority: Int32, Sendable {
     case background = 10
 }
 
-extension Segment {
+extension Pipeline {
     /// Adds a job to the segment's transaction: it is there if and only if the rest is. Its row is the job's id.
     ///
     /// - Parameters:

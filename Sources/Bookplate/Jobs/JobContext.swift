@@ -29,14 +29,14 @@ package struct JobContext: Sendable {
 
     /// Runs statements that cannot write, in one transaction and one round trip.
     package func read(
-        _ fill: (inout Segment) throws(JobError) -> Void
+        _ fill: (inout Pipeline) throws(JobError) -> Void
     ) async throws(JobError) -> [Rows] {
         try await run(isReadOnly: true, fill)
     }
 
     /// Runs statements in one transaction and one round trip.
     package func write(
-        _ fill: (inout Segment) throws(JobError) -> Void
+        _ fill: (inout Pipeline) throws(JobError) -> Void
     ) async throws(JobError) -> [Rows] {
         try await run(isReadOnly: false, fill)
     }
@@ -49,9 +49,9 @@ package struct JobContext: Sendable {
     private static let begin = Statement("SELECT begin_job($1, $2, $3)")
 
     private func run(
-        isReadOnly: Bool, _ fill: (inout Segment) throws(JobError) -> Void
+        isReadOnly: Bool, _ fill: (inout Pipeline) throws(JobError) -> Void
     ) async throws(JobError) -> [Rows] {
-        var segment = Segment(isReadOnly: isReadOnly)
+        var segment = Pipeline(isReadOnly: isReadOnly)
         var parameters = Parameters.of(lease.id)
         parameters.append(int32: lease.fence)
         parameters.append(bool: isReadOnly)

@@ -21,7 +21,7 @@ struct JobQueue: Sendable {
     private func run(
         _ statement: Statement, _ parameters: Parameters
     ) async throws(PostgresError) -> Rows {
-        var segment = Segment(timeout: Self.timeout)
+        var segment = Pipeline(timeout: Self.timeout)
         segment.append(statement, parameters)
         return try await database.run(segment)[0]
     }

@@ -33,7 +33,7 @@ extension RequestContext {
     /// Reads for a subscription, in a request of its own: a database that is away or too busy for some
     /// seconds ends no subscription.
     func readPatiently(
-        _ fill: (inout Segment, Viewer) throws(BookplateError) -> Void
+        _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void
     ) async throws(BookplateError) -> [Rows] {
         var attempts = 1
         while true {

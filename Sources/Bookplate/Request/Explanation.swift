@@ -8,7 +8,7 @@ final class Explanation {
     private var roundTrips: [Value] = []
     private var database = Duration.zero
 
-    func add(_ segment: Segment, _ duration: Duration) {
+    func add(_ segment: Pipeline, _ duration: Duration) {
         database += duration
         roundTrips.append(
             .object([

@@ -41,7 +41,7 @@ package final class RequestContext: ExecutionContext {
     /// Whose session a segment of this request has found alive, or is asking for.
     private var begunFor: Viewer?
     private var level: Level
-    private var segment: Segment
+    private var segment: Pipeline
     /// The ISBNs that this level looks up.
     private var lookups: ISBNLookups?
 
@@ -58,7 +58,7 @@ package final class RequestContext: ExecutionContext {
         explanation = isExplained ? Explanation() : nil
         readsFrom = mayReadReplica ? nil : database
         level = Level()
-        segment = Segment(isReadOnly: true)
+        segment = Pipeline(isReadOnly: true)
     }
 
     /// A request of the same caller that begins anew: the database is asked again whether the session lives.
@@ -148,7 +148,7 @@ package final class RequestContext: ExecutionContext {
 
     package func flush() async {
         let (segment, level, lookups) = (segment, level, lookups)
-        self.segment = Segment(isReadOnly: true)
+        self.segment = Pipeline(isReadOnly: true)
         self.level = Level()
         self.lookups = nil
         do throws(BookplateError) {
@@ -161,7 +161,7 @@ package final class RequestContext: ExecutionContext {
 
     /// Runs statements that cannot write in a round trip of their own.
     func read(
-        _ fill: (inout Segment, Viewer) throws(BookplateError) -> Void
+        _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void
     ) async throws(BookplateError) -> [Rows] {
         try await run(isReadOnly: true, fill)
     }
@@ -172,16 +172,16 @@ package final class RequestContext: ExecutionContext {
     ///
     /// - Returns: the rows of each statement that `fill` appended.
     func write(
-        _ fill: (inout Segment, Viewer) throws(BookplateError) -> Void
+        _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void
     ) async throws(BookplateError) -> [Rows] {
         try await run(isReadOnly: false, fill)
     }
 
     /// Runs statements that need no caller: sign-in, before there is one.
     func anonymous(
-        _ fill: (inout Segment) -> Void
+        _ fill: (inout Pipeline) -> Void
     ) async throws(BookplateError) -> [Rows] {
-        var segment = Segment(statistics: statistics)
+        var segment = Pipeline(statistics: statistics)
         fill(&segment)
         return try await run(segment)
     }
@@ -189,7 +189,7 @@ package final class RequestContext: ExecutionContext {
     // MARK: - Segments
 
     private func run(
-        isReadOnly: Bool, _ fill: (inout Segment, Viewer) throws(BookplateError) -> Void
+        isReadOnly: Bool, _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void
     ) async throws(BookplateError) -> [Rows] {
         let viewer = try caller()
         var segment = openSegment(for: viewer, isReadOnly: isReadOnly)
@@ -215,8 +215,8 @@ package final class RequestContext: ExecutionContext {
 
     /// A segment that says who calls. The request's first also asks whether the session is alive, and
     /// so does every one that writes.
-    private func openSegment(for viewer: Viewer, isReadOnly: Bool) -> Segment {
-        var segment = Segment(isReadOnly: isReadOnly, statistics: statistics)
+    private func openSegment(for viewer: Viewer, isReadOnly: Bool) -> Pipeline {
+        var segment = Pipeline(isReadOnly: isReadOnly, statistics: statistics)
         var parameters = Parameters.of(viewer.userID, viewer.tenantID)
         if isReadOnly, begunFor == viewer {
             segment.append(Self.goOn, parameters)
@@ -234,7 +234,7 @@ package final class RequestContext: ExecutionContext {
         return segment
     }
 
-    private func run(_ segment: Segment) async throws(BookplateError) -> [Rows] {
+    private func run(_ segment: Pipeline) async throws(BookplateError) -> [Rows] {
         let start = explanation == nil ? nil : ContinuousClock.now
         defer { if let start { explanation?.add(segment, .now - start) } }
         do throws(PostgresError) {
@@ -246,7 +246,7 @@ package final class RequestContext: ExecutionContext {
         }
     }
 
-    private func change(_ segment: Segment) async throws(PostgresError) -> [Rows] {
+    private func change(_ segment: Pipeline) async throws(PostgresError) -> [Rows] {
         readsFrom = database
         // Whatever came of it: a lost answer may have been a good one.
         defer { if let viewer { services.replica?.changed(viewer.userID) } }
@@ -254,7 +254,7 @@ package final class RequestContext: ExecutionContext {
     }
 
     /// What the replica answers; nil where it is not to be asked, or has an error: then the primary has the last word.
-    private func replicaRows(_ segment: Segment) async -> [Rows]? {
+    private func replicaRows(_ segment: Pipeline) async -> [Rows]? {
         if readsFrom == nil {
             readsFrom =
                 viewer.flatMap { services.replica?.pool(for: $0, beside: database) } ?? database

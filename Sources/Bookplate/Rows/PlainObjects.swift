@@ -167,7 +167,7 @@ struct RowsByID: Sendable {
     }
 
     /// Reads the rows back in a mutation's own transaction.
-    func append(_ ids: [UUID], to segment: inout Segment, for viewer: Viewer) {
+    func append(_ ids: [UUID], to segment: inout Pipeline, for viewer: Viewer) {
         segment.append(statement, Self.parameters(ids, viewer))
     }
 

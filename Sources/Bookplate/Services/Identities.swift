@@ -51,7 +51,7 @@ final class Identities: Sendable {
                 "refused an identity token",
                 metadata: [
                     "request_id": "\(requestID)",
-                    "reason": "\(TokenError.reasonOfStranger(token))",
+                    "reason": "\(TokenError.reasonWithoutVerifier(token))",
                 ])
             throw .unauthenticated
         }

@@ -8,7 +8,7 @@ private let newestMigration = Statement("SELECT max(version) FROM schema_migrati
 /// Why requests cannot be served now; nil when they can.
 package func readiness(of database: ConnectionPool) async -> String? {
     do throws(PostgresError) {
-        let segment = Segment.one(newestMigration, isReadOnly: true)
+        let segment = Pipeline.one(newestMigration, isReadOnly: true)
         let version = try await database.run(segment)[0].int64(0, 0) ?? 0
         return version >= schemaVersion
             ? nil : "migrations are missing: run bookplate-admin migrate up"

@@ -123,7 +123,7 @@ package final class Replica: Sendable {
     }
 
     private func place(_ statement: Statement, in pool: ConnectionPool?) async -> Int64? {
-        var segment = Segment.one(statement, isReadOnly: true)
+        var segment = Pipeline.one(statement, isReadOnly: true)
         segment.timeout = Self.patience
         do throws(PostgresError) {
             return try await pool?.run(segment)[0].int64(0, 0)

@@ -73,7 +73,7 @@ package struct StorageSweep {
         try await checkOwner()
         var summary = Summary()
         summary.deadWrites = try await storing { () async throws(ObjectError) in
-            try await store.sweepDeadWrites(isDryRun: isDryRun)
+            try await store.sweepStaleWrites(isDryRun: isDryRun)
         }
         summary.forgotten = try await forgetLeft()
         var done = try await progress?.last(ask)
@@ -155,9 +155,11 @@ package struct StorageSweep {
         let listing = try await storing { () async throws(ObjectError) in
             try await store.list(folder, of: bucket)
         }
-        summary.strangers += listing.strangers.count
-        for name in listing.strangers { onFound(.stranger, "\(bucket.rawValue)/\(folder)/\(name)") }
-        var versions = StoredVersions(listing.objects.filter { $0.placedAt <= oldest })
+        summary.strangers += listing.unknownFiles.count
+        for name in listing.unknownFiles {
+            onFound(.stranger, "\(bucket.rawValue)/\(folder)/\(name)")
+        }
+        var versions = StoredVersions(listing.objects.filter { $0.createdAt <= oldest })
         while let batch = versions.next(Self.batchMax) {
             switch (bucket, UUID(folder)) {
             case (.bookCovers, let user?):

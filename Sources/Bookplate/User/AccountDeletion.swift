@@ -54,7 +54,7 @@ struct AccountDeletion {
         return parameters
     }
 
-    static func append(to segment: inout Segment, session: UUID? = nil) {
+    static func append(to segment: inout Pipeline, session: UUID? = nil) {
         for (statement, parameters) in statements(session: session) {
             segment.append(statement, parameters)
         }
@@ -113,7 +113,7 @@ struct AccountDeletion {
     }
 
     /// Takes jobs back that are done.
-    static func appendWithdrawal(of jobs: [UUID], to segment: inout Segment) {
+    static func appendWithdrawal(of jobs: [UUID], to segment: inout Pipeline) {
         var parameters = Parameters()
         parameters.append(uuids: jobs)
         segment.append(withdraw, parameters)
@@ -121,7 +121,7 @@ struct AccountDeletion {
 
     /// Keeps what the session is told of Apple's grant, unless it was told before; the row is what it is told.
     static func appendSettlement(
-        isAppleTokenRevoked: Bool, for viewer: Viewer, to segment: inout Segment
+        isAppleTokenRevoked: Bool, for viewer: Viewer, to segment: inout Pipeline
     ) {
         var parameters = Parameters.of(viewer.userID, viewer.sessionID)
         parameters.append(bool: isAppleTokenRevoked)

@@ -1,8 +1,8 @@
 #pragma once
 #include <curl/curl.h>
 
-// libcurl's setopt and getinfo are variadic, which Swift cannot call: one typed function for each type
-// of argument. Each answers curl's own code.
+// Typed wrappers of libcurl's setopt and getinfo, which are variadic and cannot be called from Swift. Each
+// returns libcurl's own code.
 
 CURLcode bookplate_curl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode bookplate_curl_set_offset(CURL *easy, CURLoption option, curl_off_t value);
@@ -10,7 +10,7 @@ CURLcode bookplate_curl_set_string(CURL *easy, CURLoption option, const char *va
 CURLcode bookplate_curl_set_pointer(CURL *easy, CURLoption option, void *value);
 CURLcode bookplate_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
 
-// The callback of CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION.
+// The type of the callbacks for CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION.
 typedef size_t (*bookplate_curl_sink)(char *bytes, size_t size, size_t count, void *context);
 CURLcode bookplate_curl_set_sink(CURL *easy, CURLoption option, bookplate_curl_sink value);
 
@@ -18,6 +18,6 @@ CURLcode bookplate_curl_set_open_socket(CURL *easy, curl_opensocket_callback val
 
 CURLcode bookplate_curl_get_long(CURL *easy, CURLINFO info, long *value);
 
-// A finished transfer from curl_multi_info_read, whose union Swift does not import well.
-// Answers 0 when there is none.
+// Retrieves a finished transfer from curl_multi_info_read, whose union Swift does not import well.
+// Returns 0 if there is none.
 int bookplate_curl_next_finished(CURLM *multi, CURL **easy, CURLcode *result);

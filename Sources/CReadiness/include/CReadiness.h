@@ -4,24 +4,26 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-// Linux aio as far as waiting for descriptors needs it: system calls that neither glibc nor Swift offers.
-// See io_submit(2), IOCB_CMD_POLL. Every function answers 0 or a count, or the negative errno.
+// Asynchronous poll through Linux AIO system calls, which neither glibc nor Swift wraps.
+// See io_submit(2), IOCB_CMD_POLL. Every function that returns int returns a negative errno on failure.
 
 typedef struct creadiness_poll creadiness_poll;
 
-// One finished wait: which, and poll(2)'s events, or a negative errno.
+// A finished request: its tag, and the poll(2) events or a negative errno.
 typedef struct {
     uint64_t tag;
     int64_t events;
 } creadiness_event;
 
+// Creates an AIO context for at most `capacity` requests in flight.
 int creadiness_setup(unsigned capacity, uintptr_t *context);
+// Destroys the context after all requests in flight have ended.
 void creadiness_destroy(uintptr_t context);
 
-// A request to wait for one descriptor; freed with free(), once it is not under way.
+// Creates a request to poll one descriptor. Release it with free() when it is not in flight.
 creadiness_poll *creadiness_poll_make(int descriptor, int events, int eventfd, uint64_t tag);
 int creadiness_submit(uintptr_t context, creadiness_poll *poll);
 int creadiness_cancel(uintptr_t context, creadiness_poll *poll);
 
-// What has finished, without waiting.
+// Retrieves finished requests without waiting, at most 64, and returns their number.
 int creadiness_finished(uintptr_t context, creadiness_event *events, int capacity);

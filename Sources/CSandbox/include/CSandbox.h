@@ -1,8 +1,9 @@
 #pragma once
 
-// From now on this process can open no socket, start no program, write no file and look into no other process: the
-// kernel answers such calls with EPERM, for ever. Answers 0, or errno where the kernel has no seccomp filters.
+// Permanently prevents this process from opening sockets, starting programs, writing files, and accessing
+// other processes: the kernel fails such calls with EPERM. Returns 0, or errno if the kernel has no seccomp
+// filters.
 int bookplate_sandbox_enter(void);
 
-// Closes every descriptor but the standard three.
+// Closes every descriptor except the three standard ones.
 void bookplate_sandbox_close_others(void);

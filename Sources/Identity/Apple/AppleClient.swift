@@ -1,12 +1,12 @@
 import HTTPFetch
 
-/// A developer team's key for Apple's REST API.
+/// A developer team's private key for Apple's REST API.
 package struct AppleTeamKey: Sendable {
-    /// Ten characters.
+    /// The team's identifier, ten characters.
     package var teamID: String
-    /// Ten characters; names the .p8 file in Apple's console.
+    /// The key's identifier, ten characters, as shown next to the .p8 file in Apple's developer console.
     package var keyID: String
-    /// The text of the .p8 file: a P-256 private key in PEM.
+    /// The contents of the .p8 file: a P-256 private key in PEM.
     package var privateKeyPEM: [UInt8]
 
     package init(teamID: String, keyID: String, privateKeyPEM: [UInt8]) {
@@ -16,50 +16,53 @@ package struct AppleTeamKey: Sendable {
     }
 }
 
-/// Why Apple's token endpoint did not do what was asked. Whether to try again is the caller's choice (`mayRetry`).
+/// An error of Apple's token endpoints.
 package enum AppleError: Error, Equatable, Sendable {
     /// The configured .p8 key cannot sign.
     case unusableKey
-    /// Apple said no, by OAuth's error code: `invalid_grant` (code used or expired), `invalid_client` (team, key or client id).
+    /// Apple rejected the request with this OAuth error code, for example `invalid_grant` (the code was used
+    /// before or has expired) or `invalid_client` (wrong team, key, or client ID).
     case refused(code: String)
-    /// No answer.
+    /// No response was received.
     case unreachable(FetchError)
-    /// Another status than 200 and 400: Apple is busy or broken.
+    /// A status other than 200, 400, and 401: Apple is overloaded or has a fault.
     case unavailable(status: Int)
-    /// 200 with a body that is no token answer.
-    case malformedAnswer
+    /// Status 200 with a body that is not a token response.
+    case malformedResponse
 
-    /// Whether the same request can succeed later.
+    /// Whether sending the same request later can succeed.
     package var mayRetry: Bool {
         switch self {
-        case .unusableKey, .refused, .malformedAnswer: false
+        case .unusableKey, .refused, .malformedResponse: false
         case .unreachable, .unavailable: true
         }
     }
 }
 
-/// What an authorization code was exchanged for.
+/// The tokens that Apple returns for an authorization code.
 package struct AppleTokens: Sendable, Equatable {
-    /// Kept encrypted: it revokes the grant when the account is deleted.
+    /// Store it encrypted. It is needed to revoke the grant when the account is deleted.
     package var refreshToken: String
     package var accessToken: String
     package var identityToken: String?
 
-    /// Whose grant it is, as the identity token beside it says, which comes from Apple itself; nil without one.
+    /// The `sub` claim of the identity token; nil without an identity token.
+    ///
+    /// The signature is not checked, because the token came directly from Apple's endpoint.
     package var subject: String? {
         identityToken.flatMap { try? CompactToken($0, algorithms: [.rs256, .es256]) }?
             .claimedSubject
     }
 }
 
-/// Apple's token endpoints: exchange of authorization codes, revocation.
+/// A client of Apple's token endpoints: exchanges authorization codes and revokes grants.
 ///
 /// Spec: https://developer.apple.com/documentation/signinwithapplerestapi
 package struct AppleClient: Sendable {
-    private static let answerBytesMax = 64 << 10
-    /// A person may be waiting.
+    private static let responseBytesMax = 64 << 10
+    /// Short, because a user may be waiting for the response.
     private static let deadline = Duration.seconds(5)
-    /// Five minutes: the secret is made anew for each call, so that none can run out unnoticed.
+    /// A new secret is created for each call, so a short lifetime is enough and none expires unnoticed.
     private static let secretLifetimeSeconds: Int64 = 300
 
     private let fetcher: Fetcher
@@ -68,7 +71,7 @@ package struct AppleClient: Sendable {
     private let revokeURL: String
     private let audience: String
 
-    /// - Parameter audience: the `aud` of client secrets.
+    /// - Parameter audience: The `aud` claim of the client secrets.
     package init(
         fetcher: Fetcher, key: AppleTeamKey,
         tokenURL: String = "https://appleid.apple.com/auth/token",
@@ -82,25 +85,26 @@ package struct AppleClient: Sendable {
         self.audience = audience
     }
 
-    /// Exchanges the code of a sign-in, which is good once and for five minutes.
+    /// Exchanges the authorization code of a sign-in. Apple accepts a code once and for five minutes.
     ///
-    /// - Parameter clientID: the audience of the identity token that came with the code.
+    /// - Parameter clientID: The audience of the identity token that came with the code.
     package func exchange(
         code: String, clientID: String, now: UnixSeconds = unixSecondsNow()
     ) async throws(AppleError) -> AppleTokens {
-        let answer = try await post(
+        let body = try await post(
             tokenURL,
             [("grant_type", "authorization_code"), ("code", code)], clientID: clientID, now: now)
-        guard let json = JSON.parse(answer), let refresh = json["refresh_token"]?.text,
+        guard let json = JSON.parse(body), let refresh = json["refresh_token"]?.text,
             let access = json["access_token"]?.text, !refresh.isEmpty
-        else { throw .malformedAnswer }
+        else { throw .malformedResponse }
         return AppleTokens(
             refreshToken: refresh, accessToken: access, identityToken: json["id_token"]?.text)
     }
 
-    /// Revokes the grant behind a refresh token.
+    /// Revokes the grant that a refresh token belongs to.
     ///
-    /// Apple answers 200 for unknown and already revoked tokens too, so a return means that it has heard, not that there was a grant.
+    /// Apple also responds with 200 to unknown and already revoked tokens. Success therefore means that no
+    /// grant exists any more, not that there was one.
     package func revoke(
         refreshToken: String, clientID: String, now: UnixSeconds = unixSecondsNow()
     ) async throws(AppleError) {
@@ -109,7 +113,7 @@ package struct AppleClient: Sendable {
             clientID: clientID, now: now)
     }
 
-    /// The ES256 token that stands for a client secret.
+    /// Creates the client secret: a token signed with ES256 and valid for five minutes.
     func clientSecret(clientID: String, now: UnixSeconds) throws(AppleError) -> String {
         let secret = libjwtSigned(
             [
@@ -131,7 +135,7 @@ package struct AppleClient: Sendable {
             response = try await fetcher.fetch(
                 FetchRequest(
                     url: url, method: .form(form), headers: [("Accept", "application/json")],
-                    deadline: Self.deadline, bodyBytesMax: Self.answerBytesMax, redirectsMax: 0))
+                    deadline: Self.deadline, bodyBytesMax: Self.responseBytesMax, redirectsMax: 0))
         } catch { throw .unreachable(error) }
         switch response.status {
         case 200: return response.body

@@ -1,38 +1,39 @@
-/// What Apple tells a server about a person who uses one of its apps. Apple may tell it more than once: `id` says whether it
-/// is known already.
+/// A notification that Apple sends to the server about a user of one of its apps.
+///
+/// Apple may deliver a notification more than once. Compare `id` to detect duplicates.
 ///
 /// Spec: https://developer.apple.com/documentation/signinwithapple/processing-changes-for-sign-in-with-apple-accounts
 package struct AppleNotification: Sendable, Equatable {
     package enum Event: Sendable, Equatable {
-        /// The person no longer uses Apple's sign-in with the app: end the sessions, keep the data.
+        /// The user stopped using Sign in with Apple for the app. End the sessions and keep the data.
         case consentRevoked
-        /// The Apple account is gone: delete ours.
+        /// The Apple account was deleted. Delete the user's account here as well.
         case accountDeleted
         /// Mail to the private relay address is forwarded again.
         case emailEnabled(email: String?)
         /// Mail to the private relay address is no longer forwarded.
         case emailDisabled(email: String?)
-        /// A kind that is not known here; answer 200 and do nothing.
+        /// An event type that is not known here. Respond with 200 and do nothing.
         case unknown(type: String)
     }
 
-    /// The `jti`.
+    /// The `jti` claim.
     package var id: String
-    /// As configured.
+    /// The matching configured issuer.
     package var issuer: String
-    /// The app it is about, as configured.
+    /// The matching configured audience: the client ID of the app that the notification is about.
     package var audience: String
     package var subject: String
     package var event: Event
-    /// When it happened, in milliseconds since 1970; nil when not told.
+    /// The time of the event in milliseconds since the Unix epoch; nil if the notification has none.
     package var eventMilliseconds: Int64?
-    /// When the notification itself runs out: its id need not be remembered longer (but for the clock skew of 60 s).
+    /// When the notification expires. Its id must be remembered until 60 s (the clock skew) after this.
     package var expiresAt: UnixSeconds
 
-    /// Larger bodies are refused unread.
+    /// The maximum size of a notification's HTTP body. Larger bodies are rejected without parsing.
     package static let bodyBytesMax = 32 << 10
 
-    /// The signed payload inside a notification's HTTP body, `{"payload": "..."}`.
+    /// Returns the signed payload of a notification's HTTP body, `{"payload": "..."}`; nil if malformed.
     package static func payload(ofBody body: [UInt8]) -> String? {
         guard body.count <= bodyBytesMax else { return nil }
         return JSON.parse(body)?["payload"]?.text
@@ -40,7 +41,7 @@ package struct AppleNotification: Sendable, Equatable {
 }
 
 extension IdentityTokenVerifier {
-    /// Verifies a notification's payload like an identity token: same issuers, audiences and keys.
+    /// Verifies a notification's payload with the same issuers, audiences, and keys as identity tokens.
     package func verifyNotification(
         _ payload: String, now: UnixSeconds
     ) async throws(TokenError) -> AppleNotification {
@@ -50,7 +51,7 @@ extension IdentityTokenVerifier {
         let issuer = try claims.issuer(among: issuers)
         let audience = try claims.audience(among: audiences)
         let times = try claims.times(now: now, ageSecondsMax: ageSecondsMax)
-        // Apple writes the events as JSON text inside the JSON; an object would do as well.
+        // Apple encodes the events as a JSON string inside the JSON. A plain object is accepted as well.
         guard let events = claims["events"] else { throw .wrongKind }
         let parsed = events.bytes.map(JSON.parse) ?? events
         guard let parsed, case .object = parsed else { throw .claim("events") }
@@ -59,7 +60,7 @@ extension IdentityTokenVerifier {
         let kind: AppleNotification.Event =
             switch try event.text("type") {
             case "consent-revoked": .consentRevoked
-            // Documented as the first, seen on the wire as the second.
+            // Apple documents the first spelling but sends the second.
             case "account-delete", "account-deleted": .accountDeleted
             case "email-enabled": .emailEnabled(email: email)
             case "email-disabled": .emailDisabled(email: email)

@@ -1,4 +1,4 @@
-/// Base64 with the URL alphabet and no padding.
+/// Base64 with the URL-safe alphabet and without padding.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc7515#section-2
 package enum Base64URL {
@@ -28,8 +28,8 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes the canonical form only: other letters, padding, or set bits past the last byte give nil, so that no two
-    /// texts mean the same bytes.
+    /// Decodes the canonical form only. Other characters, padding, and non-zero bits after the last byte
+    /// return nil, so that no two texts decode to the same bytes.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []

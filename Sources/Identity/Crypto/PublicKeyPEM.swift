@@ -1,10 +1,12 @@
 import CCrypto
 
-/// Public keys from their numbers, as PEM that libjwt reads. libcrypto checks that the numbers are a key.
+/// Builds public keys from their numbers, as PEM for libjwt. libcrypto checks that the key is valid.
 enum PublicKeyPEM {
-    /// An RSA key of 2048 to 8192 bits with an odd exponent of at most 32 bits above 2.
+    /// Returns an RSA key; nil unless it has 2048 to 8192 bits and an odd exponent of at most 32 bits above 2.
     ///
-    /// - Parameters: big-endian, no leading zero needed.
+    /// - Parameters:
+    ///   - modulus: The modulus in big-endian order; leading zeros are allowed.
+    ///   - exponent: The public exponent in big-endian order.
     static func rsa(modulus: [UInt8], exponent: [UInt8]) -> [UInt8]? {
         guard modulus.count <= 1025, (1...4).contains(exponent.count),
             exponent.count > 1 || exponent[0] > 2, exponent[exponent.count - 1] & 1 == 1,
@@ -21,7 +23,7 @@ enum PublicKeyPEM {
         }
     }
 
-    /// A point on P-256; nil when it is not on the curve.
+    /// Returns a P-256 key with these coordinates; nil if the point is not on the curve.
     static func p256(x: [UInt8], y: [UInt8]) -> [UInt8]? {
         guard x.count == 32, y.count == 32 else { return nil }
         let point: [UInt8] = [0x04] + x + y
@@ -35,7 +37,7 @@ enum PublicKeyPEM {
         }
     }
 
-    /// A C string for ever: the builder keeps pointers to names and values until it is done.
+    /// Returns a C string that is never freed, because the builder keeps pointers to names and values.
     private static func name(_ text: StaticString) -> UnsafePointer<CChar> {
         UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
     }
@@ -48,7 +50,7 @@ enum PublicKeyPEM {
         defer { OSSL_PARAM_free(parameters) }
         guard let context = EVP_PKEY_CTX_new_from_name(nil, type, nil) else { return nil }
         defer { EVP_PKEY_CTX_free(context) }
-        // EVP_PKEY_PUBLIC_KEY is a macro that Swift does not import: key parameters and the public key.
+        // EVP_PKEY_PUBLIC_KEY, spelled out because Swift does not import this macro.
         let selection = OSSL_KEYMGMT_SELECT_ALL_PARAMETERS | OSSL_KEYMGMT_SELECT_PUBLIC_KEY
         var key: OpaquePointer?
         guard EVP_PKEY_fromdata_init(context) == 1,
@@ -62,7 +64,7 @@ enum PublicKeyPEM {
     }
 }
 
-/// What `write` puts into a memory BIO.
+/// Returns the bytes that `write` puts into a memory BIO; nil if it fails or writes nothing.
 func writtenPEM(_ write: (OpaquePointer) -> Bool) -> [UInt8]? {
     guard let memory = BIO_new(BIO_s_mem()) else { return nil }
     defer { BIO_free(memory) }

@@ -1,13 +1,13 @@
 import CCrypto
 
-/// An RSA key pair made here: for development and tests.
+/// A generated RSA key pair, for development and tests.
 struct RSAKeyPair: Sendable {
     let privatePEM: [UInt8]
-    /// Big-endian, no leading zero.
+    /// The modulus in big-endian order without leading zeros.
     let modulus: [UInt8]
     let exponent: [UInt8]
 
-    /// Takes some tens of milliseconds.
+    /// Generates a key pair, which takes tens of milliseconds; nil if libcrypto fails.
     static func generate(bits: Int32 = 2048) -> RSAKeyPair? {
         guard let context = EVP_PKEY_CTX_new_from_name(nil, "RSA", nil) else { return nil }
         defer { EVP_PKEY_CTX_free(context) }

@@ -3,19 +3,19 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// Unpredictable bytes from the operating system by way of libcrypto.
+/// Returns cryptographically secure random bytes.
 package func randomBytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let done = RAND_bytes(&bytes, Int32(count))
-    // A system without randomness cannot make a key, a token or an id: nothing safe is left to do.
-    precondition(done == 1, "the operating system gives no random bytes")
+    // Without randomness no key, token, or identifier is safe, so the process must stop.
+    precondition(done == 1, "the operating system provides no random bytes")
     return bytes
 }
 
 extension UUID {
-    /// A version 7 id: Unix milliseconds, a counter within the millisecond, 62 random bits.
+    /// Returns a version 7 UUID: Unix milliseconds, a 12-bit counter, and 62 random bits.
     ///
-    /// Ids of one process ascend in the order they were made, also when the clock steps back.
+    /// The identifiers of one process ascend in the order of creation, even if the clock steps back.
     ///
     /// Spec: https://www.rfc-editor.org/rfc/rfc9562#section-5.7, section 6.2 method 1
     package static func v7() -> UUID {
@@ -25,16 +25,24 @@ extension UUID {
     private static let v7Clock = Mutex(UUIDv7Clock())
 }
 
-/// What the last version 7 id said about time. Pure: the clock and the random bytes are given.
+/// Generates version 7 UUIDs in ascending order. The caller supplies the time and the random bytes.
+///
+/// State: the timestamp and the counter of the last identifier. A later time resets the counter to a
+/// random value below 2048, half of its range. The same or an earlier time increments the counter, and an
+/// overflow of the counter advances the timestamp by one millisecond.
 struct UUIDv7Clock: Sendable {
     private var milliseconds: UInt64 = 0
     private var counter: UInt16 = 0
 
-    /// - Parameter random: ten bytes.
+    /// Returns the next identifier.
+    ///
+    /// - Parameters:
+    ///   - now: The Unix time in milliseconds.
+    ///   - random: Ten random bytes.
     mutating func next(milliseconds now: UInt64, random: [UInt8]) -> UUID {
         if now > milliseconds {
             milliseconds = now
-            // Half of the counter's room stays free to count in.
+            // The upper half of the counter's range is left free for increments.
             counter = (UInt16(random[8]) << 8 | UInt16(random[9])) & 0x7FF
         } else if counter < 0xFFF {
             counter += 1
@@ -53,10 +61,10 @@ struct UUIDv7Clock: Sendable {
     }
 }
 
-/// Seconds since 1970, as tokens carry them.
+/// Seconds since the Unix epoch, as in the claims of tokens.
 package typealias UnixSeconds = Int64
 
-/// The system's clock.
+/// Returns the system's current time.
 package func unixSecondsNow() -> UnixSeconds {
     Int64(unixMilliseconds() / 1000)
 }

@@ -1,9 +1,9 @@
 import CCrypto
 
-/// A key that encrypts small secrets at rest (Apple's refresh tokens) with AES-256-GCM.
+/// A key that encrypts small secrets at rest, such as Apple's refresh tokens, with AES-256-GCM.
 ///
-/// A sealed value is `version (1) | key id (6) | nonce (12) | ciphertext | tag (16)`. The random 96-bit nonce is safe for
-/// 2^32 values under one key.
+/// A sealed value has the layout `version (1) | key ID (6) | nonce (12) | ciphertext | tag (16)`, in bytes.
+/// With random 96-bit nonces, one key may seal up to 2^32 values.
 package struct SealingKey: Sendable, Equatable {
     static let idBytes = 6
     private static let version: UInt8 = 1
@@ -11,18 +11,18 @@ package struct SealingKey: Sendable, Equatable {
     private static let tagBytes = 16
     private static let prefixBytes = 1 + idBytes
 
-    /// Six random bytes that say which key sealed a value.
+    /// Six random bytes that identify the key in sealed values.
     let id: [UInt8]
     let secret: [UInt8]
 
-    /// - Returns: nil unless the id has 6 bytes and the secret 32.
+    /// - Returns: Nil unless the ID has 6 bytes and the secret has 32.
     init?(id: [UInt8], secret: [UInt8]) {
         guard id.count == Self.idBytes, secret.count == 32 else { return nil }
         self.id = id
         self.secret = secret
     }
 
-    /// The id of the key that sealed `sealed`; nil when it is no sealed value.
+    /// Returns the ID of the key that sealed a value; nil if it does not have the layout of a sealed value.
     static func id(of sealed: [UInt8]) -> [UInt8]? {
         guard sealed.count >= prefixBytes + nonceBytes + tagBytes, sealed[0] == version else {
             return nil
@@ -30,7 +30,10 @@ package struct SealingKey: Sendable, Equatable {
         return Array(sealed[1..<prefixBytes])
     }
 
-    /// - Parameter context: bound to the value, not hidden (the owner's id, say): it opens with the same context only.
+    /// Encrypts and authenticates a plaintext.
+    ///
+    /// - Parameter context: Authenticated but not stored, for example the owner's ID. Opening the value
+    ///   requires the same context.
     func seal(_ plaintext: [UInt8], context: [UInt8]) -> [UInt8] {
         let nonce = randomBytes(Self.nonceBytes)
         let prefix = [Self.version] + id
@@ -49,12 +52,14 @@ package struct SealingKey: Sendable, Equatable {
                 && EVP_CIPHER_CTX_ctrl(
                     cipher, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagBytes), &tag) == 1
         }
-        // In memory with right sizes: the sole failure is a library without AES.
-        precondition(done, "libcrypto has no AES-256-GCM")
+        // With valid sizes, encryption in memory fails only if libcrypto was built without AES-GCM.
+        precondition(done, "libcrypto does not support AES-256-GCM")
         return prefix + nonce + output + tag
     }
 
-    /// - Returns: nil when the value, its context or the key is not the one it was sealed with.
+    /// Decrypts a sealed value.
+    ///
+    /// - Returns: Nil if the value was damaged, or was sealed with another key or context.
     func open(_ sealed: [UInt8], context: [UInt8]) -> [UInt8]? {
         guard Self.id(of: sealed) == id else { return nil }
         let prefix = Array(sealed[..<Self.prefixBytes])

@@ -1,5 +1,4 @@
-/// A value with a secret or personal data in it, which shows its type and nothing else wherever it is printed, dumped or
-/// interpolated into a log line.
+/// A value with secrets or personal data. Printing, dumping, or interpolating it shows only its type.
 package protocol Unprintable: CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {}

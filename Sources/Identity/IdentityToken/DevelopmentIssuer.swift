@@ -1,7 +1,8 @@
-/// An issuer of identity tokens for development and tests: its own RSA key, tokens shaped like Apple's.
+/// An issuer of identity tokens for development and tests. It signs tokens like Apple's with its own RSA key.
 ///
-/// It refuses nobody, so it exists only where its issuer is configured; its name is never that of a real issuer, and no verifier
-/// has a special path for it: its tokens are checked like all others, against its key set.
+/// It issues a token for any subject, so a server trusts it only if its issuer is configured. Its name
+/// must never be that of a real issuer. Verifiers treat it like any other issuer: they check its tokens
+/// against its key set.
 package struct DevelopmentIssuer: Sendable {
     package static let defaultIssuer = "https://development.bookplate.invalid"
 
@@ -9,19 +10,19 @@ package struct DevelopmentIssuer: Sendable {
     package let keyID: String
     private let pair: RSAKeyPair
 
-    /// Makes a key.
+    /// Generates a key.
     ///
-    /// - Parameter issuer: the `iss` of its tokens.
+    /// - Parameter issuer: The `iss` claim of its tokens.
     package init(issuer: String = defaultIssuer) {
         guard let pair = RSAKeyPair.generate() else {
-            preconditionFailure("libcrypto cannot make an RSA key")
+            preconditionFailure("libcrypto cannot generate an RSA key")
         }
         self.issuer = issuer
         self.pair = pair
         keyID = Base64URL.encode(Array(sha256(pair.modulus).prefix(6)))
     }
 
-    /// The key set as an issuer serves it.
+    /// The key set as the JSON document that an issuer serves.
     package var jwks: [UInt8] {
         let modulus = Base64URL.encode(pair.modulus)
         let exponent = Base64URL.encode(pair.exponent)
@@ -31,15 +32,15 @@ package struct DevelopmentIssuer: Sendable {
             """.utf8)
     }
 
-    /// The key set for a verifier in the same process.
+    /// The key set, for a verifier in the same process.
     package var keySet: KeySet {
         get throws(KeySetError) { try KeySet(jwks: jwks) }
     }
 
-    /// An identity token for `subject`, valid for ten minutes, with claims as Apple writes them.
+    /// Returns an identity token for the subject, valid for ten minutes, with the same claims as Apple's.
     ///
-    /// - Parameter nonce: the raw nonce; the token carries its SHA-256.
-    /// - Returns: nil when a text holds a NUL.
+    /// - Parameter nonce: The raw nonce; the token contains its SHA-256.
+    /// - Returns: Nil if a text contains a NUL character.
     package func identityToken(
         subject: String, audience: String, email: String? = nil, nonce: String? = nil,
         now: UnixSeconds = unixSecondsNow()
@@ -48,7 +49,7 @@ package struct DevelopmentIssuer: Sendable {
             ("iss", .text(issuer)), ("aud", .text(audience)), ("sub", .text(subject)),
             ("iat", .integer(now)), ("exp", .integer(now + 600)), ("auth_time", .integer(now)),
             ("nonce_supported", .bool(true)), ("real_user_status", .integer(2)),
-            // Each is another token, as each of Apple's is: it is good once.
+            // Makes each token unique, like Apple's, because a token is accepted only once.
             ("jti", .text(Base64URL.encode(randomBytes(9)))),
         ]
         if let email {
@@ -60,9 +61,10 @@ package struct DevelopmentIssuer: Sendable {
         return sign(claims)
     }
 
-    /// A server-to-server notification (`AppleNotification`) about `subject`.
+    /// Returns the signed payload of a server-to-server notification (`AppleNotification`) about the subject.
     ///
-    /// - Parameter type: `consent-revoked`, `account-delete`, ...; no quotation marks or backslashes.
+    /// - Parameter type: For example `consent-revoked` or `account-delete`, without quotation marks and
+    ///   backslashes.
     package func notification(
         type: String, subject: String, audience: String, id: String,
         now: UnixSeconds = unixSecondsNow()

@@ -1,21 +1,23 @@
-/// What a verified identity token says about a person.
+/// The claims of a verified identity token.
 package struct IdentityClaims: Sendable, Equatable {
-    /// As configured, byte for byte.
+    /// The matching configured issuer, byte for byte.
     package var issuer: String
-    /// The person at that issuer, for all apps of one developer team. Compare its UTF-8 bytes, not the `String`.
+    /// The user's identifier at that issuer, shared by all apps of one developer team. Compare its UTF-8
+    /// bytes: `String` equality also accepts canonically equivalent texts.
     package var subject: String
-    /// Which of the configured audiences the token was made for.
+    /// The matching configured audience.
     package var audience: String
-    /// Only when the person shared one; never a key to an account.
+    /// The e-mail address, if the user shared one. Never use it to identify an account.
     package var email: String?
     package var emailVerified: Bool
-    /// A relay address of the issuer, which stops working when the person revokes the app.
+    /// Whether the address is a relay of the issuer, which stops working when the user revokes the app.
     package var isPrivateEmail: Bool
     package var issuedAt: UnixSeconds
     package var expiresAt: UnixSeconds
-    /// The nonce claim, which has been compared with the client's nonce.
+    /// The nonce claim, already compared with the client's nonce.
     package var nonce: String?
-    /// SHA-256 of what was signed: kept until `expiresAt`, it stops a second use. The signature is left out, for an ES256
-    /// signature has a second valid form.
+    /// The SHA-256 of the signed part of the token. Remember it until `expiresAt` to reject a second use.
+    ///
+    /// The signature is not included, because every ES256 signature has a second valid form.
     package var tokenHash: [UInt8]
 }

@@ -1,20 +1,22 @@
-/// Verifies identity tokens (Sign in with Apple, or any OpenID issuer) for one set of issuers and audiences.
+/// Verifies identity tokens of Sign in with Apple or another OpenID issuer.
 ///
-/// Issuers, audiences and where the keys come from are configuration; the token selects none of them.
+/// The accepted issuers and audiences and the location of the keys come from the configuration; a token
+/// cannot select any of them.
 ///
 /// Spec: https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation
 package struct IdentityTokenVerifier: Sendable {
-    /// All names of the issuer. Apple has signed under two: appleid.apple.com and account.apple.com.
+    /// The accepted values of `iss`. Apple uses two: appleid.apple.com and account.apple.com.
     package var issuers: [String]
-    /// The client ids of the apps that may sign in here. With none, no token is good.
+    /// The client IDs of the apps that may sign in. If empty, every token is rejected.
     package var audiences: [String]
     package var keys: KeySetCache
     package var algorithms: Set<TokenAlgorithm>
-    /// Whether the client's nonce may stand in the token as it is, instead of its SHA-256 in lower-case hexadecimal.
+    /// Whether a token may contain the client's nonce itself instead of its SHA-256 in lower-case hexadecimal.
     ///
-    /// Off, a stolen token is useless without the nonce, which it does not show; on, it shows it.
+    /// If false, a stolen token is useless without the nonce, which the token does not reveal. If true,
+    /// the token reveals the nonce.
     package var acceptsPlainNonce: Bool
-    /// The oldest `iat` accepted; nil leaves it to `exp`.
+    /// The maximum age of a token since `iat`, in seconds; nil checks only `exp`.
     package var ageSecondsMax: Int64?
 
     package init(
@@ -25,17 +27,19 @@ package struct IdentityTokenVerifier: Sendable {
         self.issuers = issuers
         self.audiences = audiences
         self.keys = keys
-        // A shared secret cannot say who signed.
+        // HS256 uses a shared secret, so its signature does not prove who signed.
         self.algorithms = algorithms.subtracting([.hs256])
         self.acceptsPlainNonce = acceptsPlainNonce
         self.ageSecondsMax = ageSecondsMax
     }
 
-    /// Apple's names in `iss`; the first is also the audience of client secrets.
+    /// The values that Apple uses for `iss`. The first one is also the audience of client secrets.
     package static let appleIssuers = ["https://appleid.apple.com", "https://account.apple.com"]
 
-    /// - Parameter nonce: the raw nonce that the client made before it asked for the token; nil when it made none. The
-    ///   token's claim must be there or be absent likewise.
+    /// Verifies the signature, issuer, audience, times, and nonce of a token.
+    ///
+    /// - Parameter nonce: The raw nonce that the client generated before it requested the token; nil if
+    ///   the client used none. The token must then have no nonce either.
     package func verify(
         _ token: String, nonce: String?, now: UnixSeconds
     ) async throws(TokenError) -> IdentityClaims {
@@ -46,7 +50,7 @@ package struct IdentityTokenVerifier: Sendable {
         let issuer = try claims.issuer(among: issuers)
         let audience = try claims.audience(among: audiences)
         let times = try claims.times(now: now, ageSecondsMax: ageSecondsMax)
-        // The same keys sign the issuer's notifications.
+        // The issuer signs its notifications with the same keys, and only notifications have `events`.
         guard claims["events"] == nil else { throw .wrongKind }
         let subject = try claims.text("sub")
         let claimedNonce = try checkNonce(claims, given: nonce)
@@ -61,7 +65,7 @@ package struct IdentityTokenVerifier: Sendable {
 
     private func checkNonce(_ claims: Claims, given: String?) throws(TokenError) -> String? {
         guard let claim = claims["nonce"] else {
-            // An old device that cannot carry a nonce says so; everyone else must.
+            // Devices that do not support nonces set `nonce_supported` to false. All others must send one.
             guard given == nil || claims["nonce_supported"] == .bool(false) else {
                 throw .nonceMissing
             }
@@ -80,8 +84,8 @@ package struct IdentityTokenVerifier: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The issuer and audiences that a token *claims*, unverified, to choose among configured verifiers where a server has
-    /// several. Empty when it is not shaped like a token.
+    /// Returns the issuer and the audiences that a token claims, unverified, to select one of several
+    /// configured verifiers. Returns no values for a malformed token.
     package static func claimed(by token: String) -> (issuer: String?, audiences: [String]) {
         guard let compact = try? CompactToken(token, algorithms: [.rs256, .es256]) else {
             return (nil, [])

@@ -1,10 +1,10 @@
-/// The usable verification keys of one issuer.
+/// The verification keys of one issuer.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc7517
 package struct KeySet: Sendable, Equatable {
-    /// A longer document is refused unread. Apple's has about 1.5 KB.
+    /// The maximum size of a key set document; larger ones are rejected. Apple's has about 1.5 KB.
     package static let bytesMax = 64 << 10
-    /// More keys than any issuer has; the rest are not read.
+    /// The maximum number of entries that are read; further ones are ignored.
     static let keysMax = 64
 
     package let keys: [VerificationKey]
@@ -13,12 +13,14 @@ package struct KeySet: Sendable, Equatable {
         self.keys = keys
     }
 
-    /// Reads a JWK set.
+    /// Parses a JWK set.
     ///
-    /// Keys that cannot verify RS256 or ES256 tokens are left out: symmetric and private ones, `use` other than `sig`, other curves,
-    /// RSA under 2048 bits, no `kid`. A `kid` that stands twice is void, for nobody can say which one is meant.
+    /// Keys that cannot verify RS256 or ES256 tokens are skipped: symmetric and private keys, a `use` other
+    /// than `sig`, other curves, RSA keys below 2048 bits, and keys without `kid`. Keys that share a `kid`
+    /// are skipped as well, because the `kid` is ambiguous.
     ///
-    /// - Throws: when it is too long, no strict JSON, has no `keys`, or none of them is usable.
+    /// - Throws: `.tooLong`; `.malformed` if the document is not strict JSON or has no `keys`;
+    ///   `.noUsableKey`.
     package init(jwks bytes: [UInt8]) throws(KeySetError) {
         guard bytes.count <= Self.bytesMax else { throw .tooLong }
         guard let json = JSON.parse(bytes), case .array(let entries)? = json["keys"] else {
@@ -35,18 +37,18 @@ package struct KeySet: Sendable, Equatable {
         guard !keys.isEmpty else { throw .noUsableKey }
     }
 
-    /// The key of exactly that id, made for exactly that algorithm.
+    /// Returns the key with exactly this ID and algorithm.
     package func key(id: [UInt8], algorithm: TokenAlgorithm) -> VerificationKey? {
         keys.first { $0.id == id && $0.algorithm == algorithm }
     }
 }
 
-/// Why there is no key set.
+/// An error of obtaining a key set.
 package enum KeySetError: Error, Equatable, Sendable {
     case tooLong
     case malformed
     case noUsableKey
-    /// No answer, or one of another status than 200; with the reason for the log.
+    /// The request failed or returned a status other than 200; carries the reason for the log.
     case unavailable(String)
 }
 

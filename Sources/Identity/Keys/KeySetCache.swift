@@ -1,8 +1,8 @@
 import HTTPFetch
 
-/// The keys of one issuer, fetched when needed and kept (`KeySetState` decides).
+/// A cache of one issuer's keys, which fetches them when needed. `KeySetState` makes the decisions.
 package actor KeySetCache {
-    /// A fetched set with the seconds it may be kept, if the issuer said.
+    /// Fetches a key set and returns it with its maximum age in seconds, if the issuer specified one.
     package typealias Fetch = @Sendable () async throws(KeySetError) -> (keys: KeySet, maxAge: Int?)
 
     private let fetch: Fetch
@@ -10,7 +10,7 @@ package actor KeySetCache {
     private var state = KeySetState()
     private var fetching: Task<Void, Never>?
 
-    /// - Parameter onFailure: told of each failed fetch, for the log.
+    /// - Parameter onFailure: Called after each failed fetch, for the log.
     package init(
         fetch: @escaping Fetch, onFailure: @escaping @Sendable (KeySetError) -> Void = { _ in }
     ) {
@@ -18,14 +18,14 @@ package actor KeySetCache {
         self.onFailure = onFailure
     }
 
-    /// Keys that never change: those of a development issuer.
+    /// Creates a cache of keys that never change, such as those of a development issuer.
     package init(fixed keys: KeySet) {
         self.init(fetch: { () throws(KeySetError) in (keys, nil) })
     }
 
-    /// The keys at `url`, over `fetcher`: 5 s, 64 KiB, no redirects.
+    /// Creates a cache of the keys at `url`. A fetch takes at most 5 s and 64 KiB and follows no redirects.
     ///
-    /// - Parameter allowsPlainHTTP: for development and tests; otherwise the URL must be https.
+    /// - Parameter allowsPlainHTTP: Whether the URL may use http; for development and tests only.
     package init(
         url: String, fetcher: Fetcher, allowsPlainHTTP: Bool = false,
         onFailure: @escaping @Sendable (KeySetError) -> Void = { _ in }
@@ -36,7 +36,7 @@ package actor KeySetCache {
         let isSafe = allowsPlainHTTP || url.lowercased().hasPrefix("https://")
         self.init(
             fetch: { () async throws(KeySetError) in
-                guard isSafe else { throw .unavailable("not an https URL") }
+                guard isSafe else { throw .unavailable("the URL of the keys must use https") }
                 let response: FetchResponse
                 do throws(FetchError) {
                     response = try await fetcher.fetch(request)
@@ -48,7 +48,7 @@ package actor KeySetCache {
             }, onFailure: onFailure)
     }
 
-    /// The key of that id and algorithm, fetched if need be.
+    /// Returns the key with this ID and algorithm, and fetches the key set first if necessary.
     ///
     /// - Throws: `.unknownKey` or `.keysUnavailable`.
     package func key(
@@ -72,7 +72,8 @@ package actor KeySetCache {
         }
     }
 
-    /// The fetch under way, or a new one. It is nobody's child, so a caller who gives up does not end it for the others.
+    /// Returns the fetch in progress, or starts one. It is an unstructured task, so that a cancelled caller
+    /// does not cancel it for the others.
     private func fetchOnce(now: UnixSeconds) -> Task<Void, Never> {
         if let fetching { return fetching }
         state.fetchStarted(now: now)

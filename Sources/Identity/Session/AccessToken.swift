@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Who makes a request, as a verified access token says. Whether the session still lives is the database's to say.
+/// The identity of a request, from a verified access token. Whether the session still exists is not checked.
 package struct AccessClaims: Sendable, Equatable {
     package var userID: UUID
     package var tenantID: UUID
@@ -20,12 +20,13 @@ package struct AccessClaims: Sendable, Equatable {
     }
 }
 
-/// The short-lived bearer token of a session: a compact JWS signed by this installation (`SessionKeys`).
+/// The short-lived bearer token of a session: a compact JWS signed with `SessionKeys`.
 ///
-/// Its issuer is no URL and it says `use: access`, so neither it nor an identity token passes for the other; the algorithms and
-/// the key sets do not meet either. (libjwt writes and wants `typ: JWT`, so the kind stands in a claim.)
+/// Access tokens and identity tokens cannot be confused: the issuer here is not a URL, the claim `use` is
+/// `access`, and algorithms and keys are disjoint. The kind is a claim rather than the header `typ`, because
+/// libjwt always writes and expects `typ: JWT`.
 package enum AccessToken {
-    /// Ours have about 350 bytes.
+    /// The maximum size. Tokens issued here have about 350 bytes.
     static let bytesMax = 1024
     private static let issuer = "bookplate"
 
@@ -40,13 +41,15 @@ package enum AccessToken {
                 ("iat", .integer(claims.issuedAt)), ("exp", .integer(claims.expiresAt)),
             ], keyID: signer.id, algorithm: .hs256, material: signer.secret)
         guard let token else {
-            // HMAC of plain texts with 32 bytes of key: only memory could fail, which traps anyway.
+            // With a 32-byte key and no NUL characters, HMAC signing fails only when out of memory.
             preconditionFailure("libjwt cannot sign with HS256")
         }
         return token
     }
 
-    /// Signature, kind and times; no clock skew is allowed at the end, for the clock that set it is our own.
+    /// Verifies the signature, kind, and times of a token.
+    ///
+    /// No clock skew is allowed for the expiry, because this installation's own clock set it.
     package static func verify(
         _ token: String, keys: SessionKeys, now: UnixSeconds
     ) throws(TokenError) -> AccessClaims {

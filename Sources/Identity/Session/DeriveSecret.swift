@@ -1,10 +1,10 @@
 extension SessionKeys {
-    /// A secret that follows from another and this installation's keys: the same each time, and
-    /// unknown to who has the other.
+    /// Derives a secret from another secret and this installation's sealing key.
     ///
-    /// It changes when a new sealing key is made, which is rare.
+    /// The result is deterministic and unpredictable without the sealing key. It changes when a new sealing
+    /// key is created.
     ///
-    /// - Parameter purpose: keeps secrets for different uses apart.
+    /// - Parameter purpose: Separates secrets for different uses.
     /// - Returns: 32 bytes.
     package func derive(_ secret: [UInt8], for purpose: String) -> [UInt8] {
         let key = hmacSHA256(key: sealing[0].key.secret, Array(purpose.utf8))

@@ -1,17 +1,32 @@
 import Glibc
 
-/// Why the key file cannot be used.
+/// An error of reading, creating, or replacing the session key file.
 package enum SessionKeysError: Error, Equatable, Sendable {
+    /// The line with this number, counted from 1, is not a valid key.
     case malformed(line: Int)
-    /// No key that signs, or none that seals.
+    /// The file has no signing key or no sealing key.
     case incomplete
-    /// Everybody on the machine may read it: `chmod 600`.
+    /// Other users of the machine can read the file. Run `chmod 600` on it.
     case readableByOthers
     case tooLong
-    /// The system's error number of `open`, `read`, `write` or `rename`.
+    /// A system call failed with this error number.
     case system(errno: Int32)
-    /// `create` found a file there.
+    /// `create` found an existing file.
     case exists
+}
+
+extension SessionKeysError: CustomStringConvertible {
+    /// A message for the operator, to be shown together with the path of the file.
+    package var description: String {
+        switch self {
+        case .malformed(let line): "line \(line) is not a valid key"
+        case .incomplete: "the file must contain a signing key and a sealing key"
+        case .readableByOthers: "other users can access the file; run chmod 600 on it"
+        case .tooLong: "the file is larger than 64 KB"
+        case .system(let code): String(cString: strerror(code))
+        case .exists: "the file already exists"
+        }
+    }
 }
 
 extension SessionKeys {
@@ -19,7 +34,7 @@ extension SessionKeys {
 
     /// Reads the key file.
     ///
-    /// - Throws: `.readableByOthers` unless the file is closed to all but its owner and group.
+    /// - Throws: `.readableByOthers` if users other than its owner and group have access to the file.
     package init(file path: String) throws(SessionKeysError) {
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw .system(errno: errno) }
@@ -42,19 +57,19 @@ extension SessionKeys {
         try self.init(text: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Writes a new key file for its owner alone.
+    /// Creates a key file that only its owner can read.
     ///
-    /// - Throws: `.exists` when there is one: keys are never overwritten by accident.
+    /// - Throws: `.exists` if there is a file, so that keys are never overwritten by accident.
     package func create(file path: String) throws(SessionKeysError) {
         let staged = try stage(beside: path)
-        // link, unlike rename, fails when the name is taken.
+        // Unlike rename, link fails if the name exists.
         let code = link(staged, path) == 0 ? 0 : errno
         unlink(staged)
         guard code == 0 else { throw code == EEXIST ? .exists : .system(errno: code) }
         try syncFolder(of: path)
     }
 
-    /// Replaces the key file: a reader sees the old keys or the new ones.
+    /// Replaces the key file atomically: a reader sees either the old keys or the new ones.
     package func replace(file path: String) throws(SessionKeysError) {
         let staged = try stage(beside: path)
         guard rename(staged, path) == 0 else {
@@ -65,7 +80,7 @@ extension SessionKeys {
         try syncFolder(of: path)
     }
 
-    /// Writes and syncs the text under another name in the same folder.
+    /// Writes and syncs the text to a temporary file in the same folder.
     private func stage(beside path: String) throws(SessionKeysError) -> String {
         let staged = "\(path).\(lowercaseHex(randomBytes(6)))"
         let file = Glibc.open(staged, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -1,10 +1,14 @@
-/// Access tokens that were verified before, so that the next request with one costs a look-up instead of a signature check.
+/// A cache of verified access tokens, so that repeated use of a token costs a lookup instead of a
+/// signature check.
 ///
-/// Bounded: two generations of at most half of `tokensMax` each. When the young one is full, the old one goes and the young
-/// becomes old; what is in use moves up again. Not for threads: give each event loop its own. Make a new one when
-/// session keys are read again, or a withdrawn key's tokens live on until they run out.
+/// The cache holds two generations of at most half of `tokensMax` each. New tokens go into the young
+/// generation. When it is full, the old generation is discarded and the young one takes its place. A
+/// token found in the old generation moves to the young one, so tokens in use stay cached.
+///
+/// The type is not thread-safe: give each event loop its own cache. Create a new one when the session
+/// keys are reloaded. Otherwise tokens of a removed key are accepted until they expire.
 package struct VerifiedTokens {
-    /// Hashed by the end of its signature, which is random: only tokens that were verified are kept.
+    /// Token bytes, hashed by the last 24 bytes: they belong to the signature and are therefore random.
     private struct Bytes: Hashable {
         let bytes: [UInt8]
 
@@ -14,7 +18,7 @@ package struct VerifiedTokens {
     }
 
     private let generationMax: Int
-    // Keyed by bytes: String equality would take a look-alike in another Unicode form for the token.
+    // Bytes rather than String, whose equality would match canonically equivalent texts.
     private var young: [Bytes: AccessClaims] = [:]
     private var old: [Bytes: AccessClaims] = [:]
 
@@ -22,7 +26,7 @@ package struct VerifiedTokens {
         generationMax = max(1, tokensMax / 2)
     }
 
-    /// The claims of a token verified before and still valid at `now`.
+    /// Returns the claims of a token that was verified before and has not expired.
     package mutating func claims(of token: [UInt8], now: UnixSeconds) -> AccessClaims? {
         let token = Bytes(bytes: token)
         if let claims = young[token] {
@@ -37,7 +41,7 @@ package struct VerifiedTokens {
         return claims
     }
 
-    /// Remembers a token that `AccessToken.verify` accepted.
+    /// Adds a token that `AccessToken.verify` accepted.
     package mutating func insert(_ claims: AccessClaims, for token: [UInt8]) {
         if young.count >= generationMax {
             old = young
@@ -46,6 +50,6 @@ package struct VerifiedTokens {
         young[Bytes(bytes: token)] = claims
     }
 
-    /// Tokens remembered, expired ones included.
+    /// The number of cached tokens, including expired ones.
     package var count: Int { young.count + old.count }
 }

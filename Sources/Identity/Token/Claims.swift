@@ -1,8 +1,8 @@
-/// The claims of a token whose signature has been verified, read strictly.
+/// The claims of a token with a verified signature, read strictly.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc7519#section-4.1
 struct Claims {
-    /// How far clocks of two machines may differ.
+    /// The tolerated difference between the clocks of two machines.
     static let skewSeconds: Int64 = 60
 
     private let json: JSON
@@ -13,7 +13,7 @@ struct Claims {
 
     subscript(_ name: StaticString) -> JSON? { json[name] }
 
-    /// A string of 1 to `bytesMax` bytes without control characters.
+    /// Returns a string claim of 1 to `bytesMax` bytes without control characters.
     func text(_ name: StaticString, bytesMax: Int = 255) throws(TokenError) -> String {
         guard let bytes = json[name]?.bytes, (1...bytesMax).contains(bytes.count),
             bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
@@ -21,7 +21,7 @@ struct Claims {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A time in seconds, rounded down; nil when absent.
+    /// Returns a numeric claim rounded down, such as a time in seconds; nil if absent.
     func seconds(_ name: StaticString) throws(TokenError) -> UnixSeconds? {
         let limit: Int64 = 1_000_000_000_000_000
         switch json[name] {
@@ -33,7 +33,8 @@ struct Claims {
         }
     }
 
-    /// A Boolean as itself or as the string "true" or "false", both of which Apple sends; nil when absent or anything else.
+    /// Returns a Boolean claim, which may also be the string "true" or "false" as in some of Apple's tokens;
+    /// nil if absent or anything else.
     func flag(_ name: StaticString) -> Bool? {
         switch json[name] {
         case .bool(let flag)?: flag
@@ -43,7 +44,7 @@ struct Claims {
         }
     }
 
-    /// The issuer, which must be one of `issuers` byte for byte.
+    /// Returns the issuer, which must equal one of `issuers` byte for byte.
     func issuer(among issuers: [String]) throws(TokenError) -> String {
         guard let bytes = json["iss"]?.bytes else { throw .claim("iss") }
         guard let issuer = issuers.first(where: { bytes.elementsEqual($0.utf8) }) else {
@@ -52,7 +53,7 @@ struct Claims {
         return issuer
     }
 
-    /// The first audience; all of the token's must be among `audiences`, byte for byte.
+    /// Returns the first audience. Every audience of the token must equal one of `audiences` byte for byte.
     func audience(among audiences: [String]) throws(TokenError) -> String {
         let claimed: [JSON] =
             switch json["aud"] {
@@ -67,10 +68,10 @@ struct Claims {
                 throw .audience(loggable(bytes))
             }
         }
-        return first.text ?? ""  // the loop has seen that it is a string
+        return first.text ?? ""  // never nil: the loop above checked that it is a string
     }
 
-    /// Checks `exp` and `iat`, which must be there, and `nbf`.
+    /// Checks `exp` and `iat`, which are required, and `nbf`, and returns the first two.
     func times(
         now: UnixSeconds, ageSecondsMax: Int64? = nil
     ) throws(TokenError) -> (issuedAt: UnixSeconds, expiresAt: UnixSeconds) {

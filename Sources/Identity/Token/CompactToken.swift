@@ -1,8 +1,8 @@
-/// A compact JWS that has the right shape. Nothing in it can be believed before `verified(by:)`.
+/// A well-formed compact JWS. Its contents cannot be trusted until `claims(verifiedBy:)` succeeds.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc7515#section-7.1, https://www.rfc-editor.org/rfc/rfc8725
 struct CompactToken {
-    /// Longer tokens are refused unread. Apple's have about 800 bytes.
+    /// The maximum size; longer tokens are rejected without parsing. Apple's have about 800 bytes.
     static let bytesMax = 16 << 10
 
     let text: String
@@ -10,15 +10,18 @@ struct CompactToken {
     let keyID: [UInt8]
     private let claims: JSON
 
-    /// The bytes that the signature covers: header and payload as they stand.
+    /// The bytes that the signature covers: the encoded header and payload.
     var signingInput: some Collection<UInt8> {
         let lastDot = text.utf8.lastIndex(of: UInt8(ascii: ".")) ?? text.utf8.endIndex
         return text.utf8[..<lastDot]
     }
 
-    /// Reads the token's shape and header: size, two dots, canonical base64url, strict JSON, an algorithm of `algorithms`, a key
-    /// id, and none of the parameters that change how a token is read. Parameters that bring or point at a key (`jwk`, `jku`,
-    /// `x5c`, `x5u`) are ignored: keys come from configuration only.
+    /// Parses a token and checks its header.
+    ///
+    /// The token must have three parts in canonical base64url with strict JSON, an algorithm from
+    /// `algorithms`, a key ID, and no header parameter that changes how a token is processed. Parameters
+    /// that contain or locate a key (`jwk`, `jku`, `x5c`, `x5u`) are ignored: keys come only from the
+    /// configuration.
     init(
         _ token: String, algorithms: Set<TokenAlgorithm>, bytesMax: Int = bytesMax
     ) throws(TokenError) {
@@ -28,7 +31,7 @@ struct CompactToken {
             separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, !parts[2].isEmpty,
             let header = Base64URL.decode(parts[0]).flatMap(JSON.parse),
-            // Also read before the signature is checked, for libjwt's reader would recurse into any depth.
+            // Parsed before libjwt sees the payload, because libjwt's parser recurses without a depth limit.
             let claims = Base64URL.decode(parts[1]).flatMap(JSON.parse),
             Base64URL.decode(parts[2]) != nil,
             case .object(let parameters) = header, case .object = claims
@@ -57,9 +60,9 @@ struct CompactToken {
         self.claims = claims
     }
 
-    /// The claims, once libjwt has verified the signature with `key`.
+    /// Verifies the signature and returns the claims.
     ///
-    /// - Throws: `.unknownKey` when the key is another's (id or algorithm); `.badSignature`.
+    /// - Throws: `.unknownKey` if the key has another ID or algorithm; `.badSignature`.
     func claims(verifiedBy key: VerificationKey) throws(TokenError) -> Claims {
         guard key.id == keyID, key.algorithm == algorithm else {
             throw .unknownKey(id: loggable(keyID))
@@ -68,7 +71,7 @@ struct CompactToken {
         return Claims(claims)
     }
 
-    /// Issuer and audiences as the token tells them, *unverified*: a hint which configuration to verify it with, nothing else.
+    /// The issuer and audiences, *unverified*. Use them only to select a verifier.
     var claimed: (issuer: [UInt8]?, audiences: [[UInt8]]) {
         let audiences: [[UInt8]] =
             switch claims["aud"] {
@@ -79,6 +82,6 @@ struct CompactToken {
         return (claims["iss"]?.bytes, audiences)
     }
 
-    /// The subject as the token tells it, *unverified*.
+    /// The subject, *unverified*.
     var claimedSubject: String? { claims["sub"]?.text }
 }

@@ -1,10 +1,12 @@
-/// A JSON value as a token carries it. Strings are UTF-8 bytes, so `==` means the same bytes: Swift's `String` takes
-/// canonically equivalent texts for equal, and two subjects must not become one account.
+/// A JSON value of a token. Strings are UTF-8 bytes, so that `==` compares bytes.
+///
+/// Swift's `String` treats canonically equivalent texts as equal, which could merge two subjects into one
+/// account.
 enum JSON: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// A number with a fraction or exponent, or outside Int64; may be infinite.
+    /// A number with a fraction or an exponent, or outside the range of Int64; may be infinite.
     case double(Double)
     case string([UInt8])
     case array([JSON])
@@ -15,27 +17,29 @@ enum JSON: Equatable, Sendable {
         var value: JSON
     }
 
-    /// A member of an object; nil when absent or this is no object.
+    /// Returns a member of an object; nil if it is absent or the value is not an object.
     subscript(_ name: StaticString) -> JSON? {
         guard case .object(let members) = self else { return nil }
-        return name.withUTF8Buffer { wanted in
-            members.first { $0.name.elementsEqual(wanted) }?.value
+        return name.withUTF8Buffer { requested in
+            members.first { $0.name.elementsEqual(requested) }?.value
         }
     }
 
-    /// The bytes of a string value.
+    /// The UTF-8 bytes of a string; nil for other values.
     var bytes: [UInt8]? {
         if case .string(let bytes) = self { bytes } else { nil }
     }
 
-    /// A string value as text.
+    /// The text of a string; nil for other values.
     var text: String? {
         bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Reads one JSON text: strict grammar, valid UTF-8, no duplicate names, at most 32 levels.
+    /// Parses a JSON text with strict grammar, valid UTF-8, unique member names, and at most 32 levels.
     ///
-    /// - Returns: nil for anything else. The caller bounds the length.
+    /// The caller must limit the length.
+    ///
+    /// - Returns: Nil if the text violates any of these rules.
     static func parse(_ bytes: [UInt8]) -> JSON? {
         guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         var reader = JSONReader(bytes: bytes)
@@ -43,12 +47,14 @@ enum JSON: Equatable, Sendable {
     }
 }
 
+/// A recursive-descent parser.
+///
 /// Spec: https://www.rfc-editor.org/rfc/rfc8259
 private struct JSONReader {
     static let depthMax = 32
 
     let bytes: [UInt8]
-    var at = 0
+    var position = 0
 
     init(bytes: [UInt8]) {
         self.bytes = bytes
@@ -57,26 +63,26 @@ private struct JSONReader {
     mutating func document() -> JSON? {
         guard let value = value(depth: 0) else { return nil }
         skipSpace()
-        return at == bytes.count ? value : nil
+        return position == bytes.count ? value : nil
     }
 
-    private var next: UInt8? { at < bytes.count ? bytes[at] : nil }
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func take(_ byte: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: byte) else { return false }
-        at += 1
+        position += 1
         return true
     }
 
     private mutating func take(word: StaticString) -> Bool {
-        let matches = word.withUTF8Buffer { bytes[at...].starts(with: $0) }
-        if matches { at += word.utf8CodeUnitCount }
+        let matches = word.withUTF8Buffer { bytes[position...].starts(with: $0) }
+        if matches { position += word.utf8CodeUnitCount }
         return matches
     }
 
     private mutating func skipSpace() {
         while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
-            at += 1
+            position += 1
         }
     }
 
@@ -95,7 +101,7 @@ private struct JSONReader {
     }
 
     private mutating func object(depth: Int) -> JSON? {
-        at += 1
+        position += 1
         var members: [JSON.Member] = []
         var names: Set<[UInt8]> = []
         skipSpace()
@@ -113,7 +119,7 @@ private struct JSONReader {
     }
 
     private mutating func array(depth: Int) -> JSON? {
-        at += 1
+        position += 1
         var elements: [JSON] = []
         skipSpace()
         if take("]") { return .array([]) }
@@ -130,7 +136,7 @@ private struct JSONReader {
         guard take("\"") else { return nil }
         var text: [UInt8] = []
         while let byte = next {
-            at += 1
+            position += 1
             switch byte {
             case UInt8(ascii: "\""): return text
             case UInt8(ascii: "\\"): guard escape(into: &text) else { return nil }
@@ -143,7 +149,7 @@ private struct JSONReader {
 
     private mutating func escape(into text: inout [UInt8]) -> Bool {
         guard let byte = next else { return false }
-        at += 1
+        position += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
         case UInt8(ascii: "b"): text.append(0x08)
@@ -159,7 +165,7 @@ private struct JSONReader {
                 else { return false }
                 code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
             }
-            // A lone low surrogate is no scalar.
+            // A low surrogate without a high one is not a Unicode scalar.
             guard let scalar = Unicode.Scalar(code) else { return false }
             text.append(contentsOf: String(scalar).utf8)
         default: return false
@@ -171,7 +177,7 @@ private struct JSONReader {
         var code: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = next else { return nil }
-            at += 1
+            position += 1
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"):
                 code = code << 4 | UInt32(byte - UInt8(ascii: "0"))
@@ -186,16 +192,18 @@ private struct JSONReader {
     }
 
     private mutating func digits() -> Int {
-        let start = at
-        while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { at += 1 }
-        return at - start
+        let start = position
+        while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+            position += 1
+        }
+        return position - start
     }
 
     private mutating func number() -> JSON? {
-        let start = at
+        let start = position
         _ = take("-")
         if take("0") {
-            // No digit may follow a leading zero; whatever does is refused by the caller.
+            // A digit after a leading zero is left unread, so the caller fails on it.
         } else if digits() == 0 {
             return nil
         }
@@ -209,7 +217,7 @@ private struct JSONReader {
             if !take("+") { _ = take("-") }
             guard digits() > 0 else { return nil }
         }
-        let text = String(decoding: bytes[start..<at], as: UTF8.self)
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
         if isWhole, let integer = Int64(text) { return .integer(integer) }
         return Double(text).map(JSON.double)
     }

@@ -1,34 +1,35 @@
 import CCrypto
 import CJWT
 
-/// Whether libjwt verifies `token` with `key` under the key's own algorithm.
+/// Returns whether libjwt verifies the token with the key.
 ///
-/// libjwt takes a token unchecked when it is given no key, and takes the algorithm from the token. So the key is never empty
-/// (`VerificationKey`), the caller has compared the algorithm with the key's before, and it is compared again here after.
+/// libjwt has two pitfalls: without a key it accepts a token unchecked, and it takes the algorithm from
+/// the token. The key is therefore never empty (`VerificationKey`), the caller compares the token's
+/// algorithm with the key's, and this function compares them again after verification.
 func libjwtVerifies(_ token: String, with key: VerificationKey) -> Bool {
     guard !key.material.isEmpty, let count = Int32(exactly: key.material.count) else {
         return false
     }
     var decoded: OpaquePointer?
     let code = jwt_decode(&decoded, token, key.material, count)
-    // A failed check leaves its story in the thread's queue of libcrypto.
+    // A failed check leaves entries in libcrypto's per-thread error queue.
     ERR_clear_error()
     guard let decoded else { return false }
     defer { jwt_free(decoded) }
     return code == 0 && jwt_get_alg(decoded) == key.algorithm.libjwt
 }
 
-/// A claim to sign.
+/// The value of a claim to sign.
 enum ClaimValue {
     case text(String)
     case integer(Int64)
     case bool(Bool)
 }
 
-/// Signs `claims` with libjwt: a compact JWS with `alg`, `kid` and `typ` in the header.
+/// Signs claims with libjwt and returns a compact JWS with `alg`, `kid`, and `typ` in its header.
 ///
-/// - Parameter material: PEM of the private key, or the secret of HS256.
-/// - Returns: nil when the key cannot sign with that algorithm, or a text holds a NUL.
+/// - Parameter material: The private key in PEM, or the secret for HS256.
+/// - Returns: Nil if the key cannot sign with that algorithm, or if a text contains a NUL character.
 func libjwtSigned(
     _ claims: [(name: String, value: ClaimValue)], keyID: String, algorithm: TokenAlgorithm,
     material: [UInt8]

@@ -1,17 +1,17 @@
-/// Why a token is refused.
+/// The reason why a token is rejected.
 ///
-/// The caller of the API learns one of two things (`meaning`); the operator's log gets `reason`, which holds no token, subject or
-/// e-mail, and of the token's text only what is named here, cut and in printable ASCII.
+/// A client only receives `meaning`. The operator's log receives `reason`, which contains no token, subject,
+/// or e-mail address. The parts of the token that it quotes are truncated and limited to printable ASCII.
 package enum TokenError: Error, Equatable, Sendable {
     case tooLong(bytesMax: Int)
-    /// Not three parts of canonical base64url, or the JSON inside is not strict.
+    /// The token is not three parts of canonical base64url, or the JSON inside is not strict.
     case malformed
-    /// A header parameter that must not be there, or `typ` of another kind of token.
+    /// A header parameter is not allowed, or `typ` is that of another kind of token.
     case header(String)
-    /// Not in the configured list.
+    /// The algorithm is not configured.
     case algorithm(String)
     case keyIDMissing
-    /// No usable key of that id and algorithm in the issuer's set.
+    /// The issuer's key set has no usable key with this ID and algorithm.
     case unknownKey(id: String)
     case badSignature
     case issuer(String)
@@ -20,21 +20,21 @@ package enum TokenError: Error, Equatable, Sendable {
     case notYetValid
     case issuedInFuture
     case tooOld(secondsMax: Int64)
-    /// A claim that is absent or of the wrong type or size.
+    /// A claim is missing or has the wrong type or size.
     case claim(String)
     case nonceMissing
     case nonceUnexpected
     case nonceMismatch
-    /// A good token of another kind: a notification where an identity token is due, say.
+    /// The token is valid but of another kind, for example a notification instead of an identity token.
     case wrongKind
-    /// The issuer's keys cannot be had now, and none are kept.
+    /// The issuer's keys are not cached and cannot be fetched now.
     case keysUnavailable
 
-    /// What the caller may know.
+    /// The part of the reason that a client may see.
     package enum Meaning: Sendable {
-        /// The token is no good here; never says why.
+        /// The token is rejected, for an undisclosed reason.
         case unauthenticated
-        /// Nothing is known about the token; trying later may help.
+        /// The token could not be checked; trying again later may help.
         case unavailable
     }
 
@@ -42,14 +42,14 @@ package enum TokenError: Error, Equatable, Sendable {
         if case .keysUnavailable = self { .unavailable } else { .unauthenticated }
     }
 
-    /// One line for the operator.
+    /// The reason in one line, for the operator's log.
     package var reason: String {
         switch self {
         case .tooLong(let bytesMax): "longer than \(bytesMax) bytes"
         case .malformed: "not a compact JWS with strict JSON"
         case .header(let name): "header parameter '\(name)' is not accepted"
         case .algorithm(let name): "algorithm '\(name)' is not configured"
-        case .keyIDMissing: "no key id"
+        case .keyIDMissing: "the token has no key ID"
         case .unknownKey(let id): "no usable key '\(id)' in the issuer's key set"
         case .badSignature: "the signature does not verify"
         case .issuer(let name): "issuer '\(name)' is not configured"
@@ -61,16 +61,17 @@ package enum TokenError: Error, Equatable, Sendable {
         case .claim(let name): "claim '\(name)' is missing or malformed"
         case .nonceMissing: "a nonce was given but the token has none"
         case .nonceUnexpected: "the token has a nonce but none was given"
-        case .nonceMismatch: "the nonce is another one"
-        case .wrongKind: "a token of another kind"
+        case .nonceMismatch: "the nonce does not match"
+        case .wrongKind: "the token is of another kind"
         case .keysUnavailable: "the issuer's keys cannot be fetched"
         }
     }
 }
 
 extension TokenError {
-    /// Why no configured verifier is asked about a token: its shape, or whom it claims to be for; for the log.
-    package static func reasonOfStranger(_ token: String) -> String {
+    /// Explains for the log why no configured verifier matches a token: it is malformed, or its issuer and
+    /// audience are not configured.
+    package static func reasonWithoutVerifier(_ token: String) -> String {
         do throws(TokenError) {
             let claimed = try CompactToken(token, algorithms: [.rs256, .es256]).claimed
             return "no tenant has the issuer '\(loggable(claimed.issuer ?? []))' and the audience "
@@ -81,7 +82,7 @@ extension TokenError {
     }
 }
 
-/// A stranger's text for the log: at most 64 characters, printable ASCII, the rest as `?`.
+/// Returns untrusted text for the log: at most 64 characters of printable ASCII, with `?` for all others.
 func loggable(_ bytes: some Collection<UInt8>) -> String {
     let shown = bytes.prefix(64).map { byte in
         (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "'") ? byte : UInt8(ascii: "?")

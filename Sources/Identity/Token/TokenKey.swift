@@ -1,12 +1,12 @@
 import CJWT
 
-/// The signature algorithms of this server. `none` is not among them, so it cannot be spelled.
+/// The supported signature algorithms. `none` is not among them.
 package enum TokenAlgorithm: String, Sendable, CaseIterable {
     case rs256 = "RS256"
     case es256 = "ES256"
     case hs256 = "HS256"
 
-    /// An exact match of the header's bytes; nil for all else, `none` in any spelling included.
+    /// Creates the algorithm whose name exactly equals the header's bytes; nil for anything else.
     init?(bytes: [UInt8]) {
         guard let found = Self.allCases.first(where: { bytes.elementsEqual($0.rawValue.utf8) })
         else { return nil }
@@ -22,16 +22,18 @@ package enum TokenAlgorithm: String, Sendable, CaseIterable {
     }
 }
 
-/// A key that verifies tokens of one algorithm. It is made for that algorithm and never used with another, which is what
-/// stops an HS256 token "signed" with the text of an RSA public key.
+/// A key that verifies tokens of exactly one algorithm.
+///
+/// Binding the key to its algorithm prevents a known attack: an HS256 token signed with the text of an RSA
+/// public key as its secret.
 package struct VerificationKey: Sendable, Equatable {
-    /// The key id, compared as bytes.
+    /// The key ID, compared as bytes.
     package let id: [UInt8]
     package let algorithm: TokenAlgorithm
-    /// PEM (SubjectPublicKeyInfo) of RS256 and ES256, the secret of HS256; never empty.
+    /// The public key in PEM (SubjectPublicKeyInfo) for RS256 and ES256, or the secret for HS256; never empty.
     let material: [UInt8]
 
-    /// - Returns: nil for an empty id or empty material.
+    /// - Returns: Nil for an empty ID or empty material.
     init?(id: [UInt8], algorithm: TokenAlgorithm, material: [UInt8]) {
         guard !id.isEmpty, !material.isEmpty else { return nil }
         self.id = id

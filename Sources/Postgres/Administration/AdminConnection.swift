@@ -1,13 +1,17 @@
 import CLibPQ
 
-/// A connection that blocks its thread while the server works: for command-line tools, migrations and tests.
+/// A connection that blocks its thread during each statement; for command-line tools, migrations, and
+/// tests.
 ///
-/// Statements run for as long as they need, unless a limit is set with SQL.
+/// Statements have no timeout unless SQL sets one.
 package final class AdminConnection {
     private let connection: OpaquePointer
     private var scratch = ParameterScratch()
 
-    /// - Parameter url: a libpq URL or keyword string.
+    /// Connects to the server.
+    ///
+    /// - Parameter url: A libpq URL or keyword string.
+    /// - Throws: `.connectFailed`.
     package init(_ url: String, applicationName: String = "bookplate-admin") throws(PostgresError) {
         var configuration = PostgresConfiguration(url: url)
         configuration.applicationName = applicationName
@@ -18,15 +22,15 @@ package final class AdminConnection {
         PQfinish(connection)
     }
 
-    /// Runs SQL text of any number of statements, and throws their rows away.
+    /// Runs any number of SQL statements and discards their rows.
     ///
-    /// Without BEGIN and COMMIT in it, it is one transaction.
+    /// The statements form one transaction unless the text contains BEGIN or COMMIT.
     package func execute(_ sql: String) throws(PostgresError) {
         let result = try checked(PQexec(connection, sql))
         PQclear(result)
     }
 
-    /// Runs one statement.
+    /// Runs one statement and returns its rows.
     @discardableResult
     package func query(
         _ sql: String, _ parameters: Parameters = Parameters()
@@ -34,9 +38,9 @@ package final class AdminConnection {
         Rows(try checked(scratch.run(sql, parameters, on: connection)))
     }
 
-    /// Runs a `COPY ... FROM STDIN` with the bytes of all chunks, one behind the other.
+    /// Runs a `COPY ... FROM STDIN` with the concatenated bytes of all chunks.
     ///
-    /// - Returns: how many rows were copied.
+    /// - Returns: The number of rows copied.
     package func copy(
         _ sql: String, from chunks: some Sequence<[UInt8]>
     ) throws(PostgresError) -> Int {
@@ -47,7 +51,7 @@ package final class AdminConnection {
                     connection, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
                     Int32(truncatingIfNeeded: bytes.count)) == 1
             }
-            guard isTaken else { break }  // the reason is in the result
+            guard isTaken else { break }  // the result below contains the error
         }
         _ = PQputCopyEnd(connection, nil)
         let rows = Rows(try checked(PQgetResult(connection)))
@@ -55,7 +59,7 @@ package final class AdminConnection {
         return rows.affectedCount
     }
 
-    /// Whether a transaction has been begun and not ended.
+    /// Whether a transaction is open, including one that has failed.
     package var isInTransaction: Bool {
         switch PQtransactionStatus(connection) {
         case PQTRANS_INTRANS, PQTRANS_INERROR: true
@@ -63,6 +67,8 @@ package final class AdminConnection {
         }
     }
 
+    /// Returns the result if its status is the expected one (by default, success); otherwise frees it and
+    /// throws the error.
     private func checked(
         _ result: OpaquePointer?, expecting expected: ExecStatusType? = nil
     ) throws(PostgresError) -> OpaquePointer {
@@ -82,18 +88,18 @@ package final class AdminConnection {
             throw .server(error)
         }
         if status == PGRES_COPY_IN {
-            _ = PQputCopyEnd(connection, "COPY has no data here")
+            _ = PQputCopyEnd(connection, "no data was provided for COPY FROM STDIN")
         }
         drain()
         throw .unexpectedResult(String(cString: PQresStatus(status)))
     }
 
-    /// Reads what is left of the last command, so that the next one may be sent.
+    /// Reads the remaining results of the last command, so that the next one can be sent.
     private func drain() {
         while let result = PQgetResult(connection) {
             let status = PQresultStatus(result)
             PQclear(result)
-            // In the midst of a COPY out libpq would give the same answer for ever.
+            // While a COPY is active, PQgetResult returns the same result forever.
             if status == PGRES_COPY_OUT || status == PGRES_COPY_IN { return }
         }
     }

@@ -1,12 +1,15 @@
 import CLibPQ
 
-/// A libpq connection string taken apart, to reach another database or as another role.
+/// A parsed libpq connection string, whose settings can be changed to reach another database or role.
 ///
 /// Format: https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING
 package struct ConnectionString: Sendable, CustomStringConvertible {
     private var settings: [String: String] = [:]
 
-    /// - Parameter text: a URL or `keyword=value` pairs.
+    /// Parses a connection string.
+    ///
+    /// - Parameter text: A URL or `keyword=value` pairs.
+    /// - Throws: `.connectFailed` with libpq's message.
     package init(_ text: String) throws(PostgresError) {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(text, &message) else {
@@ -23,13 +26,13 @@ package struct ConnectionString: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The value of a keyword such as `dbname`, `user` or `host`; nil where libpq's default holds.
+    /// The value of a keyword such as `dbname`, `user`, or `host`; nil for libpq's default.
     package subscript(keyword: String) -> String? {
         get { settings[keyword] }
         set { settings[keyword] = newValue }
     }
 
-    /// In the form of `keyword='value'` pairs.
+    /// The settings as `keyword='value'` pairs, sorted by keyword.
     package var description: String {
         settings.sorted { $0.key < $1.key }.map { keyword, value in
             var quoted = ""

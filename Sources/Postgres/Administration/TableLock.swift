@@ -1,36 +1,46 @@
-/// A lock that a transaction holds on a table, for a person who wants to know whom it would hold up.
+/// A lock that a transaction holds on a table, and which other sessions it blocks.
 ///
 /// Modes: https://www.postgresql.org/docs/15/explicit-locking.html#LOCKING-TABLES
 package struct TableLock: Sendable, Equatable, CustomStringConvertible {
-    /// Qualified where the search path needs it.
+    /// The table's name, qualified if it is not on the search path.
     package let table: String
-    /// As PostgreSQL names it, without `Lock`: `AccessExclusive`.
+    /// PostgreSQL's name of the lock mode without `Lock`, for example `AccessExclusive`.
     package let mode: String
 
-    /// Whom a lock keeps waiting as long as it is held.
-    package enum Others: String, Sendable {
-        case nobody, writers, everybody
+    /// What other sessions cannot do with the table as long as the lock is held.
+    ///
+    /// The raw values are part of the JSON output of `bookplate-admin`.
+    package enum BlockedAccess: String, Sendable {
+        case nothing = "nobody"
+        case writes = "writers"
+        case readsAndWrites = "everybody"
     }
 
-    /// From the weakest to the strongest.
+    /// All lock modes from the weakest to the strongest.
     fileprivate static let modes = [
         "AccessShare", "RowShare", "RowExclusive", "ShareUpdateExclusive", "Share",
         "ShareRowExclusive", "Exclusive", "AccessExclusive",
     ]
 
-    package var holdsUp: Others {
+    package var blocks: BlockedAccess {
         switch mode {
-        case "AccessExclusive": .everybody
-        case "Share", "ShareRowExclusive", "Exclusive": .writers
-        default: .nobody
+        case "AccessExclusive": .readsAndWrites
+        case "Share", "ShareRowExclusive", "Exclusive": .writes
+        default: .nothing
         }
     }
 
-    package var description: String { "\(table) (\(mode): holds up \(holdsUp.rawValue))" }
+    package var description: String {
+        switch blocks {
+        case .nothing: "\(table) (\(mode): blocks neither reads nor writes)"
+        case .writes: "\(table) (\(mode): blocks writes)"
+        case .readsAndWrites: "\(table) (\(mode): blocks reads and writes)"
+        }
+    }
 }
 
 extension AdminConnection {
-    /// The tables that are there now, by their oid; to be asked before the transaction begins.
+    /// Returns the names of the existing tables by OID. Call it before the transaction begins.
     package func tables() throws(PostgresError) -> [Int64: String] {
         let rows = try query(
             """
@@ -44,7 +54,7 @@ extension AdminConnection {
         return tables
     }
 
-    /// The strongest lock that this session's transaction holds on each of the tables, by name.
+    /// Returns the strongest lock that this session holds on each of the tables, sorted by table name.
     package func locks(on tables: [Int64: String]) throws(PostgresError) -> [TableLock] {
         let rows = try query(
             """

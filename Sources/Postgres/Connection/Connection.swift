@@ -2,10 +2,14 @@ import EventLoops
 import CLibPQ
 import NIOCore
 
-/// One connection in libpq's pipeline mode, for the loop of its pool only.
+/// One connection in libpq's pipeline mode, confined to the event loop of its pool.
 ///
-/// It sends each segment the moment it gets it, and tells its pool when one is over. What it decides
-/// is in `PipelineState`, `PreparedStatements` and `PipelineWatchdog`; here it is done.
+/// The connection sends each pipeline as soon as the pool hands it over, without waiting for the
+/// results of earlier pipelines, and notifies the pool when a pipeline has finished. This class does
+/// the I/O. The decisions are made by three types without I/O: `PipelineState` (which reply belongs to
+/// which command), `PreparedStatements` (what is prepared), and `PipelineWatchdog` (when to cancel).
+///
+/// See https://www.postgresql.org/docs/15/libpq-pipeline-mode.html
 final class Connection: LinkOwner {
     private let configuration: PostgresConfiguration
     private let pool: ConnectionPool
@@ -14,21 +18,21 @@ final class Connection: LinkOwner {
     private let readiness: any Readiness
     private lazy var link = Link(configuration, on: executor, readiness, owner: self)
 
-    private var pipeline = PipelineState<Submission>()
+    private var inFlight = PipelineState<Submission>()
     private var prepared: PreparedStatements
     private var scratch = ParameterScratch()
-    /// The names of the statements that are being sent, kept for its storage.
+    /// The prepared names of the statements being sent; a property only to reuse its storage.
     private var names: [String] = []
-    /// What the server said of statements that it would not prepare.
+    /// The errors of statements that the server refused to prepare, at most `preparationErrorsMax`.
     private var preparationErrors: [PreparedStatements.Key: ServerError] = [:]
     private static let preparationErrorsMax = 100
 
     private var watchdog = PipelineWatchdog()
-    /// Cancel requests under way, and when the last one was over.
+    /// The number of cancel requests being sent, and the time when the last one completed.
     private var cancelCount = 0
     private var lastCancel: NIODeadline?
-    /// How long a cancel request that is over may still hit a statement.
-    private static let cancelEcho: TimeAmount = .seconds(1)
+    /// How long after its completion a cancel request may still cancel a later statement.
+    private static let lateCancelWindow: TimeAmount = .seconds(1)
 
     init(
         _ configuration: PostgresConfiguration, index: Int, pool: ConnectionPool,
@@ -42,19 +46,19 @@ final class Connection: LinkOwner {
         prepared = PreparedStatements(capacity: configuration.preparedStatementsMax)
     }
 
-    /// Why there is no connection.
+    /// Why the last attempt to connect failed; nil while connected.
     var failure: String? { link.failure }
-    /// Whether the segment at work holds up the rest.
+    /// Whether the pipeline that the server is executing delays those sent after it.
     var isSlow: Bool { watchdog.isSlow }
-    var isIdle: Bool { pipeline.count == 0 }
-    /// What is under way, first sent first.
-    var submissions: [Submission] { pipeline.owners }
+    var isIdle: Bool { inFlight.count == 0 }
+    /// The pipelines sent and not yet finished, oldest first.
+    var submissions: [Submission] { inFlight.owners }
 
     func start() { link.start() }
 
     func close() {
         link.close()
-        for submission in pipeline.removeAll() { submission.resume(.failure(.closed)) }
+        for submission in inFlight.removeAll() { submission.resume(.failure(.closed)) }
     }
 
     func linkOpened(_ connection: OpaquePointer) {
@@ -68,18 +72,27 @@ final class Connection: LinkOwner {
     }
 
     func linkLost(_ reason: String) {
-        pool.memberLost(index, pipeline.removeAll(), reason)
+        pool.memberLost(index, inFlight.removeAll(), reason)
     }
 }
 
 // MARK: Sending
 
 extension Connection {
-    /// Sends all of the segment, or loses the connection and hands the segment back with the others.
+    /// Sends the whole pipeline.
+    ///
+    /// The commands go out in this order, each group closed by a Sync message and therefore a unit of
+    /// its own in `inFlight`:
+    /// 1. one Parse for each statement that this connection has not prepared yet;
+    /// 2. one Bind and Execute for each statement, which is the pipeline itself;
+    /// 3. one `DEALLOCATE` for each prepared statement above the capacity.
+    ///
+    /// If libpq refuses a command, the connection is closed, and `linkLost` returns the pipeline to the
+    /// pool together with the others in flight.
     func send(_ submission: Submission) {
         guard let connection = link.connection else { return }
-        let steps = submission.segment.steps
-        submission.segment.statistics?.count(statements: steps.count)
+        let steps = submission.pipeline.steps
+        submission.pipeline.statistics?.count(statements: steps.count)
         var isSent = true
         names.removeAll(keepingCapacity: true)
         for step in steps {
@@ -87,16 +100,17 @@ extension Connection {
             let (name, isNew) = prepared.use(key)
             names.append(name)
             if isNew {
-                // A unit of its own: an error in the segment must not undo what later segments build on.
+                // Preparing is a unit of its own: an error in the pipeline must not roll back the
+                // preparation, because later pipelines rely on it.
                 preparationErrors[key] = nil
-                pipeline.append(.prepare(key), commandCount: 1)
+                inFlight.append(.prepare(key), commandCount: 1)
                 isSent =
                     isSent
                     && scratch.prepare(name, step.statement.text, step.parameters, on: connection)
                     && PQpipelineSync(connection) == 1
             }
         }
-        pipeline.append(.segment(submission), commandCount: steps.count)
+        inFlight.append(.pipeline(submission), commandCount: steps.count)
         for (name, step) in zip(names, steps) where isSent {
             isSent = scratch.execute(name, step.parameters, on: connection)
         }
@@ -108,7 +122,7 @@ extension Connection {
     }
 
     private func deallocate(_ name: String, on connection: OpaquePointer) -> Bool {
-        pipeline.append(.housekeeping, commandCount: 1)
+        inFlight.append(.housekeeping, commandCount: 1)
         return PQsendQueryParams(connection, "DEALLOCATE \(name)", 0, nil, nil, nil, nil, 1) == 1
             && PQpipelineSync(connection) == 1
     }
@@ -118,9 +132,10 @@ extension Connection {
 
 extension Connection {
     func linkReceived(_ connection: OpaquePointer) {
-        // libpq says "no result" after each command and sometimes before one, never twice in between.
+        // PQgetResult returns nil after the results of each command, and sometimes once more before those
+        // of the next command. Three in a row therefore mean that nothing is left to read.
         var emptyCount = 0
-        while pipeline.count > 0, emptyCount < 3, link.connection == connection,
+        while inFlight.count > 0, emptyCount < 3, link.connection == connection,
             PQisBusy(connection) == 0
         {
             if let result = PQgetResult(connection) {
@@ -135,36 +150,38 @@ extension Connection {
     private func receive(_ result: OpaquePointer, on connection: OpaquePointer) {
         switch PQresultStatus(result) {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
-            if case .deliver(let submission, _) = take(.result) {
+            if case .deliver(let submission, _) = advance(.result) {
                 submission.receive(Rows(result))
-                return  // the rows own it now
+                return  // `Rows` now owns the result and frees it
             }
         case PGRES_PIPELINE_SYNC:
-            if case .finish(let submission) = take(.sync) { finish(submission) }
+            if case .finish(let submission) = advance(.sync) { finish(submission) }
         case PGRES_PIPELINE_ABORTED:
-            _ = take(.skipped)
+            _ = advance(.skipped)
         case PGRES_FATAL_ERROR where !isFatal(result):
             fail(result, on: connection)
         case PGRES_FATAL_ERROR:
             link.lose(ServerError(result, statementIndex: nil).message)
         default:
-            // COPY, which would need its own protocol and has no place in a segment.
-            link.lose("a statement of an unsupported kind")
+            // COPY changes the protocol of the connection and is not supported in pipeline mode.
+            link.lose("a pipeline contained COPY, which pipeline mode does not support")
         }
         PQclear(result)
     }
 
-    private func take(_ reply: PipelineState<Submission>.Reply) -> PipelineState<Submission>.Action
-    {
-        let action = pipeline.receive(reply)
-        if case .violation = action { link.lose("a reply that nothing was sent for") }
+    /// Matches a reply to the command it belongs to; closes the connection if there is none.
+    private func advance(
+        _ reply: PipelineState<Submission>.Reply
+    ) -> PipelineState<Submission>.Action {
+        let action = inFlight.receive(reply)
+        if case .violation = action { link.lose("the server sent a reply to no command") }
         return action
     }
 
     private func fail(_ result: OpaquePointer, on connection: OpaquePointer) {
-        switch take(.failure) {
+        switch advance(.failure) {
         case .deliver(let submission, let index):
-            let steps = submission.segment.steps
+            let steps = submission.pipeline.steps
             guard index < steps.count else {
                 submission.fail(ServerError(result, statementIndex: nil))
                 return
@@ -175,7 +192,7 @@ extension Connection {
                 error = reason
                 error.statementIndex = index
             } else if isStale(result, error) {
-                submission.isWorthAnotherTry = true
+                submission.isRetryable = true
                 if let name = prepared.forget(key), !deallocate(name, on: connection) {
                     link.lose(errorMessage(connection))
                 }
@@ -193,10 +210,10 @@ extension Connection {
 
     private func finish(_ submission: Submission) {
         if submission.failure?.sqlState == .queryCanceled, !submission.isCancelRequested,
-            isCancelNear
+            mayReceiveLateCancel
         {
-            // Meant for the segment before this one, which ended just in time.
-            submission.isWorthAnotherTry = true
+            // The cancel request was meant for the previous pipeline, which finished before it arrived.
+            submission.isRetryable = true
         }
         pool.memberFinished(index, submission)
     }
@@ -205,25 +222,26 @@ extension Connection {
 // MARK: Cancelling
 
 extension Connection {
-    /// One tick of the pool's clock.
+    /// Advances the watchdog by one tick of the pool's timer, and cancels or disconnects if it says so.
     func tick() {
-        let first = pipeline.first
+        let first = inFlight.first
         let action = watchdog.tick(
-            segment: first.map { _ in pipeline.finishedCount },
+            pipeline: first.map { _ in inFlight.finishedCount },
             isAbandoned: first?.isAbandoned ?? false)
         switch action {
         case .nothing: break
         case .cancel: first.map(cancel)
-        case .giveUp: link.lose("a cancelled statement does not end")
+        case .giveUp: link.lose("the server did not end a cancelled statement")
         }
     }
 
-    private var isCancelNear: Bool {
+    /// Whether a cancel request for an earlier pipeline may hit the current one.
+    private var mayReceiveLateCancel: Bool {
         cancelCount > 0
-            || lastCancel.map { NIODeadline.now() - $0 < Connection.cancelEcho } ?? false
+            || lastCancel.map { NIODeadline.now() - $0 < Connection.lateCancelWindow } ?? false
     }
 
-    /// Asks the server to cancel what this connection is doing, which the submission is.
+    /// Sends a cancel request for the statement that the server is executing for this submission.
     private func cancel(_ submission: Submission) {
         guard let connection = link.connection, let request = CancelRequest(connection) else {
             return
@@ -244,14 +262,14 @@ extension Connection {
 }
 
 extension PreparedStatements.Key {
-    init(_ step: Segment.Step) {
+    init(_ step: Pipeline.Step) {
         self.init(statement: step.statement.id, signature: step.parameters.signature)
     }
 }
 
-/// The right to cancel what a session does, from any thread.
+/// A libpq cancel handle, which any thread may use.
 private final class CancelRequest: @unchecked Sendable {
-    private let request: OpaquePointer  // libpq does not change it after it is made
+    private let request: OpaquePointer  // libpq does not modify it after PQgetCancel
 
     init?(_ connection: OpaquePointer) {
         guard let request = PQgetCancel(connection) else { return nil }
@@ -262,7 +280,8 @@ private final class CancelRequest: @unchecked Sendable {
         PQfreeCancel(request)
     }
 
-    /// Blocks until the server has taken notice, which is no promise that something was cancelled.
+    /// Blocks until the server has received the request. The server does not report whether anything
+    /// was cancelled.
     func send() {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { error in
             _ = PQcancel(request, error.baseAddress, Int32(error.count))

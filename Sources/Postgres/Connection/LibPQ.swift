@@ -1,22 +1,24 @@
 import CLibPQ
 
-/// A connection of libpq on its way from the thread that opened it to the one that uses it.
+/// A libpq connection being handed from the thread that opened it to the loop that uses it.
 ///
-/// Sendable because it is handed over: libpq asks only that no two threads use one at a time.
+/// `Sendable` because ownership moves: libpq only requires that one thread at a time uses a connection.
 struct OpenedConnection: @unchecked Sendable {
     let pointer: OpaquePointer
 }
 
 extension OpenedConnection {
-    /// Connects and sets the session up, blocking: for a helper thread or a command-line tool.
+    /// Connects while blocking the thread; for helper threads and command-line tools.
     ///
-    /// libpq's own non-blocking way still waits for name servers, password files and TLS, and leaves
-    /// the time limit to its caller.
+    /// libpq's non-blocking connect is not used: it still blocks on name servers, password files, and
+    /// TLS, and leaves the timeout to its caller.
+    ///
+    /// - Throws: `.connectFailed` with libpq's message.
     static func open(
         _ configuration: PostgresConfiguration
     ) throws(PostgresError) -> OpenedConnection {
         let seconds = max(2, configuration.connectTimeout.components.seconds)
-        // What stands before dbname may be overridden by the URL, what stands after may not.
+        // The URL in `dbname` overrides the settings before it, but not those after it.
         let settings: KeyValuePairs = [
             "connect_timeout": String(seconds),
             "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
@@ -31,7 +33,8 @@ extension OpenedConnection {
             }
         }
         guard let connection else { throw .connectFailed("out of memory") }
-        PQsetNoticeProcessor(connection, { _, _ in }, nil)  // libpq would print them
+        // Discards NOTICE messages, which libpq would otherwise print to standard error.
+        PQsetNoticeProcessor(connection, { _, _ in }, nil)
         guard PQstatus(connection) == CONNECTION_OK else {
             let message = errorMessage(connection)
             PQfinish(connection)
@@ -40,12 +43,12 @@ extension OpenedConnection {
         return OpenedConnection(pointer: connection)
     }
 
-    /// Sets what holds for each statement of the session, in one blocking round trip.
-    func settingUp(
+    /// Applies the session settings in one blocking round trip and returns the same connection.
+    func configureSession(
         _ configuration: PostgresConfiguration
     ) throws(PostgresError) -> OpenedConnection {
-        // A short statement gains nothing from being compiled, and the first would wait for it.
-        // Our statements are written for one plan: planning anew for each call costs more than it gains.
+        // JIT compilation costs more than it saves for short statements and delays the first execution.
+        // The statements are written for one generic plan; replanning per call costs more than it saves.
         let result = PQexec(
             pointer,
             """
@@ -65,14 +68,14 @@ extension OpenedConnection {
     }
 }
 
-/// libpq's last word on the connection, in one line.
+/// Returns libpq's last error message for the connection, joined into one line.
 func errorMessage(_ connection: OpaquePointer) -> String {
     let text = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
     return text.split(whereSeparator: \.isNewline).joined(separator: " ")
 }
 
 extension ServerError {
-    /// The error that a result tells of.
+    /// Creates an error from the fields of a failed result.
     init(_ result: OpaquePointer, statementIndex: Int?) {
         func field(_ code: Character) -> String? {
             code.asciiValue
@@ -87,13 +90,14 @@ extension ServerError {
     }
 }
 
-/// Whether the error is the last thing that the connection had to say.
+/// Returns whether the error ends the connection: its severity is FATAL or PANIC, or is missing.
 func isFatal(_ result: OpaquePointer) -> Bool {
     guard let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))) else { return true }
     return String(cString: severity) != "ERROR"
 }
 
-/// Whether a prepared statement has become useless: the tables it reads were altered, or somebody deallocated it.
+/// Returns whether a prepared statement is unusable because the result type of its query has changed
+/// (a table it reads was altered) or because it was deallocated on the server.
 func isStale(_ result: OpaquePointer, _ error: ServerError) -> Bool {
     if error.sqlState == .invalidStatementName { return true }
     guard error.sqlState == .featureNotSupported,
@@ -102,7 +106,7 @@ func isStale(_ result: OpaquePointer, _ error: ServerError) -> Bool {
     return String(cString: function) == "RevalidateCachedQuery"
 }
 
-/// Lends the strings as a C array that ends with NULL.
+/// Passes the strings to `body` as a null-terminated C array that is valid only during the call.
 func withCStrings<Result>(
     _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
 ) -> Result {
@@ -115,13 +119,13 @@ func withCStrings<Result>(
     return bytes.withUnsafeBufferPointer { buffer in
         var pointers = offsets.map { offset in buffer.baseAddress.map { $0 + offset } }
         pointers.append(nil)
-        // It has one element at least, and therefore an address.
+        // The array holds at least the null terminator, so its base address is not nil.
         return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
     }
 }
 
 extension Duration {
-    /// Whole milliseconds, at most 2^31 - 1, which is the server's longest.
+    /// The duration in whole milliseconds, from 0 to 2^31 - 1, the maximum of PostgreSQL's timeout settings.
     var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         guard seconds < Int64(Int32.max) / 1000 else { return Int64(Int32.max) }

@@ -3,7 +3,7 @@ import CLibPQ
 import NIOCore
 import NIOPosix
 
-/// Keeps one connection of libpq open on an event loop: connects, watches, and begins again when it is lost.
+/// Keeps one libpq connection open on an event loop: connects, waits for input, and reconnects when lost.
 final class Link: DescriptorWatcher {
     private enum State {
         case idle
@@ -16,14 +16,14 @@ final class Link: DescriptorWatcher {
     private let configuration: PostgresConfiguration
     private let executor: EventLoopTaskExecutor
     private let readiness: any Readiness
-    /// Held until the link is closed, for the kernel's word comes at any time.
+    /// Retained until the link is closed, because the kernel may report an event at any time.
     private var owner: (any LinkOwner)?
     private var state = State.idle
     private var backoff = Backoff()
     /// Why the last attempt to connect failed; nil once one succeeds.
     private(set) var failure: String?
 
-    /// - Parameter owner: hears of everything; kept alive until the link is closed.
+    /// - Parameter owner: Receives all events; retained until the link is closed.
     init(
         _ configuration: PostgresConfiguration, on executor: EventLoopTaskExecutor,
         _ readiness: any Readiness, owner: any LinkOwner
@@ -34,7 +34,7 @@ final class Link: DescriptorWatcher {
         self.owner = owner
     }
 
-    /// The connection, nil while there is none.
+    /// The open connection, or nil while connecting or closed.
     var connection: OpaquePointer? {
         if case .open(let connection, _) = state { connection } else { nil }
     }
@@ -44,7 +44,7 @@ final class Link: DescriptorWatcher {
         connect()
     }
 
-    /// Gives the connection up and makes another one.
+    /// Closes the connection, reports the loss to the owner, and starts to reconnect.
     func lose(_ reason: String) {
         guard case .open(let connection, let watch) = state else { return }
         readiness.remove(watch)
@@ -67,13 +67,13 @@ final class Link: DescriptorWatcher {
         owner = nil
     }
 
-    /// Sends what libpq has buffered, now or as soon as there is room.
+    /// Sends what libpq has buffered, now or when the socket becomes writable.
     func flush() {
         guard case .open(let connection, let watch) = state else { return }
         switch PQflush(connection) {
         case 0: break
         case 1:
-            if !readiness.waitToWrite(watch) { lose("the kernel refuses to watch the socket") }
+            if !readiness.waitToWrite(watch) { lose("the kernel refused to watch the socket") }
         default: lose(errorMessage(connection))
         }
     }
@@ -82,11 +82,11 @@ final class Link: DescriptorWatcher {
         guard case .open(let connection, let watch) = state else { return }
         guard PQconsumeInput(connection) == 1 else { return lose(errorMessage(connection)) }
         owner?.linkReceived(connection)
-        // What the owner does with it may have ended this connection.
+        // The owner may have closed this connection while it handled the input.
         guard case .open(connection, watch) = state else { return }
         guard PQstatus(connection) == CONNECTION_OK else { return lose(errorMessage(connection)) }
         guard readiness.waitToRead(watch) else {
-            return lose("the kernel refuses to watch the socket")
+            return lose("the kernel refused to watch the socket")
         }
         flush()
     }
@@ -98,7 +98,7 @@ final class Link: DescriptorWatcher {
         let link = NIOLoopBound(self, eventLoop: loop)
         HelperThreads.connecting.submit { _ in
             let outcome = Result { () throws(PostgresError) in
-                try OpenedConnection.open(configuration).settingUp(configuration)
+                try OpenedConnection.open(configuration).configureSession(configuration)
             }
             loop.execute { link.value.connected(outcome) }
         }
@@ -128,18 +128,18 @@ final class Link: DescriptorWatcher {
         guard readiness.waitToRead(watch) else {
             readiness.remove(watch)
             PQfinish(connection)
-            return retryLater("the kernel refuses to watch the socket")
+            return retryLater("the kernel refused to watch the socket")
         }
         state = .open(connection, watch)
         failure = nil
         configuration.onEvent(.connected(processID: PQbackendPID(connection)))
         executor.turn { owner?.linkOpened(connection) }
-        if case .open = state { backoff.succeeded() }
+        if case .open = state { backoff.reset() }
     }
 
     private func retryLater(_ reason: String) {
         failure = reason
-        let delay = backoff.failed(random: .random(in: 0...1))
+        let delay = backoff.nextDelay(random: .random(in: 0...1))
         configuration.onEvent(.connectFailed(reason: reason, retryAfter: delay))
         let link = NIOLoopBound(self, eventLoop: executor.eventLoop)
         state = .waiting(
@@ -149,19 +149,19 @@ final class Link: DescriptorWatcher {
     }
 }
 
-/// Who uses a link's connection; all is told on the loop.
+/// Receives the events of a link, always on its event loop.
 protocol LinkOwner: AnyObject {
     func linkOpened(_ connection: OpaquePointer)
-    /// libpq has read what there was.
+    /// New input has been read from the socket; results may be available.
     func linkReceived(_ connection: OpaquePointer)
-    /// The connection is gone; another one is being made.
+    /// The connection was lost; the link is already reconnecting.
     func linkLost(_ reason: String)
 }
 
-/// The few threads for those calls of libpq that block.
+/// Thread pools for the libpq calls that block.
 enum HelperThreads {
     static let connecting = started()
-    /// Apart, for a cancel request must not wait for hosts that do not answer.
+    /// Separate from `connecting`, so that a cancel request does not wait behind unreachable hosts.
     static let cancelling = started()
 
     private static func started() -> NIOThreadPool {

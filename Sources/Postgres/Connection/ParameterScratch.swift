@@ -1,18 +1,20 @@
 import CLibPQ
 
-/// The arrays in which libpq wants parameters, kept from one statement to the next.
+/// The C arrays through which libpq receives parameters, reused from one statement to the next.
 struct ParameterScratch {
     private var values: [UnsafePointer<CChar>?] = []
     private var lengths: [Int32] = []
     private var types: [Oid] = []
-    /// As many ones as there were parameters at most: all are binary.
+    /// Format code 1 (binary) for each parameter; grows to the largest parameter count seen.
     private var formats: [Int32] = []
 
-    /// An address for empty values, as libpq takes a null pointer for NULL. Nobody reads or writes there.
+    /// The address for empty values, because libpq takes a null pointer for NULL. It is never dereferenced.
     nonisolated(unsafe) private static let empty = UnsafePointer(
         UnsafeMutablePointer<CChar>.allocate(capacity: 1))
 
-    /// Queues the execution of a prepared statement; false where libpq refuses, with the connection lost.
+    /// Queues the execution of a prepared statement with the parameters; results are binary.
+    ///
+    /// - Returns: False if libpq refused it, after which the connection must be closed.
     mutating func execute(
         _ name: String, _ parameters: Parameters, on connection: OpaquePointer
     ) -> Bool {
@@ -23,7 +25,9 @@ struct ParameterScratch {
         }
     }
 
-    /// Runs a statement that is not prepared, and blocks until its result is there.
+    /// Runs a statement without preparing it, and blocks until its result has arrived.
+    ///
+    /// - Returns: A result for the caller to free, or nil if libpq could not send the statement.
     mutating func run(
         _ text: String, _ parameters: Parameters, on connection: OpaquePointer
     ) -> OpaquePointer? {
@@ -34,7 +38,9 @@ struct ParameterScratch {
         }
     }
 
-    /// Queues the preparation of a statement for parameters of these types.
+    /// Queues the preparation of a statement for parameters of these types; the values are not used.
+    ///
+    /// - Returns: False if libpq refused it, after which the connection must be closed.
     mutating func prepare(
         _ name: String, _ text: String, _ parameters: Parameters, on connection: OpaquePointer
     ) -> Bool {
@@ -42,7 +48,7 @@ struct ParameterScratch {
         return PQsendPrepare(connection, name, text, Int32(parameters.count), types) == 1
     }
 
-    /// The values point into the bytes.
+    /// Fills the arrays; the pointers in `values` are valid as long as `bytes`.
     private mutating func fill(_ parameters: Parameters, _ bytes: UnsafeRawBufferPointer) {
         values.removeAll(keepingCapacity: true)
         lengths.removeAll(keepingCapacity: true)

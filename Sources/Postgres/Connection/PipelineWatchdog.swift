@@ -1,39 +1,45 @@
-/// Watches what a connection works on, in ticks: whether it holds up the rest, and what to do when nobody wants it.
+/// Decides, in ticks of the pool's timer, when a running pipeline is slow and when to cancel it.
 ///
-/// A cancel request costs a connection and a process at the server, and may hit the next statement, so it
-/// is made only for what has been at work for some ticks already.
+/// A cancel request opens a connection of its own to the server, and it cancels whatever statement is
+/// running when it arrives, possibly the next one. It is therefore sent only for a pipeline that has
+/// been running for `slowTicks` and whose caller has stopped waiting. The request is repeated every
+/// `cancelEveryTicks`, because one may be lost or arrive between two statements. After `giveUpTicks`
+/// the connection is closed.
+///
+/// Example with 50 ms ticks: a caller times out while its statement runs. The watchdog requests a
+/// cancellation at the next tick, again after 1 s, 2 s, 3 s, and 4 s, and closes the connection after 5 s.
 struct PipelineWatchdog {
     enum Action: Equatable {
         case nothing
-        /// Ask the server to cancel what it is doing.
+        /// Send a cancel request to the server.
         case cancel
-        /// Cancelling did not help: close the connection.
+        /// Cancelling did not work: close the connection.
         case giveUp
     }
 
-    /// Ticks after which a segment counts as slow, and is cancelled if nobody wants it.
+    /// The number of ticks after which a pipeline counts as slow.
     private static let slowTicks = 2
-    /// Ticks from one cancel request to the next, for a request may come too early or be lost.
+    /// The number of ticks between two cancel requests.
     private static let cancelEveryTicks = 20
-    /// Ticks from the first cancel request to closing the connection.
+    /// The number of ticks from the first cancel request until the connection is closed.
     private static let giveUpTicks = 100
 
-    private var segment: Int?
+    private var pipeline: Int?
     private var tickCount = 0
     private var ticksSinceCancel: Int?
 
-    /// Whether the segment at work has been so for long.
-    var isSlow: Bool { segment != nil && tickCount >= PipelineWatchdog.slowTicks }
+    /// Whether the current pipeline has been running for at least `slowTicks`.
+    var isSlow: Bool { pipeline != nil && tickCount >= PipelineWatchdog.slowTicks }
 
-    /// One tick has passed.
+    /// Advances the time by one tick and returns what to do.
     ///
     /// - Parameters:
-    ///   - segment: the running number of the segment at work, nil when there is none.
-    ///   - isAbandoned: whether nobody waits for it any more.
-    mutating func tick(segment: Int?, isAbandoned: Bool) -> Action {
-        guard segment == self.segment else {
+    ///   - pipeline: A number that identifies the running pipeline; nil when the connection is idle.
+    ///   - isAbandoned: Whether its caller has stopped waiting.
+    mutating func tick(pipeline: Int?, isAbandoned: Bool) -> Action {
+        guard pipeline == self.pipeline else {
             self = PipelineWatchdog()
-            self.segment = segment
+            self.pipeline = pipeline
             return .nothing
         }
         tickCount += 1

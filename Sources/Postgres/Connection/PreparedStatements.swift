@@ -1,6 +1,10 @@
-/// Which statements one connection has prepared, and which to let go: the least recently used.
+/// The statements prepared on one connection, as a least-recently-used cache of their names.
+///
+/// `indices` maps a key to its entry. The entries form a doubly linked list through the array indices
+/// `newer` and `older`, from `newest` to `oldest`; -1 ends the list. `use` moves an entry to the front,
+/// and `evict` removes the last one, both in constant time.
 struct PreparedStatements {
-    /// A statement with one list of parameter types.
+    /// Identifies a statement prepared for one list of parameter types.
     struct Key: Hashable, Sendable {
         let statement: UInt64
         let signature: UInt64
@@ -27,7 +31,9 @@ struct PreparedStatements {
 
     var count: Int { indices.count }
 
-    /// The name to execute by, most recently used from now on; a new one is still to be prepared.
+    /// Marks the statement as most recently used and returns its name on the server.
+    ///
+    /// `isNew` means that the caller must prepare it under that name first. Names are never reused.
     mutating func use(_ key: Key) -> (name: String, isNew: Bool) {
         if let index = indices[key] {
             if index != newest {
@@ -51,9 +57,9 @@ struct PreparedStatements {
         return (entry.name, true)
     }
 
-    /// Forgets a statement that the server does not have, or should not keep.
+    /// Forgets a statement that the server does not have or should not keep.
     ///
-    /// - Returns: the name it had; nil where it is not here any more.
+    /// - Returns: The name it had, or nil if it was not known.
     @discardableResult
     mutating func forget(_ key: Key) -> String? {
         guard let index = indices.removeValue(forKey: key) else { return nil }
@@ -62,7 +68,9 @@ struct PreparedStatements {
         return entries[index].name
     }
 
-    /// Forgets the least recently used statement above the capacity, and gives the name to deallocate.
+    /// Forgets the least recently used statement if there are more than `capacity`.
+    ///
+    /// - Returns: The name to deallocate on the server, or nil if nothing had to be evicted.
     mutating func evict() -> String? {
         guard indices.count > capacity, oldest >= 0 else { return nil }
         return forget(entries[oldest].key)

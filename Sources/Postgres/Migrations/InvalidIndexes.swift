@@ -1,7 +1,9 @@
-/// Indexes that `CREATE INDEX CONCURRENTLY` left unfinished: they cost every write and serve no query, and
-/// `IF NOT EXISTS` would take them for the index that is wanted.
+/// Removal of invalid indexes, which a failed `CREATE INDEX CONCURRENTLY` leaves behind.
+///
+/// An invalid index slows down every write, serves no query, and makes `IF NOT EXISTS` skip the index
+/// that the migration creates.
 extension AdminConnection {
-    /// Drops those that a file names, for the file is going to make them, or has failed to.
+    /// Drops the invalid indexes of the current schema whose names occur in a migration's SQL.
     func dropInvalidIndexes(namedIn sql: String) throws(PostgresError) {
         let rows = try query(
             """

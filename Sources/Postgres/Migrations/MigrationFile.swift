@@ -1,15 +1,17 @@
 import Glibc
 
-/// One file of `migrations/`: `<UTC time>_<name>.sql`, whose first line says why.
+/// A file in `migrations/`, named `<UTC time>_<name>.sql`. Its first line states its reason.
 package struct MigrationFile: Sendable, Equatable {
-    /// The UTC time in the file's name, `YYYYMMDDhhmmss`; migrations run in this order.
+    /// The UTC time in the file's name as the number `YYYYMMDDhhmmss`. Migrations run in this order.
     package let version: Int64
-    /// What follows in the file's name, as in `add_cover_digest`.
+    /// The rest of the file's name, for example `add_cover_digest`.
     package let name: String
-    /// The first line, after `-- Why: `.
+    /// The text after `-- Why: ` on the first line.
     package let reason: String
     package let sql: String
 
+    /// Creates a migration from a file's name and contents.
+    ///
     /// - Throws: `.badName` or `.missingReason`.
     package init(fileName: String, sql: String) throws(MigrationError) {
         let parts = fileName.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false)
@@ -33,14 +35,15 @@ package struct MigrationFile: Sendable, Equatable {
 
     package var fileName: String { "\(version)_\(name).sql" }
 
-    /// Whether it runs in one transaction: unless a line says `-- no-transaction`.
+    /// Whether the file runs in one transaction, which is the case unless it has a line `-- no-transaction`.
     ///
-    /// Without, it is run from its start again after it was interrupted, and must be written for that.
+    /// A migration without a transaction starts over after an interruption, so each of its statements must
+    /// be safe to run again.
     package var isTransactional: Bool {
         !sql.split(whereSeparator: \.isNewline).contains("-- no-transaction")
     }
 
-    /// All migrations of a folder, in order. Files that do not end in `.sql` are none.
+    /// Returns all migrations of a folder, in order. Files that do not end in `.sql` are ignored.
     ///
     /// - Throws: `.unreadable`, `.badName`, `.missingReason`, `.duplicateVersion`.
     package static func all(in folder: String) throws(MigrationError) -> [MigrationFile] {

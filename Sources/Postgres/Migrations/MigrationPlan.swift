@@ -1,34 +1,34 @@
-/// What the files and the records of a database say of each other; no I/O.
+/// The comparison of the migration files with a database's records; no I/O.
 package struct MigrationPlan: Sendable {
-    /// A migration that was run, as `schema_migrations` has it.
+    /// A row of `schema_migrations`: a migration that was run.
     package struct Record: Sendable, Equatable {
         package let version: Int64
         package let name: String
-        /// SHA-256 of the file's bytes, in hexadecimal.
+        /// The SHA-256 of the file's bytes, in hexadecimal.
         package let checksum: String
-        /// Microseconds of Unix time.
+        /// When it was run, in microseconds since the Unix epoch.
         package let appliedAt: Int64
-        /// How long it took.
+        /// How long it ran, in milliseconds.
         package let milliseconds: Int64
     }
 
-    /// A migration, by file, by record or by both.
+    /// A migration that has a file, a record, or both.
     package struct Entry: Sendable {
         package let version: Int64
         package let name: String
-        /// Nil where it is not here any more.
+        /// The file; nil if there is none for the record.
         package let file: MigrationFile?
-        /// Nil where it has not been run.
+        /// The record; nil if the migration has not been run.
         package let record: Record?
         let checksum: String?
     }
 
-    /// All that either side knows, in order.
+    /// All migrations that have a file or a record, in order.
     package let entries: [Entry]
-    /// What does not fit, in order.
+    /// The contradictions between files and records, in order.
     package let problems: [MigrationProblem]
 
-    /// - Parameter checksums: of the files, in their order.
+    /// - Parameter checksums: The checksums of `files`, in the same order.
     init(files: [MigrationFile], checksums: [String], records: [Record]) {
         let known = Dictionary(records.map { ($0.version, $0) }) { first, _ in first }
         let versions = Set(files.map(\.version))
@@ -55,9 +55,9 @@ package struct MigrationPlan: Sendable {
         }
     }
 
-    /// What is still to be run, up to and with the version, in order, each with its checksum.
+    /// Returns the migrations to run, up to and including the target, in order, with their checksums.
     ///
-    /// - Throws: `.mismatch` where something must be mended first; `.unknownTarget`.
+    /// - Throws: `.mismatch` if a problem must be fixed first; `.unknownTarget`.
     func pending(
         to target: Int64? = nil
     ) throws(MigrationError) -> [(file: MigrationFile, checksum: String)] {

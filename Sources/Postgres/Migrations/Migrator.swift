@@ -1,54 +1,56 @@
 import Glibc
 
-/// Brings a database up to the files of `migrations/`, one after the other, under one lock.
+/// Runs the pending files of `migrations/` in order while holding an advisory lock.
 ///
-/// Each file is run in a transaction together with its record in `schema_migrations`, so whenever this
-/// is interrupted a file has been run and recorded, or neither, and the same call goes on from there.
-/// A file that says `-- no-transaction` is recorded after its last statement, and run again from its
-/// first when it was interrupted.
+/// A transactional file runs in one transaction with the insertion of its record into
+/// `schema_migrations`. After an interruption it is therefore either applied and recorded or neither,
+/// and calling `up` again continues with it. A file with `-- no-transaction` is recorded after its last
+/// statement, and starts over from its first statement if it was interrupted.
 package struct Migrator {
     let connection: AdminConnection
     private let files: [MigrationFile]
     /// How long a statement waits for a lock before its migration fails.
     package var lockTimeout: Duration = .seconds(5)
-    /// How often a migration is tried again that did not get a lock in that time, or was in a deadlock: others had it,
-    /// and were let through meanwhile.
+    /// How many times a migration is retried after a lock timeout or a deadlock. Before each retry it
+    /// releases its own locks, so that other sessions can proceed.
     package var lockRetriesMax = 5
-    /// Before the first of those; each next one waits twice as long.
+    /// The delay before the first retry. Each further delay is twice as long.
     package var lockRetryDelay: Duration = .seconds(1)
-    /// How long to wait for another migration to end.
-    package var turnTimeout: Duration = .seconds(10)
+    /// How long to wait for another migration to end before `.locked` is thrown.
+    package var migrationLockTimeout: Duration = .seconds(10)
 
-    /// "bookplat" in ASCII: the advisory lock of those who migrate.
+    /// The key of the advisory lock that migrations hold: "bookplat" in ASCII.
     private static let lockKey: Int64 = 0x626f_6f6b_706c_6174
 
-    /// - Parameter connection: of the owner's role; its settings are changed.
+    /// Reads the migration files.
+    ///
+    /// - Parameter connection: A connection of the database owner's role. Its settings are changed.
     package init(_ connection: AdminConnection, folder: String) throws(MigrationError) {
         self.connection = connection
         files = try MigrationFile.all(in: folder)
     }
 
-    /// What has been run and what has not.
+    /// Returns all migrations with their files and records.
     package func status() throws(MigrationError) -> MigrationPlan {
         try query { () throws(PostgresError) in try plan(try table()) }
     }
 
-    /// What does not fit between files and database; empty when all is well. Pending ones are no problem.
+    /// Returns the contradictions between files and records. Pending migrations are not contradictions.
     package func verify() throws(MigrationError) -> [MigrationProblem] {
         try status().problems
     }
 
-    /// What `up` would run, in order.
+    /// Returns the migrations that `up` would run, in order.
     package func pending(to target: Int64? = nil) throws(MigrationError) -> [MigrationFile] {
         try status().pending(to: target).map(\.file)
     }
 
-    /// Runs what has not been run, up to and with the version.
+    /// Runs the pending migrations up to and including the target.
     ///
     /// - Parameters:
-    ///   - onApplied: told of each as soon as it is done.
-    ///   - onRetry: told of a file that did not get a lock, and how long it waits to try again.
-    /// - Returns: what was run, in order.
+    ///   - onApplied: Called after each migration.
+    ///   - onRetry: Called when a migration did not get a lock, with the delay before the next attempt.
+    /// - Returns: The records of the migrations that were run, in order.
     @discardableResult
     package func up(
         to target: Int64? = nil, onApplied: (MigrationPlan.Record) -> Void = { _ in },
@@ -84,7 +86,7 @@ package struct Migrator {
 // MARK: One file
 
 extension Migrator {
-    /// Runs a file, again as long as it gets no lock and may try.
+    /// Runs a file, and retries it after a lock timeout or a deadlock.
     private func run(
         _ file: MigrationFile, _ checksum: String, _ table: String,
         _ onRetry: (MigrationFile, Duration) -> Void
@@ -128,7 +130,7 @@ extension Migrator {
             }
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-            // Where this fails too, the next run begins with it.
+            // If this fails as well, the next run drops the indexes before it starts.
             if !file.isTransactional { try? connection.dropInvalidIndexes(namedIn: file.sql) }
             throw .failed(file.fileName, error)
         }
@@ -151,7 +153,7 @@ extension Migrator {
         return try MigrationPlan.Record(rows, 0)
     }
 
-    /// Forgets what a file may have set, and sets what holds for all.
+    /// Resets the settings that a migration may have changed, and applies those of the migrator.
     func configureSession() throws(PostgresError) {
         try connection.execute(
             """
@@ -169,9 +171,11 @@ extension Migrator {
 // MARK: The lock
 
 extension Migrator {
-    /// Waits for its turn, so that two servers which start together do not get into each other's way.
+    /// Acquires the advisory lock, so that servers which start at the same time do not migrate concurrently.
+    ///
+    /// - Throws: `.locked` after `migrationLockTimeout`.
     func lock() throws(MigrationError) {
-        let deadline = ContinuousClock.now + turnTimeout
+        let deadline = ContinuousClock.now + migrationLockTimeout
         while true {
             let rows = try query { () throws(PostgresError) in
                 try connection.query("SELECT pg_try_advisory_lock(\(Migrator.lockKey))")
@@ -191,7 +195,7 @@ extension Migrator {
                     AND (classid::bigint << 32) | objid::bigint = \(Migrator.lockKey)
                 """)
         }
-        throw .locked(by: holder.text(0, 0) ?? "it has just ended; try again")
+        throw .locked(by: holder.text(0, 0) ?? "it has just finished; run the command again")
     }
 
     func unlock() { try? connection.execute("SELECT pg_advisory_unlock(\(Migrator.lockKey))") }
@@ -200,16 +204,16 @@ extension Migrator {
 // MARK: Reading
 
 extension Migrator {
-    /// The qualified name of the table of records, so that no file's search_path leads elsewhere.
+    /// Returns the qualified name of `schema_migrations`, which no later change of `search_path` affects.
     private func table() throws(PostgresError) -> String {
         let rows = try connection.query("SELECT quote_ident(current_schema())")
         guard let schema = rows.text(0, 0) else {
-            throw .unexpectedResult("the search_path leads to no schema")
+            throw .unexpectedResult("no schema of the search_path exists")
         }
         return "\(schema).schema_migrations"
     }
 
-    /// Makes the table of records where there is none; a migration may grant it to others.
+    /// Creates `schema_migrations` if it does not exist, and returns its qualified name.
     func makeTable() throws(PostgresError) -> String {
         let table = try self.table()
         try connection.execute(
@@ -253,12 +257,12 @@ extension Migrator {
 }
 
 extension MigrationPlan.Record {
-    /// - Parameter rows: of version, name, checksum, applied_at and milliseconds.
+    /// - Parameter rows: Rows with version, name, checksum, applied_at, and milliseconds.
     fileprivate init(_ rows: Rows, _ row: Int) throws(PostgresError) {
         guard let version = rows.int64(row, 0), let name = rows.text(row, 1),
             let checksum = rows.text(row, 2), let appliedAt = rows.timestamptz(row, 3),
             let milliseconds = rows.int64(row, 4)
-        else { throw .unexpectedResult("schema_migrations is not as it was made") }
+        else { throw .unexpectedResult("schema_migrations has unexpected columns or values") }
         self.init(
             version: version, name: name, checksum: checksum, appliedAt: appliedAt,
             milliseconds: milliseconds)

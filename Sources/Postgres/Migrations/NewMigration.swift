@@ -1,9 +1,10 @@
 import Glibc
 
 extension MigrationFile {
-    /// What the next migration is called: now, or a second after the newest where the clock is behind it.
+    /// Creates a migration whose version is the current time, or one more than the newest version if the
+    /// clock is behind it.
     ///
-    /// - Parameter title: a verb and a noun, like `add cover digest`; blanks and hyphens become `_`.
+    /// - Parameter title: A verb and a noun, such as `add cover digest`. Spaces and hyphens become `_`.
     /// - Throws: `.badName`.
     package static func next(
         _ title: String, reason: String, in folder: String
@@ -14,9 +15,9 @@ extension MigrationFile {
             fileName: "\(max(newest + 1, now()))_\(name).sql", sql: "-- Why: \(reason)\n")
     }
 
-    /// Writes the file, which must not be there.
+    /// Writes the file, which must not exist yet.
     ///
-    /// - Returns: its path.
+    /// - Returns: The path of the file.
     package func write(in folder: String) throws(MigrationError) -> String {
         let path = "\(folder)/\(fileName)"
         guard let file = fopen(path, "wx") else { throw .unreadable(path, errorText(errno)) }
@@ -25,7 +26,7 @@ extension MigrationFile {
         return path
     }
 
-    /// The UTC time as a version.
+    /// The current UTC time in the form of a version.
     private static func now() -> Int64 {
         var second = time(nil)
         var date = tm()

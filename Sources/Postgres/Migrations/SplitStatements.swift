@@ -1,7 +1,7 @@
-/// Splits SQL text at the semicolons that end its statements, for text that cannot be sent as a whole.
+/// Splits SQL text into its statements at semicolons, for statements that must be sent one by one.
 ///
-/// It knows quotes, escape strings, dollar quotes and nested comments, but not the bodies of functions
-/// that begin with `BEGIN ATOMIC`: those belong into a migration that runs in a transaction.
+/// The splitter handles quotes, escape strings, dollar quotes, and nested comments. It does not handle
+/// function bodies that start with `BEGIN ATOMIC`; create such functions in a transactional migration.
 ///
 /// Lexical rules: https://www.postgresql.org/docs/15/sql-syntax-lexical.html
 func splitStatements(_ sql: String) -> [String] {
@@ -13,7 +13,7 @@ private struct StatementSplitter {
     let bytes: [UInt8]
     var position = 0
     var start = 0
-    /// Whether anything but space and comments has been seen since `start`.
+    /// Whether anything other than whitespace and comments follows `start`.
     var hasContent = false
     var statements: [String] = []
 
@@ -31,7 +31,7 @@ private struct StatementSplitter {
             case UInt8(ascii: "-") where peek(1) == UInt8(ascii: "-"): skipLine()
             case UInt8(ascii: "/") where peek(1) == UInt8(ascii: "*"): skipComment()
             case UInt8(ascii: "'"):
-                // After a lone E the backslash escapes.
+                // In an escape string, such as E'it\'s', a backslash escapes the next character.
                 let isEscape =
                     (peek(-1) ?? 0) | 0x20 == UInt8(ascii: "e") && !isWordByte(peek(-2))
                 skipQuoted(UInt8(ascii: "'"), hasEscapes: isEscape)
@@ -110,7 +110,7 @@ private struct StatementSplitter {
         guard tagEnd < bytes.count, bytes[tagEnd] == UInt8(ascii: "$"),
             !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position + 1])
         else {
-            position += 1  // a parameter such as $1, or a stray dollar
+            position += 1  // a parameter such as $1, or a single dollar sign
             return
         }
         let tag = bytes[position...tagEnd]

@@ -1,29 +1,48 @@
 import EventLoops
 import NIOCore
 
-/// The connections of one event loop, shared by everything that runs on it.
+/// A pool of database connections that belongs to one event loop and is shared by all tasks on it.
 ///
-/// Segments of many callers travel on the same few connections, one behind the other: nobody waits
-/// for a connection to be free. Close it in the end: until then it keeps itself alive.
+/// **State.** A fixed number of connections, each in pipeline mode with at most `pipelinesInFlightMax`
+/// pipelines in flight, and one bounded queue of pipelines that no connection can take yet.
 ///
-/// All of its state belongs to its loop, and every method moves there first; hence Sendable.
+/// **Invariant.** The queue is empty as long as a ready connection has capacity. Callers never reserve
+/// a connection: pipelines of many callers share each connection, so a caller waits for a free
+/// connection only when all of them are full.
+///
+/// **Steps.**
+/// 1. `run` sends the pipeline on the connection that `PoolState` selects: one that is not slow, then
+///    the one with the fewest pipelines in flight. If all are full it goes to the end of the queue, and
+///    if the queue is full as well it fails with `.poolExhausted`.
+/// 2. When a pipeline finishes, its caller is resumed, and the connection takes the next pipeline from
+///    the queue.
+/// 3. When a connection is lost, its read-only pipelines return to the front of the queue, once each.
+///    The others fail with `.connectionLost`, because they may or may not have been committed.
+/// 4. While anything is in flight or queued, a timer ticks every 50 ms. It fails pipelines whose
+///    deadline has passed, marks slow connections, and cancels statements without a waiting caller.
+///
+/// **Example.** With 4 connections of capacity 16, 70 concurrent pipelines are sent as 16 on each
+/// connection, and 6 wait in the queue until one of the first 64 has finished.
+///
+/// Close the pool when it is no longer needed: until then it keeps itself alive. The class is
+/// `Sendable` because all of its state belongs to its loop and every method moves there first.
 package final class ConnectionPool: @unchecked Sendable {
-    /// Runs tasks on the pool's loop; a task that prefers it calls the pool without any hop.
+    /// Runs tasks on the pool's loop. A task that prefers this executor calls the pool without a thread hop.
     package let executor: EventLoopTaskExecutor
-    /// The same for all pools of one event loop.
+    /// Identifies the event loop; equal for all pools of one loop.
     package var loopID: ObjectIdentifier { ObjectIdentifier(executor.eventLoop) }
     let configuration: PostgresConfiguration
     private let readiness: any Readiness
     private var connections: [Connection] = []
-    private var state: PoolState
+    private(set) var state: PoolState
     private var queue = CircularBuffer<Submission>()
-    private var notices = NoticeQueue()
-    private var telling: Task<Void, Never>?
+    private var notifications = NotificationQueue()
+    private var notifier: Task<Void, Never>?
     private var isClosed = false
     private var isTicking = false
     private var counters = PoolMetrics()
 
-    /// How often deadlines are looked at, while anything is under way.
+    /// The interval of the timer that checks deadlines, which runs while anything is in flight or queued.
     private static let tick: TimeAmount = .milliseconds(50)
 
     private init(
@@ -34,8 +53,8 @@ package final class ConnectionPool: @unchecked Sendable {
         readiness = try configuration.readiness.start(on: executor)
         state = PoolState(
             memberCount: configuration.connectionCount,
-            inFlightMax: configuration.segmentsInFlightMax,
-            queuedMax: configuration.segmentsQueuedMax)
+            inFlightMax: configuration.pipelinesInFlightMax,
+            queuedMax: configuration.pipelinesQueuedMax)
         for index in state.members.indices {
             connections.append(
                 Connection(configuration, index: index, pool: self, on: executor, readiness))
@@ -43,9 +62,11 @@ package final class ConnectionPool: @unchecked Sendable {
         for connection in connections { connection.start() }
     }
 
-    /// Begins to connect and returns at once; what is run meanwhile waits for the first connection.
+    /// Creates a pool and starts to connect, without waiting for a connection.
     ///
-    /// - Throws: `.connectFailed` where the kernel has no way to watch a connection.
+    /// Pipelines that are run before the first connection is open wait in the queue.
+    ///
+    /// - Throws: `.connectFailed` if the kernel offers no way to watch a socket.
     package static func start(
         _ configuration: PostgresConfiguration, on executor: EventLoopTaskExecutor
     ) async throws(PostgresError) -> ConnectionPool {
@@ -54,26 +75,27 @@ package final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// Runs the segment in one round trip and gives the rows of each of its statements.
+    /// Runs a pipeline in one round trip and returns the rows of each of its statements, in order.
     ///
-    /// A segment that has not been sent is sent on another connection when one is lost; one that is under
-    /// way is sent again, once, if it is read-only. Cancelling the task cancels the segment.
+    /// A pipeline that has not been sent yet survives the loss of a connection. One that was in flight is
+    /// sent once more if it is read-only. Cancelling the task cancels the pipeline.
     ///
-    /// - Throws: `.server` when a statement failed, and with it all of them; see `PostgresError` for the rest.
-    package func run(_ segment: Segment) async throws(PostgresError) -> [Rows] {
+    /// - Throws: `.server` if a statement failed, which rolls back the whole pipeline; see
+    ///   `PostgresError` for the other cases.
+    package func run(_ pipeline: Pipeline) async throws(PostgresError) -> [Rows] {
         try await executor.perform { () async throws(PostgresError) in
-            try await self.submit(segment)
+            try await self.submit(pipeline)
         }
     }
 
-    /// Has listeners told of what is committed already.
+    /// Sends notifications about changes that are already committed. Returns before they are sent.
     package func notify(_ channel: String, _ payloads: [String]) async {
         await executor.perform {
-            self.tell(Set(payloads.map { Notice(channel: channel, payload: $0) }))
+            self.send(Set(payloads.map { Notification(channel: channel, payload: $0) }))
         }
     }
 
-    /// What the pool is doing and has done.
+    /// Returns the pool's current load and its counters since the start.
     package func metrics() async -> PoolMetrics {
         await executor.perform {
             var metrics = self.counters
@@ -84,10 +106,10 @@ package final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// Ends all connections at once; what is under way or waits fails with `.closed`.
+    /// Closes all connections. Pipelines in flight or queued fail with `.closed`.
     package func close() async {
-        // What was committed just now is still told.
-        await executor.perform { self.telling }?.value
+        // Send the notifications of recent commits first.
+        await executor.perform { self.notifier }?.value
         await executor.perform {
             if self.isClosed { return }
             self.isClosed = true
@@ -100,17 +122,17 @@ package final class ConnectionPool: @unchecked Sendable {
     }
 }
 
-// MARK: Segments
+// MARK: Pipelines
 
 extension ConnectionPool {
-    /// Sends the segment, or lets it wait, and then waits for its rows.
-    private func submit(_ segment: Segment) async throws(PostgresError) -> [Rows] {
+    /// Sends or queues the pipeline and waits for its outcome.
+    private func submit(_ pipeline: Pipeline) async throws(PostgresError) -> [Rows] {
         if isClosed { throw .closed }
         if Task.isCancelled { throw .cancelled }
-        if segment.count == 0 { return [] }
-        try segment.check()
-        let timeout = segment.timeout ?? configuration.segmentTimeout
-        let submission = Submission(segment, deadline: .now() + TimeAmount(timeout))
+        if pipeline.count == 0 { return [] }
+        try pipeline.check()
+        let timeout = pipeline.timeout ?? configuration.pipelineTimeout
+        let submission = Submission(pipeline, deadline: .now() + TimeAmount(timeout))
         return try await withTaskCancellationHandler {
             await wait(submission)
         } onCancel: {
@@ -118,7 +140,9 @@ extension ConnectionPool {
         }.get()
     }
 
-    /// Unsafe, because a checked continuation allocates, and `Submission.resume` gives its own away once.
+    /// Suspends until the submission is resumed.
+    ///
+    /// The continuation is unsafe because a checked one allocates; `Submission.resume` uses it only once.
     private func wait(_ submission: Submission) async -> Submission.Outcome {
         await withUnsafeContinuation { continuation in
             submission.wait(continuation)
@@ -127,7 +151,7 @@ extension ConnectionPool {
     }
 
     private func sendOrQueue(_ submission: Submission) {
-        if let index = state.memberForSegment() {
+        if let index = state.memberForPipeline() {
             send(submission, on: index)
         } else if state.mayQueue(queuedCount: queue.count) {
             queue.append(submission)
@@ -141,49 +165,49 @@ extension ConnectionPool {
 
     private func send(_ submission: Submission, on index: Int) {
         state.members[index].inFlightCount += 1
-        counters.segmentCount += 1
-        counters.statementCount += submission.segment.count
+        counters.pipelineCount += 1
+        counters.statementCount += submission.pipeline.count
         connections[index].send(submission)
         startTicking()
     }
 
-    /// Sends what waits, as far as there are connections for it.
-    private func pump() {
-        while !queue.isEmpty, let index = state.memberForSegment() {
+    /// Sends queued pipelines while a connection has capacity.
+    private func drainQueue() {
+        while !queue.isEmpty, let index = state.memberForPipeline() {
             let submission = queue.removeFirst()
             if !submission.isAbandoned { send(submission, on: index) }
         }
     }
 }
 
-// MARK: What connections tell
+// MARK: Events of connections
 
 extension ConnectionPool {
     func memberOpened(_ index: Int) {
         state.members[index].isReady = true
-        pump()
+        drainQueue()
     }
 
     func memberFinished(_ index: Int, _ submission: Submission) {
         state.members[index].inFlightCount -= 1
-        if submission.isWorthAnotherTry, retry(submission) {
-            // It waits before all others, and goes with them.
+        if submission.isRetryable, retry(submission) {
+            // It is at the front of the queue and is sent below.
         } else {
             submission.finish()
-            if submission.failure == nil { tell(submission.segment.notices) }
+            if submission.failure == nil { send(submission.pipeline.notifications) }
         }
-        pump()
+        drainQueue()
     }
 
-    /// Tells listeners, beside what else is under way.
-    private func tell(_ notices: Set<Notice>) {
-        guard self.notices.add(notices) else { return }
-        telling = Task(executorPreference: executor) {
-            while let segment = self.notices.next() {
+    /// Queues notifications, and starts the task that sends them if it is not running.
+    private func send(_ notifications: Set<Notification>) {
+        guard self.notifications.add(notifications) else { return }
+        notifier = Task(executorPreference: executor) {
+            while let pipeline = self.notifications.next() {
                 do throws(PostgresError) {
-                    _ = try await self.submit(segment)
+                    _ = try await self.submit(pipeline)
                 } catch {
-                    // A notice is a hint: who listens asks the tables, too.
+                    // Notifications are only hints: their receivers also poll the tables.
                 }
             }
         }
@@ -195,14 +219,17 @@ extension ConnectionPool {
         state.members[index].inFlightCount = 0
         counters.lostConnectionCount += 1
         for submission in submissions.reversed() {
-            if submission.segment.isReadOnly, retry(submission) { continue }
+            if submission.pipeline.isReadOnly, retry(submission) { continue }
             submission.resume(.failure(.connectionLost(reason)))
         }
-        // Not at once: where one connection ends the others often do too, and the loop is to hear of it first.
-        executor.eventLoop.execute { self.executor.turn { self.pump() } }
+        // Deferred by one pass of the loop: connections often fail together, and the loop should learn
+        // about the other losses before a pipeline is sent on one of them.
+        executor.eventLoop.execute { self.executor.turn { self.drainQueue() } }
     }
 
-    /// Puts the submission before all others, if it may be sent again and somebody waits for it.
+    /// Puts the submission at the front of the queue if its caller still waits and it was not retried yet.
+    ///
+    /// - Returns: Whether it was queued.
     private func retry(_ submission: Submission) -> Bool {
         guard !submission.isAbandoned, submission.retryCount == 0, !isClosed else { return false }
         submission.prepareToRetry()
@@ -213,7 +240,7 @@ extension ConnectionPool {
     }
 }
 
-// MARK: The clock
+// MARK: The timer
 
 extension ConnectionPool {
     private func startTicking() {
@@ -229,7 +256,7 @@ extension ConnectionPool {
     private func ticked() {
         if isClosed { return }
         let now = NIODeadline.now()
-        let failure = failureOfWaiting
+        let failure = queueTimeoutError
         queue.removeAll { $0.expire(at: now, with: failure) }
         for (index, connection) in connections.enumerated() {
             for submission in connection.submissions {
@@ -238,16 +265,17 @@ extension ConnectionPool {
             connection.tick()
             state.members[index].isSlow = connection.isSlow
         }
-        pump()
+        drainQueue()
         if !queue.isEmpty || connections.contains(where: { !$0.isIdle }) {
             startTicking()
         }
     }
 
-    /// Why something has waited in vain: all were busy, or there was no connection.
-    private var failureOfWaiting: PostgresError {
+    /// The error of a pipeline that timed out in the queue: a timeout if the connections were busy, or
+    /// the reason why there was no connection.
+    private var queueTimeoutError: PostgresError {
         if state.members.contains(where: \.isReady) { return .timeout }
         return .connectFailed(
-            connections.lazy.compactMap(\.failure).first ?? "no connection was made in time")
+            connections.lazy.compactMap(\.failure).first ?? "no connection was opened in time")
     }
 }

@@ -2,17 +2,22 @@ import EventLoops
 import CLibPQ
 import NIOCore
 
-/// Hears the notifications of some channels, on a connection of its own.
+/// Receives the notifications (`LISTEN`) of a fixed set of channels on a dedicated connection.
 ///
-/// A notification is a hint and never the truth: what is sent while the connection is down is lost, so
-/// `.resync` comes before anything else each time that it is up again. Close it in the end: until then
-/// it keeps itself alive.
+/// Notifications sent while the connection is down are lost. The listener therefore reports `.resync`
+/// after each successful `LISTEN`, before any notification: the receiver must then read its tables,
+/// because it may have missed any number of changes. Since `LISTEN` is active before `.resync` is
+/// reported, a change is either visible to that read or arrives as a notification afterwards.
 ///
-/// All of its state belongs to its loop, and every method moves there first; hence Sendable.
+/// Example: the listener connects, reports `.resync`, and reports notification a. Then its connection is
+/// lost, and b is sent. The listener reconnects and reports `.resync` again, which covers the lost b.
+///
+/// Close the listener when it is no longer needed: until then it keeps itself alive. The class is
+/// `Sendable` because all of its state belongs to its loop and every method moves there first.
 package final class Listener: LinkOwner, @unchecked Sendable {
-    /// What a listener tells.
+    /// An event of the listener.
     package enum Event: Sendable, Equatable {
-        /// From now on notifications come; any number may have been missed before.
+        /// The listener is now active; any number of notifications may have been missed before.
         case resync
         case notification(channel: String, payload: String)
     }
@@ -22,7 +27,7 @@ package final class Listener: LinkOwner, @unchecked Sendable {
     private let executor: EventLoopTaskExecutor
     private let readiness: any Readiness
     private let onEvent: @Sendable (Event) -> Void
-    /// The commands to listen are under way.
+    /// Whether the LISTEN commands have been sent but not completed.
     private var isStarting = false
     private lazy var link = Link(configuration, on: executor, readiness, owner: self)
 
@@ -37,12 +42,12 @@ package final class Listener: LinkOwner, @unchecked Sendable {
         readiness = try configuration.readiness.start(on: executor)
     }
 
-    /// Begins to listen; connects, and does so again whenever the connection is lost.
+    /// Creates a listener and starts to connect; reconnects whenever the connection is lost.
     ///
     /// - Parameters:
-    ///   - channels: their names, as NOTIFY has them.
-    ///   - onEvent: called on the executor's loop, inside one of its turns.
-    /// - Throws: `.connectFailed` where the kernel has no way to watch a connection.
+    ///   - channels: The names of the channels, as passed to NOTIFY.
+    ///   - onEvent: Called for each event on the executor's loop, inside one of its turns.
+    /// - Throws: `.connectFailed` if the kernel offers no way to watch a socket.
     package static func start(
         _ configuration: PostgresConfiguration, channels: [String],
         on executor: EventLoopTaskExecutor, _ onEvent: @escaping @Sendable (Event) -> Void
@@ -54,7 +59,7 @@ package final class Listener: LinkOwner, @unchecked Sendable {
         }
     }
 
-    /// Ends the connection; no event comes after it.
+    /// Closes the connection. No event is reported afterwards.
     package func close() async {
         await executor.perform {
             self.link.close()
@@ -81,7 +86,7 @@ package final class Listener: LinkOwner, @unchecked Sendable {
     func linkReceived(_ connection: OpaquePointer) {
         while isStarting, PQisBusy(connection) == 0 {
             guard let result = PQgetResult(connection) else {
-                isStarting = false  // all commands have been done
+                isStarting = false  // all LISTEN commands have completed
                 onEvent(.resync)
                 break
             }

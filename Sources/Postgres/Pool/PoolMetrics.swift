@@ -1,17 +1,17 @@
-/// What a pool is doing, and what it has done since its start.
+/// The current load of a pool, and its counters since the start.
 package struct PoolMetrics: Sendable, Equatable {
     package var readyConnectionCount = 0
-    /// Segments sent and not yet answered.
+    /// The number of pipelines sent and not yet finished.
     package var inFlightCount = 0
-    /// Segments that wait for a connection.
+    /// The number of pipelines waiting for a connection with capacity.
     package var queuedCount = 0
 
-    /// Segments sent, each a round trip.
-    package var segmentCount = 0
+    /// The number of pipelines sent; each is one round trip.
+    package var pipelineCount = 0
     package var statementCount = 0
-    /// Segments sent again.
+    /// The number of pipelines sent a second time.
     package var retryCount = 0
-    /// Segments and transactions refused, for too many waited.
+    /// The number of pipelines rejected because the queue was full.
     package var refusedCount = 0
     package var lostConnectionCount = 0
 

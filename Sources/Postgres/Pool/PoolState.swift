@@ -1,9 +1,9 @@
-/// Which connection takes the next segment, and whether there is room to wait for one.
+/// Selects the connection for the next pipeline and limits the queue; no I/O.
 struct PoolState {
-    /// A connection as the pool sees it.
+    /// The pool's view of one connection.
     struct Member {
         var isReady = false
-        /// What it does now takes long, and would hold up what is sent after it.
+        /// Whether its current pipeline has been running for long and delays those sent after it.
         var isSlow = false
         var inFlightCount = 0
     }
@@ -18,8 +18,10 @@ struct PoolState {
         self.queuedMax = max(0, queuedMax)
     }
 
-    /// The connection for a segment: one that is not held up, then the least loaded; nil to wait.
-    func memberForSegment() -> Int? {
+    /// Returns the index of the connection for the next pipeline, or nil if all are full or not ready.
+    ///
+    /// Connections that are not slow come first, then those with the fewest pipelines in flight.
+    func memberForPipeline() -> Int? {
         var best: Int?
         for (index, member) in members.enumerated()
         where member.isReady && member.inFlightCount < inFlightMax {
@@ -36,7 +38,7 @@ struct PoolState {
         return best
     }
 
-    /// Whether one more may wait.
+    /// Whether the queue, which holds `queuedCount` pipelines, has room for one more.
     func mayQueue(queuedCount: Int) -> Bool {
         queuedCount < queuedMax
     }

@@ -1,28 +1,28 @@
-/// How to reach a database, and the limits of talking to it.
+/// The address of a database, and the limits of using it.
 package struct PostgresConfiguration: Sendable {
     /// A libpq URL or keyword string.
     package var url: String
-    /// Shown in pg_stat_activity, unless the URL says otherwise.
+    /// The name shown in `pg_stat_activity`, unless the URL sets one.
     package var applicationName = "bookplate"
-    /// Connections of one pool, that is of one event loop.
+    /// The number of connections of one pool, and therefore of one event loop.
     package var connectionCount = 4
-    /// Segments that may be under way on one connection.
-    package var segmentsInFlightMax = 16
-    /// Segments of one pool that may wait for a connection; one more is refused.
-    package var segmentsQueuedMax = 1024
-    /// Statements kept prepared on one connection.
+    /// The maximum number of pipelines in flight on one connection.
+    package var pipelinesInFlightMax = 16
+    /// The maximum number of pipelines that wait for a connection of one pool; more are rejected.
+    package var pipelinesQueuedMax = 1024
+    /// The maximum number of statements kept prepared on one connection.
     package var preparedStatementsMax = 500
-    /// How long a segment's caller waits, unless the segment says otherwise.
-    package var segmentTimeout: Duration = .seconds(10)
-    /// How long the server works on one statement before it gives up; zero is for ever.
+    /// The maximum time from `run` to the result, unless the pipeline has its own timeout.
+    package var pipelineTimeout: Duration = .seconds(10)
+    /// The server's `statement_timeout`; zero disables it.
     package var statementTimeout: Duration = .seconds(10)
-    /// How long an open transaction may do nothing before the server ends it; zero is for ever.
+    /// The server's `idle_in_transaction_session_timeout`; zero disables it.
     package var idleInTransactionTimeout: Duration = .seconds(10)
-    /// How long one attempt to connect may take; at least two seconds, which is libpq's least.
+    /// The time limit for one attempt to connect; at least two seconds, libpq's minimum.
     package var connectTimeout: Duration = .seconds(5)
-    /// How the event loop learns that a connection can be read.
+    /// How the event loop detects that a socket is readable.
     package var readiness = ReadinessMethod.automatic
-    /// Told what happens to the connections, on whatever thread it happens.
+    /// Called for each event of the connections, on the thread where it happens.
     package var onEvent: @Sendable (PostgresEvent) -> Void = { _ in }
 
     package init(url: String) {
@@ -30,12 +30,12 @@ package struct PostgresConfiguration: Sendable {
     }
 }
 
-/// How an event loop learns that libpq's descriptor can be read.
+/// How an event loop detects that one of libpq's sockets is readable.
 package enum ReadinessMethod: Sendable {
-    /// `aio` where the kernel lets us, `thread` otherwise.
+    /// `aio` if the kernel allows it, otherwise `thread`.
     case automatic
-    /// The kernel tells an eventfd that the loop reads; no thread.
+    /// The kernel's asynchronous poll increments an eventfd that the loop reads; needs no thread.
     case aio
-    /// A thread waits, and tells the loop.
+    /// A thread waits with epoll and notifies the loop.
     case thread
 }

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// What the segments it is attached to have cost, for assertions and for a request's log line.
+/// Counts the statements and round trips of the pipelines it is attached to.
 package final class Statistics: Sendable {
     private let statements = Atomic<Int>(0)
     private let roundTrips = Atomic<Int>(0)
 
     package init() {}
 
-    /// Statements sent, but for the pool's own: preparing, BEGIN, COMMIT.
+    /// The number of statements sent. The pool's own commands, such as preparing a statement, do not count.
     package var statementCount: Int { statements.load(ordering: .relaxed) }
 
-    /// Segments sent; each is one wait for the database. BEGIN travels with the first segment, COMMIT alone.
+    /// The number of pipelines sent; each is one round trip.
     package var roundTripCount: Int { roundTrips.load(ordering: .relaxed) }
 
     func count(statements count: Int) {

@@ -1,46 +1,48 @@
 import NIOCore
 
-/// A segment on its way, and the caller who waits for it until its rows are there or the deadline has passed.
+/// A pipeline on its way through the pool, together with the caller that waits for it.
 ///
-/// It belongs to the pool's loop: everything here is read and written there, hence Sendable.
+/// The caller is resumed exactly once: with the rows, a server error, or a failure such as a passed
+/// deadline. Replies that arrive after that are discarded. The class is `Sendable` because it is
+/// accessed only on the pool's loop.
 final class Submission: @unchecked Sendable {
     typealias Outcome = Result<[Rows], PostgresError>
 
-    let segment: Segment
+    let pipeline: Pipeline
     private let deadline: NIODeadline
     private var continuation: UnsafeContinuation<Outcome, Never>?
-    /// How often it has been sent again.
+    /// How many times it was sent again.
     private(set) var retryCount = 0
-    /// The server was asked to cancel it.
+    /// Whether a cancel request was sent for it.
     var isCancelRequested = false
-    /// It failed, and had no effect, for a reason that is gone now.
-    var isWorthAnotherTry = false
+    /// Whether it failed without any effect and for a temporary reason, so that it may be sent again.
+    var isRetryable = false
     private var results: [Rows] = []
     private(set) var failure: ServerError?
 
-    init(_ segment: Segment, deadline: NIODeadline) {
-        self.segment = segment
+    init(_ pipeline: Pipeline, deadline: NIODeadline) {
+        self.pipeline = pipeline
         self.deadline = deadline
-        results.reserveCapacity(segment.count)
+        results.reserveCapacity(pipeline.count)
     }
 
-    /// Whether nobody waits any more; what still comes is thrown away.
+    /// Whether the caller has been resumed, so that any further result is discarded.
     var isAbandoned: Bool { continuation == nil }
 
     func wait(_ continuation: UnsafeContinuation<Outcome, Never>) {
         self.continuation = continuation
     }
 
-    /// Resumes the caller, if it has not been already.
+    /// Resumes the caller, unless it was resumed before.
     func resume(_ outcome: Outcome) {
         guard let waiting = continuation else { return }
         continuation = nil
         waiting.resume(returning: outcome)
     }
 
-    /// Resumes the caller with the failure when the deadline has passed.
+    /// Resumes the caller with the failure if the deadline has passed.
     ///
-    /// - Returns: whether nobody waits any more.
+    /// - Returns: Whether the caller has been resumed, now or before.
     func expire(at now: NIODeadline, with failure: PostgresError) -> Bool {
         if now >= deadline { resume(.failure(failure)) }
         return isAbandoned
@@ -50,20 +52,20 @@ final class Submission: @unchecked Sendable {
         results.append(rows)
     }
 
-    /// The first failure is the one to tell.
+    /// Records a failure. Only the first one is reported; the others follow from it.
     func fail(_ error: ServerError) {
         failure = failure ?? error
     }
 
-    /// Forgets what one attempt brought.
+    /// Discards the results of the first attempt.
     func prepareToRetry() {
         retryCount += 1
-        isWorthAnotherTry = false
+        isRetryable = false
         results.removeAll(keepingCapacity: true)
         failure = nil
     }
 
-    /// The server has answered all of it.
+    /// Resumes the caller with the results after the server has replied to every statement.
     func finish() {
         if let failure {
             resume(.failure(.server(failure)))

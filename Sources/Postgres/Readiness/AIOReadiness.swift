@@ -4,9 +4,11 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// Readiness by the kernel's asynchronous poll: it counts up an eventfd, which a NIO pipe channel reads.
+/// Watches descriptors with the kernel's asynchronous poll (`IOCB_CMD_POLL`).
 ///
-/// No thread and no lock; needs Linux 4.19, and a seccomp profile that lets io_setup pass.
+/// Finished requests increment an eventfd, which the event loop reads through a NIO pipe channel. This
+/// needs neither a thread nor a lock, but requires Linux 4.19 and a seccomp profile that allows
+/// `io_setup`.
 final class AIOReadiness: Readiness {
     private struct Watch {
         let watcher: any DescriptorWatcher
@@ -28,7 +30,8 @@ final class AIOReadiness: Readiness {
     private var lastID: UInt64 = 0
     private var isClosed = false
 
-    /// Waits under way at once, all watches together. A pool waits twice for a connection at most.
+    /// The maximum number of requests in flight for all watches together. A pool has at most two per
+    /// connection: one to read, one to write.
     private static let waitsMax: UInt32 = 128
 
     init(_ executor: EventLoopTaskExecutor) throws(PostgresError) {
@@ -76,7 +79,7 @@ final class AIOReadiness: Readiness {
 
     func add(_ descriptor: CInt, _ watcher: any DescriptorWatcher) -> WatchID {
         lastID += 1
-        // calloc fails for 64 bytes only when the process is lost already.
+        // calloc of 64 bytes fails only when the process is out of memory and cannot continue.
         let reading = creadiness_poll_make(
             descriptor, CInt(POLLIN), eventDescriptor, lastID << 1)!
         let writing = creadiness_poll_make(
@@ -105,7 +108,7 @@ final class AIOReadiness: Readiness {
     func remove(_ id: WatchID) {
         guard var watch = watches[id.value], !watch.isRemoved else { return }
         watch.isRemoved = true
-        // The kernel holds the socket open for as long as a wait for it is under way.
+        // The kernel keeps the socket open while a request for it is in flight, so cancel both.
         if watch.reading.isUnderWay { _ = creadiness_cancel(context, watch.reading.poll) }
         if watch.writing.isUnderWay { _ = creadiness_cancel(context, watch.writing.poll) }
         watches[id.value] = watch
@@ -116,7 +119,7 @@ final class AIOReadiness: Readiness {
         if isClosed { return }
         for id in Array(watches.keys) { remove(WatchID(value: id)) }
         isClosed = true
-        creadiness_destroy(context)  // waits for what is under way
+        creadiness_destroy(context)  // blocks until all requests in flight have ended
         for watch in watches.values { AIOReadiness.free(watch) }
         watches = [:]
         channel?.close(promise: nil)
@@ -165,7 +168,7 @@ final class AIOReadiness: Readiness {
     }
 }
 
-/// Each read of an eventfd's channel means that something has finished; its bytes are only a counter.
+/// Calls `onEvent` whenever the eventfd is readable. The bytes read are only its counter.
 private final class EventCounterHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -180,7 +183,7 @@ private final class EventCounterHandler: ChannelInboundHandler {
     }
 }
 
-/// What an errno means, in words.
+/// Returns the system's description of an errno value.
 func errorText(_ code: CInt) -> String {
     strerror(code).map { String(cString: $0) } ?? "error \(code)"
 }

@@ -1,37 +1,46 @@
 import EventLoops
 import NIOCore
 
-/// Tells its event loop when descriptors that belong to somebody else, libpq's, can be read or written.
+/// Notifies an event loop when descriptors owned by libpq become readable or writable.
 ///
-/// NIO has no such service: its channels read the bytes themselves. Everything here happens on the loop.
-/// A wait is for one event and by level: it ends at once where there is something to read already,
-/// and is asked for anew afterwards. (libpq does not read until nothing is left, so waiting for edges hangs.)
+/// NIO cannot do this: its channels own their descriptors and read the bytes themselves. All methods
+/// must be called on the loop.
+///
+/// A wait is level-triggered and one-shot. It ends immediately if the descriptor is already readable,
+/// and must be requested again afterwards. Edge-triggered waits would hang, because libpq does not
+/// always read until the socket is empty.
 protocol Readiness: AnyObject {
-    /// Begins to watch; nothing is waited for yet. The watcher is held until `remove`.
+    /// Starts to watch a descriptor without waiting for any event. The watcher is retained until `remove`.
     func add(_ descriptor: CInt, _ watcher: any DescriptorWatcher) -> WatchID
-    /// Calls the watcher once, when there are bytes, an error or an end; false where the kernel refuses.
+    /// Calls the watcher once when the descriptor has input, an error, or end-of-file.
+    ///
+    /// - Returns: False if the kernel refuses the request.
     func waitToRead(_ id: WatchID) -> Bool
-    /// Calls the watcher once, when there is room; false where the kernel refuses.
+    /// Calls the watcher once when the descriptor is writable.
+    ///
+    /// - Returns: False if the kernel refuses the request.
     func waitToWrite(_ id: WatchID) -> Bool
-    /// Ends the watch; to be called before the descriptor is closed.
+    /// Stops watching. Must be called before the descriptor is closed.
     func remove(_ id: WatchID)
-    /// Ends all watches, for good.
+    /// Stops all watches permanently.
     func close()
 }
 
-/// Who waits for a descriptor.
+/// Receives the readiness of a descriptor.
 protocol DescriptorWatcher: AnyObject {
-    /// There may be something to read, or room to write. No wait for it is under way any more.
+    /// The descriptor may be readable or writable. The wait that caused this call has ended.
     func descriptorIsReady()
 }
 
-/// One watch; never given twice.
+/// Identifies one watch; never reused.
 struct WatchID: Hashable, Sendable {
     let value: UInt64
 }
 
 extension ReadinessMethod {
-    /// Begins in this way on the loop; to be called there.
+    /// Creates a watcher of this kind for the loop. Must be called on the loop.
+    ///
+    /// - Throws: `.connectFailed` if the kernel refuses to create it.
     func start(on executor: EventLoopTaskExecutor) throws(PostgresError) -> any Readiness {
         switch self {
         case .automatic:

@@ -3,9 +3,10 @@ import CReadiness
 import Glibc
 import NIOCore
 
-/// Readiness by a thread that waits in epoll and tells the loop, where the kernel refuses `AIOReadiness`.
+/// Watches descriptors with a thread that blocks in `epoll_wait` and forwards events to the event loop.
 ///
-/// Dearer: each event wakes two threads.
+/// It is the fallback where the kernel refuses `AIOReadiness`. It costs more, because each event wakes
+/// two threads.
 final class ThreadReadiness: Readiness {
     private struct Watch {
         let descriptor: CInt
@@ -49,7 +50,7 @@ final class ThreadReadiness: Readiness {
         let failure = pthread_create(
             &thread, nil,
             { argument in
-                // The argument is the box below, given once.
+                // The argument is `box`, retained for this thread only.
                 Unmanaged<Forwarder>.fromOpaque(argument!).takeRetainedValue().run()
                 return nil
             }, box.toOpaque())
@@ -66,7 +67,7 @@ final class ThreadReadiness: Readiness {
         lastID += 1
         watches[lastID] = Watch(descriptor: descriptor, watcher: watcher)
         var event = epoll_event(events: EPOLLONESHOT.rawValue, data: epoll_data_t(u64: lastID))
-        // A refusal shows at the first wait, whose EPOLL_CTL_MOD fails too.
+        // An error here is reported by the first wait, whose EPOLL_CTL_MOD fails as well.
         epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event)
         return WatchID(value: lastID)
     }
@@ -82,11 +83,11 @@ final class ThreadReadiness: Readiness {
     private func wait(_ id: WatchID, for events: UInt32) -> Bool {
         guard let watch = watches[id.value] else { return false }
         if watch.events & events == events { return true }
-        let wanted = watch.events | events
+        let requested = watch.events | events
         var event = epoll_event(
-            events: wanted | EPOLLONESHOT.rawValue, data: epoll_data_t(u64: id.value))
+            events: requested | EPOLLONESHOT.rawValue, data: epoll_data_t(u64: id.value))
         guard epoll_ctl(epoll, EPOLL_CTL_MOD, watch.descriptor, &event) == 0 else { return false }
-        watches[id.value]?.events = wanted
+        watches[id.value]?.events = requested
         return true
     }
 
@@ -101,21 +102,21 @@ final class ThreadReadiness: Readiness {
         isClosed = true
         watches = [:]
         var one: UInt64 = 1
-        // The thread ends and closes both descriptors.
+        // The thread wakes up, exits, and closes both descriptors.
         _ = write(stopDescriptor, &one, 8)
     }
 
     private func collect(_ ready: [UInt64]) {
         executor.turn {
             for id in ready where watches[id] != nil {
-                watches[id]?.events = 0  // one shot ends the wait in both directions
+                watches[id]?.events = 0  // EPOLLONESHOT disarmed both directions
                 watches[id]?.watcher.descriptorIsReady()
             }
         }
     }
 }
 
-/// The thread's side: what it may touch.
+/// The part of `ThreadReadiness` that the thread owns: the descriptors, but none of the loop's state.
 private final class Forwarder: Sendable {
     private let epoll: CInt
     private let stopDescriptor: CInt

@@ -1,13 +1,16 @@
-/// The elements of an array parameter, appended one after the other; values of the array's type only.
+/// Encodes the elements of an array parameter in PostgreSQL's binary format.
 ///
-/// The binary format is `array_send`'s: the number of dimensions, a flag for nulls, the element type,
-/// then size and lower bound of the dimension, then each element after its length. All are 32-bit.
+/// Append only values of the array's element type. The format is that of the server's `array_send`, in
+/// 32-bit big-endian words: number of dimensions (1, or 0 if empty), null flag, element type OID,
+/// element count, lower bound (1), and then each element as its length (-1 for NULL) and its bytes.
+///
+/// Example: `{7}` as int4[] is `1, 0, 23, 1, 1, 4, 7`. An empty array ends after the element type.
 package struct ArrayElements: ~Copyable {
     private var bytes: [UInt8]
     private let start: Int
     private let type: PostgresType
     private var hasNull = false
-    /// How many elements there are.
+    /// The number of elements appended so far.
     package private(set) var count = 0
 
     private static let headerBytes = 20
@@ -20,7 +23,7 @@ package struct ArrayElements: ~Copyable {
         self.bytes.append(contentsOf: repeatElement(0, count: ArrayElements.headerBytes))
     }
 
-    /// Writes the header and hands the bytes back.
+    /// Writes the header and returns the bytes.
     consuming func end() -> [UInt8] {
         if count == 0 {
             bytes.removeSubrange((start + ArrayElements.headerBytesOfEmpty)...)
@@ -76,7 +79,7 @@ package struct ArrayElements: ~Copyable {
         appendValue(value) { $0.append(contentsOf: $1.utf8) }
     }
 
-    /// A value that is at hand in the binary format of the array's type, such as a cell of a result.
+    /// Appends a value that is already in the binary format of the element type, such as a result's cell.
     package mutating func append(cell: UnsafeRawBufferPointer?) {
         appendValue(cell) { $0.append(contentsOf: $1) }
     }

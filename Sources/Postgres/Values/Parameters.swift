@@ -1,9 +1,9 @@
-/// The values of `$1`, `$2` and so on, in PostgreSQL's binary format, in one growing buffer.
+/// The values of the parameters `$1`, `$2`, and so on, in PostgreSQL's binary format, in one buffer.
 ///
-/// Each `append` takes the next number. An absent value is NULL of that type. Appending never fails;
-/// what is too large is refused when the segment is run.
+/// Each `append` adds the next parameter; nil is NULL of that type. Appending never fails. Oversized
+/// parameters are rejected when the pipeline is run.
 package struct Parameters: Sendable {
-    /// One value: where it lies in `bytes`; a negative length is NULL.
+    /// The position of one value in `bytes`; a negative length is NULL.
     struct Slot: Sendable {
         let type: PostgresType
         let start: Int
@@ -12,12 +12,12 @@ package struct Parameters: Sendable {
 
     private(set) var bytes: [UInt8] = []
     private(set) var slots: [Slot] = []
-    /// Differs between lists of types: a statement is prepared once for each.
+    /// A hash of the parameter types, in order. A statement is prepared once per signature.
     private(set) var signature: UInt64 = 0
 
     package init() {}
 
-    /// How many values there are.
+    /// The number of parameters.
     package var count: Int { slots.count }
 
     package mutating func appendNull(_ type: PostgresType) {
@@ -44,23 +44,25 @@ package struct Parameters: Sendable {
         appendValue(.uuid, value) { $0.append($1) }
     }
 
-    /// An instant in microseconds of Unix time; what is before PostgreSQL's range becomes `-infinity`.
+    /// Appends an instant in microseconds since the Unix epoch. Values before PostgreSQL's range become
+    /// `-infinity`.
     package mutating func append(timestamptz microseconds: Int64?) {
         appendValue(.timestamptz, microseconds) { $0.append(timestamptz: $1) }
     }
 
-    /// A date in days since 1970-01-01; what is before PostgreSQL's range becomes `-infinity`.
+    /// Appends a date in days since 1970-01-01. Values before PostgreSQL's range become `-infinity`.
     package mutating func append(date days: Int32?) {
         appendValue(.date, days) { $0.append(date: $1) }
     }
 
-    /// Text in UTF-8. With `.inferred` the server takes the type of the place, an enum's for instance.
+    /// Appends text as UTF-8. With `.inferred`, the server uses the type that the statement expects, for
+    /// example an enum.
     package mutating func append(text value: (some StringProtocol)?, as type: PostgresType = .text)
     {
         appendValue(type, value) { $0.append(contentsOf: $1.utf8) }
     }
 
-    /// Text that is at hand as UTF-8 bytes. The server refuses bytes that are not UTF-8.
+    /// Appends text given as UTF-8 bytes. The server rejects invalid UTF-8.
     package mutating func append(
         utf8 value: UnsafeRawBufferPointer?, as type: PostgresType = .text
     ) {
@@ -71,15 +73,15 @@ package struct Parameters: Sendable {
         appendValue(.bytea, value) { $0.append(contentsOf: $1) }
     }
 
-    /// A JSON document as UTF-8. The server refuses what is not JSON.
+    /// Appends a JSON document given as UTF-8 bytes. The server rejects invalid JSON.
     package mutating func append(json value: (some Sequence<UInt8>)?) {
         appendValue(.json, value) { $0.append(contentsOf: $1) }
     }
 
-    /// A JSON document as UTF-8. The server refuses what is not JSON.
+    /// Appends a JSON document given as UTF-8 bytes. The server rejects invalid JSON.
     package mutating func append(jsonb value: (some Sequence<UInt8>)?) {
         appendValue(.jsonb, value) { bytes, value in
-            bytes.append(1)  // the version of the binary format
+            bytes.append(1)  // version of jsonb's binary format
             bytes.append(contentsOf: value)
         }
     }
@@ -108,7 +110,9 @@ package struct Parameters: Sendable {
         }
     }
 
-    /// An array of the type, of the elements that `fill` appends.
+    /// Appends an array of the element type with the elements that `fill` appends.
+    ///
+    /// If `fill` throws, the parameters are left unchanged.
     package mutating func appendArray<Failure: Error>(
         of type: PostgresType, _ fill: (inout ArrayElements) throws(Failure) -> Void
     ) throws(Failure) {
@@ -136,13 +140,15 @@ package struct Parameters: Sendable {
 
     private mutating func append(_ type: PostgresType, start: Int, length: Int) {
         slots.append(Slot(type: type, start: start, length: length))
-        // FNV-1a over whole words: cheap, and two lists of a program's few types do not meet by chance.
+        // FNV-1a over whole words: fast, and collisions between the few type lists of a program are
+        // practically impossible.
         signature = (signature ^ (UInt64(type.rawValue) &+ 1)) &* 0x0000_0100_0000_01b3
     }
 }
 
 extension [UInt8] {
-    /// The bytes, leaving none here, so that their new owner holds the only reference and grows them in place.
+    /// Moves the bytes out and leaves an empty array, so that the new owner holds the only reference and
+    /// can append without copying.
     mutating func take() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&self, &taken)
@@ -160,7 +166,7 @@ extension [UInt8] {
 
     mutating func append(timestamptz microseconds: Int64) {
         let (value, overflow) = microseconds.subtractingReportingOverflow(postgresEpochMicroseconds)
-        append(bigEndian: overflow ? Int64.min : value)  // PostgreSQL's -infinity
+        append(bigEndian: overflow ? Int64.min : value)  // the minimum is PostgreSQL's -infinity
     }
 
     mutating func append(date days: Int32) {

@@ -1,4 +1,4 @@
-/// A PostgreSQL data type by its object id, which is the same in every database for built-in types.
+/// A PostgreSQL data type, identified by its OID. The OIDs of built-in types are the same everywhere.
 ///
 /// See: https://www.postgresql.org/docs/15/catalog-pg-type.html
 package struct PostgresType: RawRepresentable, Hashable, Sendable {
@@ -8,7 +8,7 @@ package struct PostgresType: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The server infers the type from where the parameter stands, an enum's for instance.
+    /// Lets the server infer the type from the parameter's context, for example an enum.
     package static let inferred = PostgresType(rawValue: 0)
 
     package static let bool = PostgresType(rawValue: 16)
@@ -24,7 +24,7 @@ package struct PostgresType: RawRepresentable, Hashable, Sendable {
     package static let uuid = PostgresType(rawValue: 2950)
     package static let jsonb = PostgresType(rawValue: 3802)
 
-    /// The array type whose elements are of this type, `.inferred` where it is not known here.
+    /// The array type with this element type; `.inferred` if it is not listed here.
     package var array: PostgresType {
         switch self {
         case .bool: PostgresType(rawValue: 1000)
@@ -44,8 +44,8 @@ package struct PostgresType: RawRepresentable, Hashable, Sendable {
     }
 }
 
-/// Where PostgreSQL's clock begins, 2000-01-01T00:00:00Z, in microseconds of Unix time.
+/// PostgreSQL's epoch, 2000-01-01T00:00:00Z, in microseconds since the Unix epoch.
 let postgresEpochMicroseconds: Int64 = 946_684_800_000_000
 
-/// The same in days.
+/// PostgreSQL's epoch in days since 1970-01-01.
 let postgresEpochDays: Int32 = 10_957

@@ -1,17 +1,17 @@
 import CLibPQ
 
-/// The result of one statement, in PostgreSQL's binary format: rows, or the number of rows it touched.
+/// The result of one statement in PostgreSQL's binary format: rows, or the number of affected rows.
 ///
-/// Cells are read where libpq has put them. A reader gives nil for NULL and for bytes that are not of
-/// its type, and for a row or column that is not there.
+/// Cells are decoded directly from libpq's buffer when they are read. A reader returns nil for NULL, for
+/// bytes that do not match its type, and for a row or column index that is out of range.
 package final class Rows: @unchecked Sendable {
-    // A PGresult does not change once it is received, so it may be read from any thread.
+    // Safe to read from any thread: a PGresult is immutable once it has been received.
     private let result: OpaquePointer
-    /// How many rows there are.
+    /// The number of rows.
     package let count: Int
     package let columnCount: Int
 
-    /// Takes over the result.
+    /// Takes ownership of a PGresult, which `deinit` frees.
     init(_ result: OpaquePointer) {
         self.result = result
         count = Int(PQntuples(result))
@@ -22,15 +22,15 @@ package final class Rows: @unchecked Sendable {
         PQclear(result)
     }
 
-    /// What was done, as in `INSERT 0 1`.
+    /// The command tag, for example `INSERT 0 1`.
     package var commandTag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
 
-    /// How many rows the statement inserted, updated, deleted or selected.
+    /// The number of rows that the statement inserted, updated, deleted, or selected.
     package var affectedCount: Int {
         PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
     }
 
-    /// The index of the first column of this name.
+    /// Returns the index of the first column with this name.
     package func column(_ name: String) -> Int? {
         (0..<columnCount).first { self.name(ofColumn: $0) == name }
     }
@@ -47,16 +47,16 @@ package final class Rows: @unchecked Sendable {
         bytes(row, column) == nil
     }
 
-    /// The cell as it lies in the result, nil for NULL.
+    /// Returns the bytes of a cell in libpq's buffer; nil for NULL.
     ///
-    /// Valid while these rows live, and Swift may end a life after its last use:
-    /// keep it with `withExtendedLifetime` around the work.
+    /// The pointer is valid only while this object is alive. Swift may release an object after its last
+    /// use, so wrap the use of the bytes in `withExtendedLifetime(rows)`.
     package func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
         guard row >= 0, row < count, column >= 0, column < columnCount else { return nil }
         let row = Int32(truncatingIfNeeded: row)
         let column = Int32(truncatingIfNeeded: column)
         let length = PQgetlength(result, row, column)
-        // libpq gives NULL the length 0, so only an empty cell needs the second question.
+        // libpq reports length 0 for NULL, so PQgetisnull is needed only for that length.
         if length == 0, PQgetisnull(result, row, column) != 0 { return nil }
         return UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: Int(length))
     }
@@ -68,17 +68,17 @@ extension Rows {
         return bytes[0] != 0
     }
 
-    /// An integer of any width that fits.
+    /// Returns an integer of any width whose value fits into 32 bits.
     package func int32(_ row: Int, _ column: Int) -> Int32? {
         int64(row, column).flatMap(Int32.init(exactly:))
     }
 
-    /// An integer of any width.
+    /// Returns an integer of any width.
     package func int64(_ row: Int, _ column: Int) -> Int64? {
         bytes(row, column).flatMap(integer)
     }
 
-    /// A `float8` or `float4`.
+    /// Returns a `float8` or `float4`.
     package func float8(_ row: Int, _ column: Int) -> Double? {
         guard let bytes = bytes(row, column) else { return nil }
         return switch bytes.count {
@@ -92,7 +92,8 @@ extension Rows {
         bytes(row, column).flatMap(UUID.init(bytes:))
     }
 
-    /// An instant in microseconds of Unix time; `infinity` is the largest.
+    /// Returns an instant in microseconds since the Unix epoch. `infinity` is `Int64.max`, and
+    /// `-infinity` is `Int64.min`.
     package func timestamptz(_ row: Int, _ column: Int) -> Int64? {
         guard let bytes = bytes(row, column), bytes.count == 8, let value = integer(bytes) else {
             return nil
@@ -102,7 +103,7 @@ extension Rows {
         return overflow ? .max : microseconds
     }
 
-    /// A date in days since 1970-01-01; `infinity` is the largest.
+    /// Returns a date in days since 1970-01-01. `infinity` is `Int32.max`, and `-infinity` is `Int32.min`.
     package func date(_ row: Int, _ column: Int) -> Int32? {
         guard let bytes = bytes(row, column), bytes.count == 4,
             let value = integer(bytes).map(Int32.init(truncatingIfNeeded:))
@@ -112,12 +113,12 @@ extension Rows {
         return overflow ? .max : days
     }
 
-    /// Text, an enum's label or `json`.
+    /// Returns the value of a text, enum, or `json` cell.
     package func text(_ row: Int, _ column: Int) -> String? {
         bytes(row, column).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A one-dimensional array of text; nil where an element is NULL.
+    /// Returns a one-dimensional text array; nil if an element is NULL.
     package func texts(_ row: Int, _ column: Int) -> [String]? {
         var texts: [String] = []
         let isWhole = forEachElement(row, column) { element in
@@ -126,7 +127,7 @@ extension Rows {
         return isWhole ? texts : nil
     }
 
-    /// A one-dimensional array of uuid; nil where an element is NULL.
+    /// Returns a one-dimensional uuid array; nil if an element is NULL.
     package func uuids(_ row: Int, _ column: Int) -> [UUID]? {
         var uuids: [UUID] = []
         let isWhole = forEachElement(row, column) { element in
@@ -135,9 +136,9 @@ extension Rows {
         return isWhole ? uuids : nil
     }
 
-    /// Visits the elements of a one-dimensional array, nil for NULL, until `visit` answers false.
+    /// Calls `visit` for each element of a one-dimensional array, with nil for NULL, until it returns false.
     ///
-    /// - Returns: false if it was stopped, or the cell is NULL or not such an array.
+    /// - Returns: False if `visit` returned false, or if the cell is NULL or not a one-dimensional array.
     package func forEachElement(
         _ row: Int, _ column: Int, _ visit: (UnsafeRawBufferPointer?) -> Bool
     ) -> Bool {
@@ -155,9 +156,10 @@ extension Rows {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Visits the elements of a cell that is a one-dimensional array, nil for NULL, until `visit` answers false.
+    /// Decodes the bytes as a one-dimensional array and calls `visit` for each element, with nil for NULL,
+    /// until it returns false.
     ///
-    /// - Returns: false if it was stopped, or the cell is not such an array.
+    /// - Returns: False if `visit` returned false, or if the bytes are not a one-dimensional array.
     package func forEachArrayElement(_ visit: (UnsafeRawBufferPointer?) -> Bool) -> Bool {
         guard count >= 12 else { return false }
         func word(at offset: Int) -> Int {

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The text of one SQL statement with parameters `$1`, `$2` and so on.
+/// The text of one SQL statement with parameters `$1`, `$2`, and so on.
 ///
-/// Make it once, as a `static let` or with a query plan: each connection prepares it at its first use
-/// and finds it again by `id`. What a connection has prepared and not used for long is deallocated
-/// there, so statements may come and go.
+/// Create a statement once, as a `static let` or as part of a query plan. Each connection prepares it on
+/// first use and recognizes it by `id` afterwards. Connections deallocate statements that were not used
+/// recently, so creating statements dynamically is safe.
 package final class Statement: Sendable {
-    /// The SQL, a single statement.
+    /// The SQL of a single statement.
     package let text: String
-    /// Unlike an object's address, never used again after the statement is gone.
+    /// A unique number. Unlike an object's address, it is never reused.
     let id: UInt64
 
     private static let lastID = Atomic<UInt64>(0)

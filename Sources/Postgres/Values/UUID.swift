@@ -1,12 +1,12 @@
 import Glibc
 
-/// A 128-bit identifier, ordered as PostgreSQL orders it.
+/// A 128-bit identifier. The order is that of PostgreSQL's uuid type.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc9562
 package struct UUID: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The first eight bytes, big endian.
+    /// The first eight bytes as a big-endian integer.
     package let high: UInt64
-    /// The last eight bytes, big endian.
+    /// The last eight bytes as a big-endian integer.
     package let low: UInt64
 
     package init(high: UInt64, low: UInt64) {
@@ -14,21 +14,21 @@ package struct UUID: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.low = low
     }
 
-    /// The 16 bytes of a binary cell; nil at any other length.
+    /// Decodes the 16 bytes of a binary cell; nil for any other length.
     package init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 16 else { return nil }
         high = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
         low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
 
-    /// The form `8-4-4-4-12` of hexadecimal digits in either case; nil for any other text.
+    /// Parses `8-4-4-4-12` hexadecimal digits in either case; nil for any other text.
     package init?(_ text: some StringProtocol) {
         self.init(text: text.utf8)
     }
 
-    /// The form `8-4-4-4-12` as UTF-8; nil for any other bytes.
+    /// Parses `8-4-4-4-12` hexadecimal digits as UTF-8; nil for any other bytes.
     package init?(text: some Sequence<UInt8>) {
-        // Nearly always the bytes lie in one piece, where the loop below has no iterator to call.
+        // The bytes are almost always contiguous, so the common case needs no iterator.
         let parsed = text.withContiguousStorageIfAvailable {
             UUID(utf8: UnsafeRawBufferPointer($0))
         }
@@ -60,7 +60,7 @@ package struct UUID: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.init(high: high, low: low)
     }
 
-    /// A new version 7 identifier: milliseconds of Unix time, then 74 random bits.
+    /// Creates a version 7 identifier: the Unix time in milliseconds, followed by 74 random bits.
     package static func version7() -> UUID {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -75,7 +75,7 @@ package struct UUID: Hashable, Sendable, Comparable, CustomStringConvertible {
         left.high == right.high ? left.low < right.low : left.high < right.high
     }
 
-    /// Lower case, with hyphens.
+    /// The text form in lower case with hyphens.
     package var description: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
             writeText(to: UnsafeMutableRawBufferPointer(buffer))
@@ -83,7 +83,7 @@ package struct UUID: Hashable, Sendable, Comparable, CustomStringConvertible {
         }
     }
 
-    /// Appends the 36 characters of the text form.
+    /// Appends the 36 characters of the text form as UTF-8.
     package func write(to bytes: inout [UInt8]) {
         withUnsafeTemporaryAllocation(byteCount: 36, alignment: 1) { text in
             writeText(to: text)
@@ -91,7 +91,7 @@ package struct UUID: Hashable, Sendable, Comparable, CustomStringConvertible {
         }
     }
 
-    /// - Precondition: `text` has room for 36 bytes.
+    /// - Precondition: `text` holds at least 36 bytes.
     private func writeText(to text: UnsafeMutableRawBufferPointer) {
         var position = 0
         for shift in stride(from: 124, through: 0, by: -4) {
@@ -107,12 +107,12 @@ package struct UUID: Hashable, Sendable, Comparable, CustomStringConvertible {
     }
 }
 
-/// As its text.
+/// Encodes and decodes the text form.
 extension UUID: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let id = UUID(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no UUID")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a UUID")
         }
         self = id
     }

@@ -83,7 +83,7 @@ private struct Ticker: JobHandler {
         _ pool: ConnectionPool, _ words: [String], for user: UUID? = nil, key: String? = nil,
         after delay: Duration = .zero, priority: JobPriority = .foreground
     ) async throws {
-        var segment = Segment()
+        var segment = Pipeline()
         for word in words {
             segment.enqueue(
                 Echo.self, Word(word: word), for: user, key: key, after: delay, priority: priority)

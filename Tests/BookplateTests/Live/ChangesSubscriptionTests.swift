@@ -162,13 +162,13 @@ import Testing
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.newReader()
         let live = try await reader.subscribe(Self.live)
-        let idle = await app.pool.metrics().segmentCount
+        let idle = await app.pool.metrics().pipelineCount
         #expect(await live.next(within: .milliseconds(300)) == .null)
-        #expect(await app.pool.metrics().segmentCount - idle <= 1)
-        let before = await app.pool.metrics().segmentCount
+        #expect(await app.pool.metrics().pipelineCount - idle <= 1)
+        let before = await app.pool.metrics().pipelineCount
         _ = try await reader.makeBook("One")
         _ = await live.next()
         // The mutation's own, the page, the node, and a look behind it.
-        #expect(await app.pool.metrics().segmentCount - before <= 5)
+        #expect(await app.pool.metrics().pipelineCount - before <= 5)
     }
 }

@@ -167,7 +167,7 @@ import Testing
         setting.apple.give("code3", .init(refreshToken: "appleSecret3"))
         let reader = try await setting.app.newReader(authorizationCode: "code3")
         let id = reader.id.string ?? ""
-        var segment = Segment()
+        var segment = Pipeline()
         var parameters = Parameters()
         parameters.append(text: id)
         segment.append(Self.become, parameters)

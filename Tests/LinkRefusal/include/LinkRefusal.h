@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs `body` to its end on a thread to which the kernel refuses second names of files (linkat) with this error, as a file
-// system does that has none. A filter is for ever, and threads inherit it of those that start them: so the thread is gone
-// afterwards, and `body` must start none. Answers 0, or errno where nothing was run.
+// Runs `body` on a thread where the kernel fails linkat with this error, as on a file system without hard
+// links. A seccomp filter is permanent and inherited by new threads. The thread therefore ends afterwards, and
+// `body` must not start threads. Returns 0, or errno if `body` was not run.
 int bookplate_run_without_links(int error, void (*body)(void *context), void *context);

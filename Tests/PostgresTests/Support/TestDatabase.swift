@@ -6,9 +6,9 @@ import Testing
 
 @testable import Postgres
 
-/// A database of a test's own, in the cluster that `BOOKPLATE_TEST_DATABASE_URL` leads to.
+/// A temporary database for one test, in the cluster at `BOOKPLATE_TEST_DATABASE_URL`.
 ///
-/// It is dropped when the test lets it go.
+/// The database is dropped when the object is released.
 final class TestDatabase: Sendable {
     let url: String
     private let name: String
@@ -17,7 +17,7 @@ final class TestDatabase: Sendable {
     init() throws {
         administratorURL = try #require(
             getenv("BOOKPLATE_TEST_DATABASE_URL").map { String(cString: $0) },
-            "set BOOKPLATE_TEST_DATABASE_URL to a superuser's URL, as scripts/test does")
+            "set BOOKPLATE_TEST_DATABASE_URL to the URL of a superuser, as scripts/test does")
         name = "test_\(getpid())_\(UUID.version7().low)"
         try AdminConnection(administratorURL).execute("CREATE DATABASE \(name)")
         var connectionString = try ConnectionString(administratorURL)
@@ -26,28 +26,30 @@ final class TestDatabase: Sendable {
     }
 
     deinit {
-        // What is left behind goes with the cluster, which is the test script's.
+        // If this fails, the database is removed together with the cluster, which scripts/test owns.
         try? AdminConnection(administratorURL).execute(
             "DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
     }
 
-    /// For looking and meddling beside the pool.
+    /// Opens a connection that does not belong to the pool.
     func admin() throws -> AdminConnection {
         try AdminConnection(url)
     }
 }
 
-/// The loops of all tests; they live as long as the process.
+/// The event loops of all tests, which live as long as the process.
 private let loops = MultiThreadedEventLoopGroup(numberOfThreads: 8)
 
-/// Runs the body with a pool on a loop, the body's task on that loop too, and closes the pool after it.
+/// Runs the body on the event loop of a new pool, and closes the pool afterwards.
 func withPool(
     _ database: TestDatabase, _ configure: (inout PostgresConfiguration) -> Void = { _ in },
     _ body: @Sendable @escaping (ConnectionPool) async throws -> Void
 ) async throws {
     var configuration = PostgresConfiguration(url: database.url)
     configuration.connectionCount = 2
-    configuration.segmentTimeout = .seconds(60)  // many tests share the machine
+    // Generous limits, because many tests share the machine.
+    configuration.pipelineTimeout = .seconds(60)
+    configuration.statementTimeout = .seconds(60)
     configure(&configuration)
     let executor = EventLoopTaskExecutor(loops.next())
     let pool = try await ConnectionPool.start(configuration, on: executor)
@@ -58,7 +60,7 @@ func withPool(
     try outcome.get()
 }
 
-/// Not in the module: a statement made anew at each use would be prepared anew at each use.
+/// Only for tests: a statement created at each use is also prepared at each use.
 extension Statement: ExpressibleByStringLiteral {
     public convenience init(stringLiteral text: String) {
         self.init(text)
@@ -66,7 +68,7 @@ extension Statement: ExpressibleByStringLiteral {
 }
 
 extension ConnectionPool {
-    /// The rows of one statement.
+    /// Runs one statement and returns its rows.
     func rows(
         _ text: String, _ parameters: Parameters = Parameters(), isReadOnly: Bool = false
     ) async throws(PostgresError) -> Rows {
@@ -75,14 +77,14 @@ extension ConnectionPool {
 }
 
 extension TestDatabase {
-    /// Looks or meddles beside the pool, on a thread that may block.
+    /// Runs work on a connection that does not belong to the pool, on a thread that may block.
     func asAdmin<Value: Sendable>(
         _ work: @Sendable @escaping (AdminConnection) throws -> Value
     ) async throws -> Value {
         try await NIOThreadPool.singleton.runIfActive { try work(try self.admin()) }
     }
 
-    /// Ends all other sessions of this database, and waits until they are gone.
+    /// Terminates all other sessions of this database and waits until they have ended.
     func terminateSessions() async throws {
         try await asAdmin { admin in
             _ = try admin.query(
@@ -95,10 +97,10 @@ extension TestDatabase {
 }
 
 extension TestDatabase {
-    /// Waits until a statement that contains the text is at work in another session.
+    /// Waits until another session is executing a statement that contains the text.
     func waitUntilRuns(_ text: String) async throws {
-        for _ in 0..<500 {
-            let isRunning = try await asAdmin { admin in
+        try await waitUntil("another session runs \(text)") {
+            try await asAdmin { admin in
                 var parameters = Parameters()
                 parameters.append(text: text)
                 return try admin.query(
@@ -107,13 +109,22 @@ extension TestDatabase {
                         WHERE datname = current_database() AND pid <> pg_backend_pid()
                             AND state = 'active' AND strpos(query, $1) > 0)
                     """, parameters
-                ).bool(0, 0)
+                ).bool(0, 0) == true
             }
-            if isRunning == true { return }
-            try await Task.sleep(for: .milliseconds(20))
         }
-        Issue.record("\(text) does not run")
     }
+}
+
+/// Checks the condition every 10 ms until it is true. Records an issue after a minute.
+func waitUntil(
+    _ description: String, _ condition: () async throws -> Bool
+) async throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < deadline {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record("timed out while waiting for: \(description)")
 }
 
 extension Result where Failure == PostgresError {
@@ -126,7 +137,8 @@ extension Result where Failure == PostgresError {
     }
 }
 
-/// Again while connections turn out to be lost: nobody can know that a session has ended before it says so.
+/// Repeats the work while connections are lost. The pool learns that a session was terminated only when
+/// the socket reports it, so the first attempts may still use the old connection.
 func retryingWhenLost<Value>(_ work: () async throws -> Value) async throws -> Value {
     for _ in 0..<5 {
         do {

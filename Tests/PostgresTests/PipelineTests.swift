@@ -2,24 +2,24 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct SegmentTests {
+@Suite struct PipelineTests {
     let database: TestDatabase
 
     init() throws {
         database = try TestDatabase()
     }
 
-    @Test func givesTheRowsOfEachStatementInOrder() async throws {
+    @Test func returnsTheRowsOfEachStatementInOrder() async throws {
         try await withPool(database) { pool async throws in
             let statistics = Statistics()
-            var segment = Segment(statistics: statistics)
+            var pipeline = Pipeline(statistics: statistics)
             for number in 0..<50 {
                 var parameters = Parameters()
                 parameters.append(int32: Int32(number))
-                segment.append(Statement("SELECT $1 + \(number)"), parameters)
+                pipeline.append(Statement("SELECT $1 + \(number)"), parameters)
             }
             for run in 1...3 {
-                let rows = try await pool.run(segment)
+                let rows = try await pool.run(pipeline)
                 #expect(rows.map { $0.int32(0, 0) } == (0..<50).map { Int32($0 * 2) })
                 #expect(statistics.statementCount == 50 * run)
                 #expect(statistics.roundTripCount == run)
@@ -27,35 +27,35 @@ import Testing
         }
     }
 
-    @Test func anEmptySegmentCostsNothing() async throws {
+    @Test func emptyPipelineSendsNothing() async throws {
         try await withPool(database) { pool async throws in
-            #expect(try await pool.run(Segment()).isEmpty)
-            #expect(await pool.metrics().segmentCount == 0)
+            #expect(try await pool.run(Pipeline()).isEmpty)
+            #expect(await pool.metrics().pipelineCount == 0)
         }
     }
 
-    @Test func eachStatementSeesWhatThoseBeforeItDid() async throws {
+    @Test func eachStatementSeesTheEffectsOfEarlierOnes() async throws {
         try await withPool(database) { pool async throws in
-            var segment = Segment()
-            segment.append("SELECT set_config('app.user_id', 'reader', true)")
-            segment.append("SELECT current_setting('app.user_id', true)")
-            #expect(try await pool.run(segment)[1].text(0, 0) == "reader")
+            var pipeline = Pipeline()
+            pipeline.append("SELECT set_config('app.user_id', 'reader', true)")
+            pipeline.append("SELECT current_setting('app.user_id', true)")
+            #expect(try await pool.run(pipeline)[1].text(0, 0) == "reader")
             let after = try await pool.rows(
                 "SELECT coalesce(current_setting('app.user_id', true), '')")
-            #expect(after.text(0, 0) == "", "the setting ends with the segment")
+            #expect(after.text(0, 0) == "", "the setting must end with the pipeline")
         }
     }
 
-    @Test func aFailureUndoesAllOfItAndNothingElse() async throws {
+    @Test func failureRollsBackItsPipelineOnly() async throws {
         try database.admin().execute("CREATE TABLE t (a int PRIMARY KEY)")
         try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
-            var failing = Segment()
+            var failing = Pipeline()
             failing.append("INSERT INTO t VALUES (1)")
             failing.append("INSERT INTO t VALUES (1)")
             failing.append("INSERT INTO t VALUES (2)")
-            let segment = failing
+            let pipeline = failing
             async let before = pool.rows("INSERT INTO t VALUES (10)")
-            async let failed = pool.run(segment)
+            async let failed = pool.run(pipeline)
             async let after = pool.rows("INSERT INTO t VALUES (11)")
             _ = try await (before, after)
             do {
@@ -75,18 +75,18 @@ import Testing
         }
     }
 
-    @Test func aStatementThatCannotBePreparedSaysWhy() async throws {
+    @Test func reportsWhyAStatementCannotBePrepared() async throws {
         try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
             let statement = Statement("SELECT * FROM nowhere")
-            // Several at once: only the first of them prepares.
+            // With several at once, only the first one prepares the statement.
             await withTaskGroup(of: PostgresError?.self) { group in
                 for _ in 0..<5 {
                     group.addTask {
-                        var segment = Segment()
-                        segment.append("SELECT 1")
-                        segment.append(statement)
+                        var pipeline = Pipeline()
+                        pipeline.append("SELECT 1")
+                        pipeline.append(statement)
                         do throws(PostgresError) {
-                            _ = try await pool.run(segment)
+                            _ = try await pool.run(pipeline)
                             return nil
                         } catch {
                             return error
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func aConstraintMayFailAtTheVeryEnd() async throws {
+    @Test func deferredConstraintFailsAtCommit() async throws {
         try database.admin().execute(
             """
             CREATE TABLE parent (id int PRIMARY KEY);
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func oneStatementServesSeveralListsOfTypes() async throws {
+    @Test func preparesOneStatementPerListOfParameterTypes() async throws {
         try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
             let statement = Statement("SELECT pg_typeof($1)::text")
             var whole = Parameters()
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func aPlanThatATableOutgrewIsMadeAgain() async throws {
+    @Test func preparesAStatementAgainAfterItsTableChanged() async throws {
         try database.admin().execute("CREATE TABLE t (a int); INSERT INTO t VALUES (1)")
         try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
             let statement = Statement("SELECT * FROM t")
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func keepsAsManyStatementsPreparedAsItMay() async throws {
+    @Test func limitsThePreparedStatements() async throws {
         try await withPool(
             database,
             {
@@ -170,8 +170,9 @@ import Testing
                     try await pool.rows("SELECT \(number)").int32(0, 0) == Int32(number))
             }
             #expect(
-                try await count() == 11, "one is let go only after the segment that replaced it")
-            var wide = Segment()
+                try await count() == 11,
+                "a statement is deallocated after the pipeline that evicts it")
+            var wide = Pipeline()
             for number in 0..<40 { wide.append(Statement("SELECT \(number)")) }
             #expect(try await pool.run(wide).count == 40)
             #expect(try await count() == 11)
@@ -187,7 +188,7 @@ import Testing
     }
 
     @Test(arguments: [ReadinessMethod.aio, .thread])
-    func carriesLargeParametersAndLargeResults(readiness: ReadinessMethod) async throws {
+    func sendsLargeParametersAndReceivesLargeResults(readiness: ReadinessMethod) async throws {
         try await withPool(
             database,
             {
@@ -212,28 +213,28 @@ import Testing
         }
     }
 
-    @Test func refusesWhatIsTooLargeBeforeSendingIt() async throws {
+    @Test func rejectsPipelinesAboveTheLimits() async throws {
         try await withPool(database) { pool async throws in
-            var wide = Segment()
-            for _ in 0...Segment.statementsMax { wide.append("SELECT 1") }
+            var wide = Pipeline()
+            for _ in 0...Pipeline.statementsMax { wide.append("SELECT 1") }
             var long = Parameters()
-            for _ in 0...Segment.parametersMax { long.append(int32: 1) }
+            for _ in 0...Pipeline.parametersMax { long.append(int32: 1) }
             var heavy = Parameters()
-            heavy.append(bytea: [UInt8](repeating: 0, count: Segment.parameterBytesMax + 1))
-            for segment in [wide, .one("SELECT 1", long), .one("SELECT 1", heavy)] {
+            heavy.append(bytea: [UInt8](repeating: 0, count: Pipeline.parameterBytesMax + 1))
+            for pipeline in [wide, .one("SELECT 1", long), .one("SELECT 1", heavy)] {
                 let error = await #expect(throws: PostgresError.self) {
-                    _ = try await pool.run(segment)
+                    _ = try await pool.run(pipeline)
                 }
                 guard case .tooLarge? = error else {
                     Issue.record("\(String(describing: error))")
                     continue
                 }
             }
-            #expect(await pool.metrics().segmentCount == 0)
+            #expect(await pool.metrics().pipelineCount == 0)
         }
     }
 
-    @Test func copyIsRefusedAndTheNextSegmentGoesThrough() async throws {
+    @Test func copyFailsAndTheNextPipelineSucceeds() async throws {
         try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
             await #expect(throws: PostgresError.self) {
                 _ = try await pool.rows("COPY (SELECT 1) TO STDOUT")
@@ -242,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func setsTheSessionUp() async throws {
+    @Test func appliesTheSessionSettings() async throws {
         try await withPool(
             database,
             {
@@ -261,7 +262,7 @@ import Testing
         }
     }
 
-    @Test func canBeRunFromAnyTask() async throws {
+    @Test func canBeCalledFromAnyTask() async throws {
         try await withPool(database) { pool async throws in
             let rows = try await Task.detached { try await pool.rows("SELECT 1") }.value
             #expect(rows.int32(0, 0) == 1)

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Postgres
 
-/// Values go to the server and come back, in binary both ways.
-@Suite struct RoundTripOfValuesTests {
+/// Values that are sent to the server and back, in the binary format both ways.
+@Suite struct ValueRoundTripTests {
     let database: TestDatabase
     let admin: AdminConnection
 
@@ -34,7 +34,7 @@ import Testing
         withExtendedLifetime(echoed) { #expect(echoed.bytes(0, 0).map(Array.init) == bytes) }
     }
 
-    @Test func theServerUnderstandsThem() throws {
+    @Test func serverDecodesValuesCorrectly() throws {
         var parameters = Parameters()
         parameters.append(timestamptz: 1_700_000_000_123_456)
         parameters.append(date: 19_675)
@@ -57,7 +57,7 @@ import Testing
         #expect(rows.float8(0, 9) == 1.5)
     }
 
-    @Test func nullOfEachKind() throws {
+    @Test func nullOfEachType() throws {
         let kinds: [(inout Parameters) -> Void] = [
             { $0.append(bool: nil) }, { $0.append(int32: nil) }, { $0.append(int64: nil) },
             { $0.append(float8: nil) }, { $0.append(uuid: nil) }, { $0.append(timestamptz: nil) },
@@ -94,7 +94,7 @@ import Testing
         #expect(rows.texts(0, 3) == nil)
     }
 
-    @Test func cellsOfOneResultAreParametersOfTheNext() throws {
+    @Test func cellsCanBeParametersOfTheNextStatement() throws {
         let parents = try admin.query(
             "SELECT gen_random_uuid() AS id FROM generate_series(1, 20) UNION ALL SELECT NULL")
         let column = try #require(parents.column("id"))
@@ -109,7 +109,7 @@ import Testing
         #expect(parents.type(ofColumn: column) == .uuid)
     }
 
-    @Test func aReaderOfAnotherTypeGivesNil() throws {
+    @Test func readersOfAnotherTypeReturnNil() throws {
         let rows = try admin.query(
             "SELECT 'abc'::text, 1::int8, true, '{1,2}'::int4[], '{{a},{b}}'::text[]")
         #expect(rows.uuid(0, 0) == nil)
@@ -125,13 +125,13 @@ import Testing
     }
 
     @Test(arguments: [(-1, 0), (0, -1), (1, 0), (0, 1), (.max, 0), (0, .max), (.min, .min)])
-    func aCellThatIsNotThereIsNil(row: Int, column: Int) throws {
+    func cellsOutOfRangeAreNil(row: Int, column: Int) throws {
         let rows = try admin.query("SELECT 1")
         #expect(rows.int32(row, column) == nil)
         #expect(rows.isNull(row, column))
     }
 
-    @Test func anEnumTakesTextWhoseTypeIsInferred() throws {
+    @Test func textWithInferredTypeCanBeAnEnum() throws {
         try admin.execute("CREATE TYPE mood AS ENUM ('calm', 'wild')")
         var parameters = Parameters()
         parameters.append(text: "wild", as: .inferred)
@@ -142,7 +142,7 @@ import Testing
         #expect(throws: PostgresError.self) { try admin.query("SELECT $1::mood", wrong) }
     }
 
-    @Test func textWithANulByteIsRefusedByTheServer() throws {
+    @Test func serverRejectsTextWithANULByte() throws {
         var parameters = Parameters()
         parameters.append(text: "a\0b")
         let error = #expect(throws: PostgresError.self) { try admin.query("SELECT $1", parameters) }
@@ -150,7 +150,7 @@ import Testing
         #expect(try admin.query("SELECT 1").int32(0, 0) == 1)
     }
 
-    @Test func tellsWhatWasDone() throws {
+    @Test func reportsTheCommandTagAndAffectedRows() throws {
         try admin.execute("CREATE TABLE t (a int)")
         let rows = try admin.query("INSERT INTO t SELECT generate_series(1, 3)")
         #expect(rows.commandTag == "INSERT 0 3")

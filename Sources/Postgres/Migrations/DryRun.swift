@@ -1,16 +1,17 @@
 extension Migrator {
-    /// A migration that was run and undone.
+    /// The result of a migration that was run and rolled back.
     package struct Trial: Sendable {
         package let file: MigrationFile
         package let milliseconds: Int64
-        /// On tables that were there before, where the files before it held none as strong.
+        /// The locks on existing tables that the earlier migrations did not already hold.
         package let locks: [TableLock]
     }
 
-    /// Runs what `up` would run, all in one transaction that is undone.
+    /// Runs the pending migrations in one transaction and rolls it back.
     ///
-    /// A file that runs in no transaction cannot be undone: it and those after it are not tried.
-    package func tryPending(
+    /// A migration with `-- no-transaction` cannot be rolled back, so it and all later ones are left out
+    /// and returned as `untried`.
+    package func dryRun(
         to target: Int64? = nil
     ) throws(MigrationError) -> (trials: [Trial], untried: [MigrationFile]) {
         try query { () throws(PostgresError) in try configureSession() }
@@ -48,7 +49,7 @@ extension Migrator {
 }
 
 extension MigrationFile {
-    /// - Throws: `.endedTransaction` where a statement would end the transaction that the file runs in.
+    /// - Throws: `.endedTransaction` if a statement would end the transaction that the file runs in.
     func checkEndsNoTransaction() throws(MigrationError) {
         let firstWords = splitStatements(sql).map { statement in
             statement.split(whereSeparator: \.isNewline).lazy
@@ -56,7 +57,7 @@ extension MigrationFile {
                 .first { !$0.isEmpty && !$0.hasPrefix("--") }?
                 .prefix(while: \.isLetter).uppercased() ?? ""
         }
-        // END closes a function's body that begins with BEGIN ATOMIC, too.
+        // END is not in the list, because it also closes a function body that starts with BEGIN ATOMIC.
         if firstWords.contains(where: ["COMMIT", "ROLLBACK", "ABORT"].contains) {
             throw .endedTransaction(fileName)
         }

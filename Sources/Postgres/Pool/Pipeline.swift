@@ -1,0 +1,96 @@
+/// A list of statements that are sent together in libpq's pipeline mode: one flush, one round trip, and
+/// one implicit transaction.
+///
+/// Each statement sees the effects of those before it. If one fails, all are rolled back. The server
+/// parses every statement before it executes the first one, so a pipeline cannot use a table that it
+/// creates.
+///
+/// Example:
+///
+///     var pipeline = Pipeline()
+///     pipeline.append(insertBook, bookParameters)
+///     pipeline.append(countBooks)
+///     let rows = try await pool.run(pipeline)  // rows[1] holds the count
+///
+/// See https://www.postgresql.org/docs/15/libpq-pipeline-mode.html
+package struct Pipeline: Sendable {
+    struct Step: Sendable {
+        let statement: Statement
+        let parameters: Parameters
+    }
+
+    /// The maximum number of parameters of one statement, a limit of the protocol.
+    package static let parametersMax = 65_535
+    /// The maximum size of the parameters of all statements together, in bytes.
+    package static let parameterBytesMax = 64 << 20
+    /// The maximum number of statements.
+    package static let statementsMax = 1000
+
+    private(set) var steps: [Step] = []
+    /// The notifications to send after the commit.
+    private(set) var notifications: Set<Notification> = []
+
+    /// Whether the pipeline changes nothing, so that it may be sent again when its connection is lost.
+    package var isReadOnly: Bool
+    /// The maximum time from `run` to the result; nil for the pool's `pipelineTimeout`.
+    package var timeout: Duration?
+    /// Receives the counts of statements and round trips.
+    package var statistics: Statistics?
+
+    package init(
+        isReadOnly: Bool = false, timeout: Duration? = nil, statistics: Statistics? = nil
+    ) {
+        self.isReadOnly = isReadOnly
+        self.timeout = timeout
+        self.statistics = statistics
+    }
+
+    /// The number of statements.
+    package var count: Int { steps.count }
+
+    /// The SQL texts of the statements, in order, for diagnostics.
+    package var statementTexts: [String] { steps.map(\.statement.text) }
+
+    /// Appends a statement. Its rows have the same index in the result of `ConnectionPool.run`.
+    package mutating func append(_ statement: Statement, _ parameters: Parameters = Parameters()) {
+        steps.append(Step(statement: statement, parameters: parameters))
+    }
+
+    /// Sends a notification shortly after the pipeline is committed.
+    ///
+    /// Use this instead of `NOTIFY` in SQL, which makes commits wait for each other; see
+    /// `NotificationQueue`. The notification is lost if the process ends between the two transactions.
+    package mutating func notify(_ channel: String, _ payload: String) {
+        notifications.insert(Notification(channel: channel, payload: payload))
+    }
+
+    /// Returns a pipeline of one statement.
+    package static func one(
+        _ statement: Statement, _ parameters: Parameters = Parameters(), isReadOnly: Bool = false
+    ) -> Pipeline {
+        var pipeline = Pipeline(isReadOnly: isReadOnly)
+        pipeline.append(statement, parameters)
+        return pipeline
+    }
+
+    /// Checks the limits before anything is sent.
+    ///
+    /// - Throws: `.tooLarge`.
+    func check() throws(PostgresError) {
+        guard steps.count <= Pipeline.statementsMax else {
+            throw .tooLarge("\(steps.count) statements, at most \(Pipeline.statementsMax)")
+        }
+        var byteCount = 0
+        for step in steps {
+            guard step.parameters.count <= Pipeline.parametersMax else {
+                throw .tooLarge(
+                    "\(step.parameters.count) parameters, at most \(Pipeline.parametersMax)")
+            }
+            byteCount += step.parameters.bytes.count
+        }
+        guard byteCount <= Pipeline.parameterBytesMax else {
+            throw .tooLarge(
+                "\(byteCount) bytes of parameters, at most \(Pipeline.parameterBytesMax)")
+        }
+    }
+}
