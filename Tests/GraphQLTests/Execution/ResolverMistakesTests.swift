@@ -16,7 +16,7 @@ import Testing
             ("{ nothing }", "The field Query.nothing has no resolver."),
             (
                 "{ __typename q { __typename } }",
-                "The field Query.q has objects as its values, which a loader must get."
+                "The field Query.q returns objects, so its resolver must be a loader."
             ),
             (
                 "{ qs { nothing } }", "The field Query.nothing has no resolver."
@@ -46,7 +46,7 @@ import Testing
         } catch {
             #expect(
                 error.errors.map(\.message) == [
-                    "The schema defines no scalar \"\(name)\" whose input could be coerced."
+                    "Input coercion was given for \"\(name)\", which is not a custom scalar of the schema."
                 ])
         }
     }

@@ -84,7 +84,7 @@ import Testing
     @Test func longNamesOfEqualWordsHaveKeysOfTheirOwn() throws {
         var highs = Set<UInt64>()
         for word in ["bbbbbbbb", "cccccccc", "dddddddd"] {
-            let text = MarkedText(Source("aaaaaaaa" + word + word), room: 0)
+            let text = IndexedText(Source("aaaaaaaa" + word + word), room: 0)
             highs.insert(try #require(text.bytes.name(at: 0)).key.high)
         }
         #expect(highs.count == 3)

@@ -9,25 +9,25 @@ import Testing
     @Test(
         arguments: [
             ("nope", "null", "JSON has an unexpected character at byte 1."),
-            ("[1]", "null", "A request is a JSON object."),
-            ("{}", "null", #"The request needs a string as \"op\"."#),
-            (#"{"id":1,"op":2}"#, "1", #"The request needs a string as \"op\"."#),
+            ("[1]", "null", "The request must be a JSON object."),
+            ("{}", "null", #"The member \"op\" of the request must be a string."#),
+            (#"{"id":1,"op":2}"#, "1", #"The member \"op\" of the request must be a string."#),
             (
                 #"{"id":"a","op":"no"}"#, #""a""#,
-                #"There is no op \"no\", but parse, print, validate, introspect and execute."#
+                #"Unknown op \"no\": use parse, print, validate, introspect, or execute."#
             ),
-            (#"{"id":[1],"op":"parse"}"#, "[1]", #"The request needs a string as \"source\"."#),
+            (#"{"id":[1],"op":"parse"}"#, "[1]", #"The member \"source\" of the request must be a string."#),
             (
                 #"{"op":"validate","source":"{a}"}"#, "null",
-                #"The request needs a string as \"schema\"."#
+                #"The member \"schema\" of the request must be a string."#
             ),
             (
                 #"{"op":"execute","schema":"type Query{a:Int}","source":"{a}","variables":[1]}"#,
-                "null", #"The request's \"variables\" are no object."#
+                "null", #"The member \"variables\" of the request must be an object."#
             ),
             (
                 #"{"op":"execute","schema":"type Query{a:Int}","source":"{a}","operationName":1}"#,
-                "null", #"The request needs a string as \"operationName\"."#
+                "null", #"The member \"operationName\" of the request must be a string."#
             ),
             (
                 #"{"op":"print","source":"{a}","source":"{b}"}"#, "null",

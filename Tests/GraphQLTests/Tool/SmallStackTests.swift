@@ -144,7 +144,7 @@ import Testing
         let (lines, status) = try answers(to: requests, stackKilobytes: Self.stackKilobytes)
         try #require(status == 0 && lines.count == 2)
         #expect(lines[0] == #"{"id":null,"data":{"x":1}}"#)
-        #expect(lines[1].contains("has 201 levels with the default values it uses"))
+        #expect(lines[1].contains("has 201 levels including the default values it references"))
     }
 
     /// How a document begins, and what is nested in it.

@@ -474,8 +474,8 @@ struct SchemaErrorsTests {
     @Test func refusesOperations() throws {
         #expect(
             try errors(in: "type Query { a: Int } query A { a } fragment F on Query { a }") == [
-                "The \"A\" operation is no type-system definition. @1:23",
-                "The \"F\" fragment is no type-system definition. @1:37",
+                "The \"A\" operation is not a type-system definition. @1:23",
+                "The \"F\" fragment is not a type-system definition. @1:37",
             ])
     }
 
@@ -500,8 +500,8 @@ struct SchemaErrorsTests {
         #expect(try errors(in: schema(50, levels: 150)).isEmpty)
         #expect(
             try errors(in: schema(200)) == [
-                "The default value of Input Object field I0.a has 201 levels with the default values "
-                    + "it uses; at most 200 are allowed. @1:63"
+                "The default value of Input Object field I0.a has 201 levels including the default values "
+                    + "it references; at most 200 are allowed. @1:63"
             ])
         #expect(try errors(in: schema(51, levels: 150)).count == 1)
         #expect(try errors(in: schema(4_000)).count == 19)

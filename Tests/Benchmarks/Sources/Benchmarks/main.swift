@@ -90,7 +90,7 @@ for (name, text) in Documents.all {
     let valid = try cache().document(source.bytes)
     try await report("plan \(name)") {
         try nanoseconds(bytes: bytes * 2) {
-            valid.forgetPlans()
+            valid.removeAllPlans()
             _ = try valid.plan(operationName: operation, variables: variables)
         }
     }
