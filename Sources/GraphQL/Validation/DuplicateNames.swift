@@ -16,7 +16,8 @@ extension ValidationContext {
         return groups.filter { $0.count > 1 }
     }
 
-    private mutating func hasDuplicateNames<Node: NamedNode>(_ nodes: some Collection<Node>) -> Bool {
+    private mutating func hasDuplicateNames<Node: NamedNode>(_ nodes: some Collection<Node>) -> Bool
+    {
         names.removeAll(namesCount: self.namesCount)
         for node in nodes where !names.insert(node.nameID) { return true }
         return false
