@@ -170,7 +170,7 @@ class Schemas(Chance):
         return self.wrap(self.pick(names))
 
     def default(self, type_, within=None):
-        """Returns a default value. For input fields, it omits fields only of later input objects, so that cycles are rare."""
+        """Returns a default value. Defaults of input fields omit fields only of later input objects, so that cycles are rare."""
         named = type_.strip('[]!')
         if not self.chance(0.15) or (named in self.inputs and within and named <= within and not self.wrong()):
             return ''

@@ -19,7 +19,7 @@ public struct ArgumentValues: Sendable, Equatable {
 
 /// Coerces the arguments of a field or directive to the types in their definitions.
 ///
-/// If no argument contains a variable (`ValueNode.mentionsVariables`), the result is the same for
+/// If no argument contains a variable (`ValueNode.containsVariables`), the result is the same for
 /// every request and can be cached.
 ///
 /// - Parameters:

@@ -154,7 +154,7 @@ private struct LiteralCoercion {
 extension ValueNode {
     /// Whether the value is or contains a variable. A value without variables needs to be coerced
     /// only once.
-    public var mentionsVariables: Bool {
+    public var containsVariables: Bool {
         let tree = reference.tree
         return (reference.index..<reference.node.next).contains {
             tree.nodes[$0].kind == .variable

@@ -1,13 +1,13 @@
 /// Executes a plan level by level.
 ///
 /// There is no task per field and no recursion over the data. All loads of a level are started, and
-/// the context is flushed once, which is one round trip to the database. Then the loads return
-/// their objects, which form the next level. At the end, the response is written from the objects
-/// in one pass (`ResponseCompletion`). The root fields of a mutation are executed one after the
-/// other, each with everything below it.
+/// the context is flushed once, which is one round trip to the database. The loads return their
+/// objects after that, and these objects form the next level. At the end, the response is written
+/// from the objects in one pass (`ResponseCompletion`). The root fields of a mutation are executed
+/// one after the other, each with everything below it.
 ///
-/// For example, `{ books { title author { name } } }` takes two round trips regardless of the
-/// number of books: one for the books, one for all their authors.
+/// Example: `{ books { title author { name } } }` takes two round trips regardless of the number of
+/// books. The first one loads the books, the second one all their authors.
 ///
 /// - Parameters:
 ///   - root: the parent of the root fields: `RootBatch`, or the event of a subscription.
@@ -107,10 +107,11 @@ private final class Execution {
 
     /// Loads the given fields and everything below them.
     ///
-    /// `ready` is the queue of fields of the current level. Starting a field either yields its
-    /// children immediately, whose fields join the same queue, or adds a pending load. When the
-    /// queue is empty, the context is flushed, the pending loads are finished, and their children
-    /// form the queue of the next level. The loop ends when nothing is pending.
+    /// `ready` is the queue of fields of the current level. If the load of a field returns its
+    /// children immediately, their fields are added to the same queue. Otherwise, the load is added
+    /// to `pending`. When the queue is empty, the context is flushed, the pending loads are
+    /// finished, and the fields of their children form the queue of the next level. The loop ends
+    /// when nothing is pending.
     func run(_ fields: [(frame: Frame, field: Int)]) async {
         // A queue, so that statements are sent in the order of the fields.
         var ready = fields
@@ -181,8 +182,7 @@ private final class Execution {
     /// flush loads the book and its reviews, the second one the author. Without the placeholder,
     /// the reviews would be part of the second flush.
     ///
-    /// Selections on abstract types are never started speculatively, because the type of the object
-    /// is not known yet.
+    /// Nothing is started if the object can have several types, because its type is not known yet.
     private func startSpeculatively(
         _ position: Int, of frame: Frame, _ placeholder: any ObjectBatch
     ) -> [PendingLoad] {

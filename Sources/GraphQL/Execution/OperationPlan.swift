@@ -138,7 +138,7 @@ enum PlannedArguments: Sendable {
 
 /// The list and non-null wrappers around a field's named type.
 struct Completion: Sendable {
-    /// Bit n is set if values at list depth n are non-nullable. For `[[Int]!]`, only bit 1 is set.
+    /// Bit n is set if values at list depth n are non-nullable. Only bit 1 is set for `[[Int]!]`.
     private let nonNull: UInt64
     /// The non-nullable depths from 64 on, for types with that many nested lists.
     private let nonNullBelow: Set<Int>

@@ -186,7 +186,7 @@ private struct Planner {
 
     private func arguments(of field: Field, _ definition: FieldDefinition) -> PlannedArguments {
         if field.isPlain, definition.arguments.isEmpty { return .constant(ArgumentValues()) }
-        if field.arguments.contains(where: { $0.value.mentionsVariables }) {
+        if field.arguments.contains(where: { $0.value.containsVariables }) {
             return .variable(field.arguments)
         }
         do throws(GraphQLError) {

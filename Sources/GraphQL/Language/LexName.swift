@@ -11,9 +11,10 @@ struct NameToken {
     func isKeyword(_ word: StaticString) -> Bool { key == NameKey(word) }
 }
 
-/// The key of a name in the symbol table. For a name of at most 16 bytes, the key is the name
-/// itself, padded with zeros. For a longer name, it is the first eight bytes and a hash of the
-/// rest.
+/// The key of a name in the symbol table.
+///
+/// The key of a name with at most 16 bytes is the name itself, padded with zeros. The key of a
+/// longer name consists of its first eight bytes and a hash of the rest.
 struct NameKey: Equatable {
     var low: UInt64
     var high: UInt64 = 0
@@ -38,9 +39,11 @@ struct NameKey: Equatable {
 
     var isHash: Bool { high >> 63 != 0 }
 
-    /// The key that the symbol table stores. For a short name, it is the key itself. For a long
-    /// name, it differs from every lookup key in one bit, so the fast path never matches and the
-    /// whole name is compared. Applying the function twice restores the key.
+    /// The key that the symbol table stores.
+    ///
+    /// A short name is stored under its own key. The stored key of a long name differs from its
+    /// lookup key in one bit, so the fast path never matches and the whole name is compared.
+    /// Applying the function twice restores the key.
     var tableKey: NameKey {
         var key = self
         if isHash { key.low ^= 1 << 63 }

@@ -4,8 +4,8 @@ struct Node: Sendable {
     /// Additional information: the kind of an operation, the value of a boolean, whether a string
     /// is a block string, whether a type definition is an extension, and so on.
     var detail: UInt8 = 0
-    /// The ID of the node's name. For a string, the index of its value in `SyntaxTree.strings`. -1
-    /// if there is none.
+    /// The ID of the node's name, or the index of a string's value in `SyntaxTree.strings`. -1 if
+    /// there is none.
     var name: Int32 = -1
     /// The offset of the name, which may follow a description or an alias.
     var nameStart: Int32 = 0

@@ -10,7 +10,7 @@ extension Parser {
         try lexer.step(&cursor, tokenEnd: end)
     }
 
-    /// Goes over the current token, a punctuator of one character.
+    /// Consumes the current token, a one-character punctuator.
     @inline(always)
     mutating func step(_ cursor: inout Cursor) throws(SyntaxFailure) {
         try lexer.step(&cursor, tokenEnd: cursor.start &+ 1)
@@ -46,7 +46,7 @@ extension Parser {
         skipIgnored(&cursor)
     }
 
-    /// Goes over the current token, a punctuator of one character.
+    /// Consumes the current token, a one-character punctuator.
     @inline(always)
     mutating func advance(_ cursor: inout Cursor) throws(SyntaxFailure) {
         try step(&cursor)

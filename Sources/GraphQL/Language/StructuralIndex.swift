@@ -155,9 +155,9 @@ extension UnsafeMutableRawPointer {
             bits |= bytes.continuesName & SIMD16<UInt8>(repeating: 0x01 << UInt8(quarter))
             bits |= bytes.isIgnored & SIMD16<UInt8>(repeating: 0x10 << UInt8(quarter))
         }
-        // Transpose each half as an 8 × 8 bit matrix. Then byte q holds the name bits of eight
-        // bytes in quarter q, and byte 4 + q the ignored bits. Interleaving the two halves puts the
-        // bits in the order of the text.
+        // Transpose each half as an 8 × 8 bit matrix. Byte q of the result holds the name bits of
+        // eight bytes in quarter q, and byte 4 + q their ignored bits. Interleaving the two halves
+        // puts the bits in the order of the text.
         let halves = unsafeBitCast(
             unsafeBitCast(bits, to: SIMD2<UInt64>.self).transposedBits, to: SIMD16<UInt8>.self)
         var zipped = SIMD16<UInt8>.zero

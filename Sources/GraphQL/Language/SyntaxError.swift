@@ -61,8 +61,8 @@ extension Source {
     }
 
     private func scalar(at offset: Int) -> Unicode.Scalar {
-        // A scalar has at most four bytes, and the text was validated, so decoding yields the whole
-        // scalar first.
+        // The text was validated, and a scalar has at most four bytes, so the first scalar of these
+        // bytes is complete.
         let few = bytes[offset..<min(offset + 4, bytes.count)]
         return String(decoding: few, as: UTF8.self).unicodeScalars.first ?? "\u{FFFD}"
     }

@@ -5,7 +5,7 @@
 /// regardless of its size, and walking it reads memory sequentially. Names are interned: equal
 /// names of one tree have equal IDs.
 ///
-/// For example, `{ a { b } c }` is stored as
+/// Example: the nodes of `{ a { b } c }` are
 ///
 ///     index  node            next
 ///     0      operation       6

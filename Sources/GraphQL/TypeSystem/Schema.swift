@@ -72,8 +72,8 @@ public final class Schema: Sendable {
         }
     }
 
-    /// Returns the object types that a value of `type` can have. For an object type, that is the
-    /// type itself.
+    /// Returns the object types that a value of `type` can have: its possible types if it is
+    /// abstract, otherwise the type itself.
     ///
     /// Spec: https://spec.graphql.org/September2025/#GetPossibleTypes()
     public func possibleTypes(of type: TypeDefinition) -> [TypeDefinition] {

@@ -17,8 +17,8 @@
 ///    and each named fragment once.
 /// 2. Compare each field only with the first one of its group: name, arguments, and shape of the
 ///    type. If a field differs, the result is false.
-/// 3. For each group in which more than one field has a selection set, push these sets as a merged
-///    set. A single selection set is checked when the rule reaches it.
+/// 3. If more than one field of a group has a selection set, push these sets as a merged set. A
+///    single selection set is checked when the rule reaches it.
 ///
 /// Each field is visited once per level of nesting, so the time is linear even if a field is
 /// repeated many times. Comparing all pairs would be quadratic.

@@ -99,8 +99,8 @@ struct OperationMeasurer {
         var total = SelectionMeasure()
     }
 
-    /// Measures a selection set with an explicit stack for the enclosing sets. For a spread, uses
-    /// the measure of the fragment.
+    /// Measures a selection set with an explicit stack for the enclosing sets. A spread contributes
+    /// the measure of its fragment.
     private mutating func measure(
         _ selectionSet: SelectionSet, of type: TypeDefinition?
     ) -> SelectionMeasure {

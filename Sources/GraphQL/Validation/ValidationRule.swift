@@ -30,8 +30,8 @@ protocol ValidationRule {
         _ directive: Directive, at location: DirectiveLocation, in context: inout ValidationContext)
     /// Called after the directive's arguments.
     mutating func leave(_ directive: Directive, in context: inout ValidationContext)
-    /// Called for the arguments of fields and directives. For directives, `context.isInDirective`
-    /// is true.
+    /// Called for the arguments of fields and directives. `context.isInDirective` distinguishes
+    /// them.
     mutating func enter(_ argument: Argument, in context: inout ValidationContext)
     /// Called for the value of an argument and for default values, but not for values inside them.
     /// `context.input` is the expected type.

@@ -11,7 +11,7 @@ struct VariableUsage {
     var oneOfParent: TypeDefinition?
 
     var nameID: NameID { value.reference.nameID }
-    /// Without the `$`.
+    /// The name without the `$`.
     var nameText: String { value.reference.nameText }
     var range: SourceRange { value.range }
 
@@ -43,7 +43,7 @@ extension ValidationContext {
         if value.isVariable {
             variableUsages[definitionIndex].append(
                 VariableUsage(value: value, position: position?.definition))
-        } else if value.mentionsVariables {
+        } else if value.containsVariables {
             recordUsages(inside: NestedValue(value: value, position: position))
         }
     }

@@ -164,6 +164,6 @@ private let sdl = """
         ("{a: [{b: a}]}", false), ("\"$a\"", false),
     ])
     func detectsVariablesInLiterals(literal: String, expected: Bool) throws {
-        #expect(try parseValue(Source(literal)).mentionsVariables == expected)
+        #expect(try parseValue(Source(literal)).containsVariables == expected)
     }
 }

@@ -88,8 +88,8 @@ import Testing
         }
     }
 
-    /// As many values as fit in a request body. If each one copied the values before it, the test
-    /// would take minutes.
+    /// Reads the maximum number of values that fit in a request body. If each one copied the values
+    /// before it, the test would take minutes.
     @Test func readsManySmallValuesInLinearTime() throws {
         let lists = try parseJSON(Array("[\(String(repeating: "[],", count: 200_000))[]]".utf8))
         #expect(lists.list?.count == 200_001)

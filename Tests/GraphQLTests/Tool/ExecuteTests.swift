@@ -185,7 +185,7 @@ import Testing
         #expect(lines == [#"{"id":null,"# + test.response])
     }
 
-    /// More lists in one another than a word has bits.
+    /// Tests more nested lists than a 64-bit word has bits.
     @Test func nullInDeepListPropagatesToNearestNullableList() throws {
         func nested(_ inside: String, in count: Int) -> String {
             String(repeating: "[", count: count) + inside + String(repeating: "]", count: count)

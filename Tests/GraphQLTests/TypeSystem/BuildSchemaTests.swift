@@ -25,7 +25,7 @@ struct BuildSchemaTests {
         let union = try #require(schema.type(named: "U"))
         #expect(schema.possibleTypes(of: union).map(\.name) == ["Query", "T"])
         guard case .enumeration(let values)? = schema.type(named: "E")?.kind else {
-            Issue.record("E is no enum")
+            Issue.record("E is not an enum")
             return
         }
         #expect(values.map(\.name) == ["A", "B"])

@@ -43,11 +43,12 @@ struct ValidateTests {
         "{ items(filter: {limitt: 1}) { __typename } }",
     ])
     func suggestionsCanBeDisabled(source: String) throws {
-        let told = try validated(source).map(\.message)
-        #expect(told.contains { $0.contains("Did you mean") })
-        let hidden = try validated(source, ValidationOptions(hasSuggestions: false)).map(\.message)
-        #expect(!hidden.contains { $0.contains("Did you mean") })
-        #expect(hidden.count == told.count)
+        let withSuggestions = try validated(source).map(\.message)
+        #expect(withSuggestions.contains { $0.contains("Did you mean") })
+        let withoutSuggestions = try validated(source, ValidationOptions(hasSuggestions: false))
+            .map(\.message)
+        #expect(!withoutSuggestions.contains { $0.contains("Did you mean") })
+        #expect(withoutSuggestions.count == withSuggestions.count)
     }
 
     @Test func columnsCountUTF16AndLinesEndInThreeWays() throws {

@@ -90,14 +90,14 @@ private func requiredReferences(
 /// not. Each one that becomes finite can make its dependents finite. The rest is the result.
 ///
 /// Example: in `input A { b: B! }`, `input B { c: C! }`, and `input C { b: B }`, C has no required
-/// references, so it is finite. Then B is finite, and then A. With `input C { b: B! }`, none of
-/// them would be.
+/// references, so it is finite. This makes B finite, which makes A finite. With `input C { b: B!
+/// }`, none of them would be.
 private func typesWithoutFiniteValue(
     _ types: [TypeParts], _ requirements: [String: [(edge: RequiredReference, target: String)]]
 ) -> Set<String> {
     var infinite = Set(types.map(\.name.value))
-    // For each type: the types that require it, and the number of its own requirements that are
-    // still infinite.
+    // The types that require each type, and the number of its own requirements that are still
+    // infinite.
     var dependents: [String: [TypeParts]] = [:]
     var remainingCounts: [String: Int] = [:]
     var finite: [TypeParts] = []

@@ -13,7 +13,7 @@
 ///
 /// Stages 2 and 3 have a budget. A document that exceeds it is rejected.
 ///
-/// For example, `{ dog { name: nickname } ...F }` with `fragment F on Query { dog { name } }`
+/// Example: `{ dog { name: nickname } ...F }` with `fragment F on Query { dog { name } }`
 /// passes stage 1, because F can contain any field. In stage 2, the two `dog` fields can be merged,
 /// but `nickname` and `name` are different fields with one response key. Stage 3 reports that the
 /// fields `dog` conflict because their subfields `name` conflict.

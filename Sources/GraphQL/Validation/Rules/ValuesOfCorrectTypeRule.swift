@@ -127,7 +127,7 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
             } catch {
                 context.report(error.message, at: value.range)
             }
-        } else if let input = context.schema.scalars[definition.name], !value.mentionsVariables {
+        } else if let input = context.schema.scalars[definition.name], !value.containsVariables {
             do throws(CoercionError) {
                 _ = try input(value.untyped())
             } catch {
