@@ -1,30 +1,31 @@
 import GraphQL
 
-/// Answers requests, one JSON object a line, until the end of input.
+/// Executes requests from standard input, one JSON object per line, until the end of the input.
+/// Writes one response per request to standard output.
 struct Batch {
-    /// Schemas built so far by their text: checks send the same one again and again.
+    /// The schemas built so far, by their SDL. Clients tend to send the same schema many times.
     private var schemas: [String: Result<Schema, RequestErrors>] = [:]
     private static let schemasMax = 32
-    /// The tool's own input: any length.
+    /// Limits for the requests, which are trusted and can have any length.
     private static let requestLimits = JSONLimits(bytesMax: .max, nestingMax: 1_000)
 
-    mutating func answerAll() async {
+    mutating func run() async {
         var lines = InputLines()
         while let line = lines.next() {
             var id = Value.null
-            let answer: Answer
+            let response: BatchResponse
             do throws(JSONError) {
                 let request = try parseJSON(line, limits: Self.requestLimits)
                 id = request["id"] ?? .null
-                answer = await self.answer(request)
+                response = await respond(to: request)
             } catch {
-                answer = .errors([GraphQLError(error.message)])
+                response = .errors([GraphQLError(error.message)])
             }
-            write(answer.line(id: id), to: .standardOutput)
+            write(response.line(id: id), to: .standardOutput)
         }
     }
 
-    mutating func answer(_ request: Value) async -> Answer {
+    mutating func respond(to request: Value) async -> BatchResponse {
         do throws(RequestErrors) {
             return try await perform(request)
         } catch {
@@ -32,8 +33,10 @@ struct Batch {
         }
     }
 
-    private mutating func perform(_ request: Value) async throws(RequestErrors) -> Answer {
-        guard case .object = request else { throw refusal("A request is a JSON object.") }
+    private mutating func perform(_ request: Value) async throws(RequestErrors) -> BatchResponse {
+        guard case .object = request else {
+            throw requestError("The request must be a JSON object.")
+        }
         let op = try string(request, "op")
         switch op {
         case "parse":
@@ -57,8 +60,8 @@ struct Batch {
                     introspectionQuery, operationName: nil, variables: .null, root: .null,
                     schema: try schema(try string(request, "schema"))))
         default:
-            throw refusal(
-                "There is no op \"\(op)\", but parse, print, validate, introspect and execute.")
+            throw requestError(
+                "Unknown op \"\(op)\": use parse, print, validate, introspect, or execute.")
         }
     }
 
@@ -68,7 +71,7 @@ struct Batch {
         let variables = request["variables"] ?? .null
         switch variables {
         case .null, .object: break
-        default: throw refusal("The request's \"variables\" are no object.")
+        default: throw requestError("The member \"variables\" of the request must be an object.")
         }
         let name = request["operationName"] ?? .null
         return try await executeOverJSON(
@@ -78,12 +81,12 @@ struct Batch {
 
     private func string(_ request: Value, _ member: String) throws(RequestErrors) -> String {
         guard let text = request[member]?.string else {
-            throw refusal("The request needs a string as \"\(member)\".")
+            throw requestError("The member \"\(member)\" of the request must be a string.")
         }
         return text
     }
 
-    private func refusal(_ message: String) -> RequestErrors {
+    private func requestError(_ message: String) -> RequestErrors {
         RequestErrors([GraphQLError(message)])
     }
 

@@ -1,8 +1,9 @@
 import GraphQL
 
-/// Runs an operation over JSON: parses, validates, coerces the variables, executes.
+/// Executes an operation on a JSON value: parses and validates the document, coerces the variables,
+/// and executes it.
 ///
-/// - Throws: what stops a request before it is executed.
+/// - Throws: the errors that prevent the execution.
 func executeOverJSON(
     _ source: String, operationName: String?, variables: Value, root: Value, schema: Schema
 ) async throws(RequestErrors) -> ExecutionResult {
@@ -11,5 +12,5 @@ func executeOverJSON(
     let document = try cache.document(Array(source.utf8))
     let (plan, values, _) = try document.plan(operationName: operationName, variables: variables)
     return await execute(
-        plan, variables: values, root: JSONBatch([root]), context: NoContext(), errorsMax: .max)
+        plan, variables: values, root: JSONBatch([root]), context: EmptyContext(), errorsMax: .max)
 }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// The standard streams, by their descriptors.
+/// The standard streams with their file descriptors.
 enum Stream: Int32 {
     case standardInput = 0
     case standardOutput = 1
     case standardError = 2
 }
 
-/// Writes all of a text; ends the program where nobody reads any more.
+/// Writes a text. Exits if the reader has closed the stream.
 func write(_ text: String, to stream: Stream) { write(Array(text.utf8), to: stream) }
 
-/// Writes all bytes; ends the program where nobody reads any more.
+/// Writes all bytes. Exits if the reader has closed the stream.
 func write(_ bytes: [UInt8], to stream: Stream) {
     bytes.withUnsafeBytes { bytes in
         var written = 0
@@ -31,7 +31,8 @@ func write(_ bytes: [UInt8], to stream: Stream) {
     }
 }
 
-/// The bytes of a file, `-` for standard input; nil where it cannot be read, with `errno` set.
+/// Returns the contents of a file, or of standard input if `path` is `-`. Returns nil and sets
+/// `errno` if it cannot be read.
 func readFile(_ path: String) -> [UInt8]? {
     let descriptor = path == "-" ? Stream.standardInput.rawValue : open(path, O_RDONLY)
     guard descriptor >= 0 else { return nil }
@@ -49,19 +50,20 @@ func readFile(_ path: String) -> [UInt8]? {
     }
 }
 
-/// The lines of standard input, each as soon as it is there. Lines of nothing but white space are left out.
+/// The lines of standard input, each as soon as it is available. Blank lines are skipped.
 struct InputLines {
     private var buffer: [UInt8] = []
-    /// Where the next line starts in the buffer, and up to where there is no line break.
+    /// The index in `buffer` at which the next line starts, and the index from which to search for
+    /// its line break.
     private var start = 0
-    private var searched = 0
+    private var searchStart = 0
     private var isAtEnd = false
 
-    /// Without its line break; nil at the end of the input.
+    /// Returns the next line without its line break, or nil at the end of the input.
     mutating func next() -> [UInt8]? {
         while true {
             let line: ArraySlice<UInt8>
-            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+            if let end = buffer[searchStart...].firstIndex(of: UInt8(ascii: "\n")) {
                 line = buffer[start..<end]
                 start = end + 1
             } else if isAtEnd {
@@ -72,7 +74,7 @@ struct InputLines {
                 fill()
                 continue
             }
-            searched = start
+            searchStart = start
             if line.contains(where: { !Self.isWhiteSpace($0) }) { return Array(line) }
         }
     }
@@ -80,19 +82,20 @@ struct InputLines {
     private mutating func fill() {
         buffer.removeSubrange(..<start)
         start = 0
-        searched = buffer.count
+        searchStart = buffer.count
         let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 16) { chunk, count in
             repeat {
                 count = read(Stream.standardInput.rawValue, chunk.baseAddress, chunk.count)
             } while count < 0 && errno == EINTR
-            if count < 0 { Self.cannotRead() }
+            if count < 0 { Self.failReading() }
         }
         buffer += chunk
         isAtEnd = chunk.isEmpty
     }
 
-    /// What was read is no whole input: who sent it is not to take the answers for all of them.
-    private static func cannotRead() -> Never {
+    /// Exits after a read error. The input is incomplete, so the caller must not mistake the
+    /// responses so far for all of them.
+    private static func failReading() -> Never {
         let reason = String(cString: strerror(errno))
         write("graphql-tool: cannot read standard input: \(reason)\n", to: .standardError)
         exit(GraphQLTool.Status.failed.rawValue)

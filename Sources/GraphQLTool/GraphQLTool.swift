@@ -1,15 +1,16 @@
 import GraphQL
 import Glibc
 
-/// `graphql-tool`: the GraphQL engine as a filter, for editors, scripts and conformance checks.
+/// `graphql-tool`: a command-line interface of the GraphQL engine for editors, scripts, and
+/// conformance checks.
 @main
 struct GraphQLTool {
     static let usage = """
-        usage: graphql-tool batch                        one JSON request a line in, one answer a line out
-               graphql-tool parse FILE                   the document as JSON
-               graphql-tool print FILE                   the document in canonical form
-               graphql-tool validate --schema SDL FILE   the errors of the document, one a line
-        A FILE or SDL of - is standard input.
+        usage: graphql-tool batch                        execute JSON requests, one per line
+               graphql-tool parse FILE                   print the syntax tree as JSON
+               graphql-tool print FILE                   print the document in canonical form
+               graphql-tool validate --schema SDL FILE   print the errors of the document, one per line
+        Use - for FILE or SDL to read standard input.
 
         """
 
@@ -20,15 +21,15 @@ struct GraphQLTool {
         switch (command, arguments.count) {
         case ("batch", 0):
             var batch = Batch()
-            await batch.answerAll()
+            await batch.run()
         case ("parse", 1):
-            await printAnswer(of: "parse", [.init("source", .string(read(arguments[0])))])
+            await runSingle(of: "parse", [.init("source", .string(read(arguments[0])))])
         case ("print", 1):
-            await printAnswer(of: "print", [.init("source", .string(read(arguments[0])))])
+            await runSingle(of: "print", [.init("source", .string(read(arguments[0])))])
         case ("validate", 3) where arguments[0] == "--schema":
             let schema = Value.Member("schema", .string(read(arguments[1])))
             let source = Value.Member("source", .string(read(arguments[2])))
-            await printAnswer(of: "validate", [schema, source])
+            await runSingle(of: "validate", [schema, source])
         case ("--help", _), ("help", _), ("-h", _):
             write(usage, to: .standardOutput)
         default:
@@ -36,7 +37,7 @@ struct GraphQLTool {
         }
     }
 
-    /// Exit statuses, as in sysexits.h.
+    /// Exit statuses. `usage` and `noInput` are those of sysexits.h.
     enum Status: Int32 {
         case failed = 1
         case hasErrors = 2
@@ -44,14 +45,15 @@ struct GraphQLTool {
         case noInput = 66
     }
 
-    /// Answers one request: a tree or text to standard output, or the errors, which end the program.
-    private static func printAnswer(of op: String, _ members: [Value.Member]) async {
+    /// Executes one request. Prints a tree or text to standard output, or exits after printing the
+    /// errors.
+    private static func runSingle(of op: String, _ members: [Value.Member]) async {
         var batch = Batch()
-        let answer = await batch.answer(.object([.init("op", .string(op))] + members))
-        guard answer.errors.isEmpty else {
-            fail(answer.errors.map { line(for: $0) }.joined(), status: .hasErrors)
+        let response = await batch.respond(to: .object([.init("op", .string(op))] + members))
+        guard response.errors.isEmpty else {
+            fail(response.errors.map { line(for: $0) }.joined(), status: .hasErrors)
         }
-        switch answer {
+        switch response {
         case .tree(let json): write(json + "\n".utf8, to: .standardOutput)
         case .text(let text):
             write(text.hasSuffix("\n") ? text : text + "\n", to: .standardOutput)
@@ -59,10 +61,10 @@ struct GraphQLTool {
         }
     }
 
-    /// `3:7: message`
+    /// Returns an error as a line of text: `3:7: message`.
     private static func line(for error: GraphQLError) -> String {
-        let place = error.locations.first.map { "\($0.line):\($0.column): " } ?? ""
-        return place + error.message + "\n"
+        let location = error.locations.first.map { "\($0.line):\($0.column): " } ?? ""
+        return location + error.message + "\n"
     }
 
     private static func read(_ path: String) -> String {

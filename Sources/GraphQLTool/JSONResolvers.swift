@@ -1,9 +1,9 @@
 import GraphQL
 
-/// Resolves every field from the JSON object it is asked of: the member of its name.
+/// Resolves every field to the member of the parent JSON object that has its name.
 ///
-/// An absent member is null, `{"$error": "message"}` an error, `{"$args": true}` the field's coerced arguments as JSON
-/// text, and `__typename` picks the type of an abstract value.
+/// An absent member is null. `{"$error": "message"}` is an error. `{"$args": true}` is the coerced
+/// arguments of the field as JSON text. `__typename` determines the type of an abstract value.
 struct JSONResolvers: ResolverSource {
     let schema: Schema
 
@@ -12,13 +12,13 @@ struct JSONResolvers: ResolverSource {
     }
 }
 
-/// Needs no round trips.
-final class NoContext: ExecutionContext {
+/// A context for loads that never wait for a flush.
+final class EmptyContext: ExecutionContext {
     let needsFlush = false
     func flush() async {}
 }
 
-/// Values of one type at one place: objects, or leaves as they are written.
+/// JSON values of one type for one planned selection: objects, or leaves to be written as they are.
 final class JSONBatch: ObjectBatch {
     let values: [Value]
 
@@ -53,14 +53,14 @@ private struct PreparedJSONLoad: PreparedLoad {
     }
 }
 
-/// Turns the JSON values of one field into slots.
+/// Converts the JSON values of one field to slots.
 private struct JSONCompletion {
     let schema: Schema
     let field: SelectedField
     let arguments: ArgumentValues
     private var slots: [Slot] = []
     private var errors: [FieldError] = []
-    /// For each of the field's selections; one for leaves.
+    /// The values for each of the field's selections. Leaves have one group.
     private var groups: [[Value]]
 
     init(schema: Schema, field: SelectedField, arguments: ArgumentValues) {
@@ -71,7 +71,7 @@ private struct JSONCompletion {
     }
 
     mutating func children(of values: [Value]) -> Children {
-        // The parents' slots stand first; lists append their items behind.
+        // The slots of the parents come first. Lists append the slots of their items.
         slots = Array(repeating: .null, count: values.count)
         for (index, value) in values.enumerated() {
             slots[index] = slot(for: value, of: field.definition.type)
@@ -88,7 +88,8 @@ private struct JSONCompletion {
         if let message = value["$error"]?.string { return error(message) }
         if case .list(let itemType, _) = type {
             guard let items = value.list else {
-                return error("Expected Iterable, but did not find one for field \"\(place)\".")
+                return error(
+                    "Expected Iterable, but did not find one for field \"\(fieldCoordinate)\".")
             }
             let itemSlots = items.map { slot(for: $0, of: itemType) }
             defer { slots += itemSlots }
@@ -114,7 +115,7 @@ private struct JSONCompletion {
         guard let name = value["__typename"]?.string else {
             return error(
                 "Abstract type \"\(type.name)\" must resolve to an Object type at runtime for field "
-                    + "\"\(place)\": its value has no \"__typename\".")
+                    + "\"\(fieldCoordinate)\": its value has no \"__typename\".")
         }
         if let index = field.selections.firstIndex(where: { $0.type.name == name }) {
             return add(value, to: index)
@@ -131,7 +132,7 @@ private struct JSONCompletion {
         return error("Runtime Object type \"\(name)\" is not a possible type for \"\(type.name)\".")
     }
 
-    private var place: String { "\(field.parentType.name).\(field.name)" }
+    private var fieldCoordinate: String { "\(field.parentType.name).\(field.name)" }
 
     private mutating func add(_ value: Value, to group: Int) -> Slot {
         groups[group].append(value)

@@ -1,11 +1,11 @@
 import GraphQL
 
-/// Why a value is none of its leaf type.
+/// The reason why a value cannot be serialized as its leaf type.
 struct SerializationError: Error {
     let message: String
 }
 
-/// Result coercion of scalars and enums as graphql-js does it; custom scalars are taken as they are.
+/// Coerces a result to a scalar or enum like graphql-js. Values of custom scalars are not changed.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Scalars.Result-Coercion-and-Serialization
 func serialize(_ value: Value, as type: TypeDefinition) -> Result<Value, SerializationError> {
@@ -61,7 +61,7 @@ func serialize(_ value: Value, as type: TypeDefinition) -> Result<Value, Seriali
 }
 
 extension Value {
-    /// Numbers, booleans as 1 and 0, and strings that are numbers.
+    /// The numeric value of numbers, of booleans (1 and 0), and of strings that contain a number.
     fileprivate var number: Double? {
         switch self {
         case .int(let number): Double(number)

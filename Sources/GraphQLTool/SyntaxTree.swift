@@ -1,15 +1,15 @@
 import GraphQL
 
-/// The document as JSON in the shape of graphql-js: its kind names, empty lists where nothing is, absent members where a
-/// node may be missing, and `loc` in UTF-16 code units.
+/// Returns a document as JSON in the format of graphql-js: with its kind names, empty lists for
+/// missing list members, no entries for other missing members, and `loc` in UTF-16 code units.
 func syntaxTree(of document: Document) -> [UInt8] {
     var writer = SyntaxTreeWriter(document)
     writer.write(document)
     return writer.bytes
 }
 
-/// Writes nodes. Those that can stand in themselves (selection sets, values, list types) are written with a stack of their own
-/// instead of recursion, as deep as the parser lets them be.
+/// Writes the nodes of a syntax tree. Nodes that can contain themselves (selection sets, values,
+/// list types) are written with explicit stacks instead of recursion.
 struct SyntaxTreeWriter: ~Copyable {
     private var json = ResponseWriter()
     private let offsets: UTF16Offsets
@@ -35,7 +35,7 @@ struct SyntaxTreeWriter: ~Copyable {
 
     // MARK: - Nodes
 
-    /// Everything of a node; its members are written between its kind and its place.
+    /// Writes a node. `members` writes its members between `kind` and `loc`.
     mutating func node(
         _ kind: StaticString, _ range: SourceRange, _ members: (inout Self) -> Void = { _ in }
     ) {
@@ -58,7 +58,7 @@ struct SyntaxTreeWriter: ~Copyable {
         json.append("}}")
     }
 
-    /// The name of a member; its value is to follow.
+    /// Writes the name of a member. The caller writes its value.
     mutating func member(_ name: StaticString) {
         json.append(",\"")
         json.append(name)
@@ -122,15 +122,15 @@ struct SyntaxTreeWriter: ~Copyable {
         }
     }
 
-    /// A selection set that is being written, and the selection that it belongs to.
+    /// A selection set that is being written, with the selection that it belongs to.
     private struct OpenSelectionSet {
         let range: SourceRange
-        /// Nil for the set of a definition.
+        /// The selection that the set belongs to; nil for the set of a definition.
         let owner: SourceRange?
         var rest: NodeList<Selection>.SubSequence
     }
 
-    /// The member `selectionSet`, and all below it.
+    /// Writes the member `selectionSet` and everything below it.
     private mutating func write(_ selectionSet: SelectionSet) {
         var around = [open(selectionSet, of: nil)]
         var isFirst = true
@@ -209,7 +209,7 @@ struct SyntaxTreeWriter: ~Copyable {
         node("NamedType", type.range) { $0.name(type) }
     }
 
-    /// The member `type`.
+    /// Writes the member `type`.
     mutating func type(_ type: TypeReference) {
         member("type")
         var wrappers: [SourceRange] = []
@@ -268,7 +268,7 @@ struct SyntaxTreeWriter: ~Copyable {
     private enum OpenValue {
         case list(NodeList<ValueNode>.SubSequence, SourceRange)
         case object(NodeList<ObjectField>.SubSequence, SourceRange)
-        /// The field of an object, whose value is being written.
+        /// The object field whose value is being written.
         case field(SourceRange)
     }
 
@@ -307,9 +307,9 @@ struct SyntaxTreeWriter: ~Copyable {
         }
     }
 
-    /// Writes a leaf, or what stands before the first item of a list or an object.
+    /// Writes a leaf, or the beginning of a list or object up to its first item.
     ///
-    /// - Returns: whether the first item is next.
+    /// - Returns: whether an item follows.
     private mutating func open(_ value: ValueNode, _ around: inout [OpenValue]) -> Bool {
         switch value.kind {
         case .variable(let text): variable(text, value.range)
@@ -340,7 +340,7 @@ struct SyntaxTreeWriter: ~Copyable {
         node(kind, range) { $0.member("value", text) }
     }
 
-    /// The name ends where the variable ends; between it and the `$` there may be blanks.
+    /// The name ends at the end of the variable. White space may separate it from the `$`.
     private mutating func variable(_ text: String, _ range: SourceRange) {
         let start = range.end - Int32(clamping: text.utf8.count)
         node("Variable", range) {
@@ -356,9 +356,10 @@ struct SyntaxTreeWriter: ~Copyable {
     }
 }
 
-/// Turns UTF-8 offsets into UTF-16 ones.
+/// Converts UTF-8 offsets to UTF-16 offsets.
 private struct UTF16Offsets {
-    /// The UTF-16 offset of every byte and of the end; empty where both are the same, as in ASCII.
+    /// The UTF-16 offset of each byte and of the end. Empty if both offsets are always equal, as in
+    /// ASCII.
     private var table: [Int32] = []
 
     init(_ source: Source) {
@@ -373,7 +374,8 @@ private struct UTF16Offsets {
     }
 
     subscript(offset: Int32) -> Int {
-        // A scalar of two units counts from its first byte on: only the offsets of its other bytes would show it.
+        // A scalar of two code units counts both at its first byte. The offsets of its other bytes
+        // are never used.
         table.isEmpty ? Int(offset) : Int(table[Int(offset)])
     }
 }

@@ -1,7 +1,7 @@
 import GraphQL
 
 extension SyntaxTreeWriter {
-    /// A type-system definition or extension in the shape of graphql-js.
+    /// Writes a type-system definition or extension in the format of graphql-js.
     mutating func write(_ definition: TypeSystemDefinition) {
         switch definition {
         case .schema(let schema): write(schema)

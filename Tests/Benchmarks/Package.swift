@@ -1,8 +1,11 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// `swift run -c release Benchmarks` in this folder; it needs Debian's node-graphql.
-// The engine's sources come by a link, so that the product's dependencies need not be fetched.
+// Run `swift run -c release Benchmarks` in this folder. The comparison requires Debian's package
+// node-graphql.
+//
+// The sources of the engine are symbolic links, so that the dependencies of the product are not
+// fetched.
 let package = Package(
     name: "benchmarks",
     targets: [

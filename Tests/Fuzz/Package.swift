@@ -2,9 +2,11 @@
 import PackageDescription
 
 // `./run SECONDS` in this folder builds and runs all fuzzers.
-// The sources come by links, so that they are built with the fuzzer's instrumentation.
-// Assertions are checked: those of the types that read memory by address stay within what is theirs, where the address
-// sanitizer sees one allocation.
+//
+// The sources are symbolic links, so that they are built with the instrumentation of the fuzzer.
+//
+// Assertions are enabled. Types that read memory by address check their bounds with them; the
+// address sanitizer alone would not detect an access to another part of the same allocation.
 let fuzzed: [SwiftSetting] = [
     .unsafeFlags(["-sanitize=fuzzer,address", "-assert-config", "Debug"])
 ]

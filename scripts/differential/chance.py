@@ -1,10 +1,10 @@
-"""What the generators of documents share: chance, from one seed."""
+"""The base class of the document generators."""
 
 import random
 
 
 class Chance:
-    """Random choices, and now and then a mistake."""
+    """Random choices from a seed, with occasional errors."""
 
     def __init__(self, seed, errors=0.0):
         self.random = random.Random(seed)

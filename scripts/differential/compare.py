@@ -1,4 +1,4 @@
-"""Sends generated documents to graphql-tool and to graphql-core and tells where the answers differ."""
+"""Sends generated documents to graphql-tool and graphql-core, and prints the differences between their results."""
 
 import argparse
 import collections
@@ -14,36 +14,36 @@ from graphql import (GraphQLError, Undefined, build_ast_schema, build_schema, ex
 from graphql.language import REMOVE, Visitor, ast as nodes, visit
 from graphql.validation.validate import validate_sdl
 
-from documents import FIELDS, INPUTS, SCHEMA, Documents, damaged
-from generic import Answers, Operations
+from documents import FIELDS, INPUTS, SCHEMA, Documents, mutated
+from generic import Operations, RandomValues
 from lexical import Lexical
 from schemas import Schemas
 
 
 class Tool:
-    """One graphql-tool, asked line by line."""
+    """A graphql-tool process that executes one request per line."""
 
     def __init__(self):
         self.process = subprocess.Popen([os.environ['GRAPHQL_TOOL'], 'batch'], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, encoding='utf-8')
 
-    def ask(self, **request):
+    def send(self, **request):
         self.process.stdin.write(json.dumps(request) + '\n')
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line:
-            sys.exit('graphql-tool ended at ' + json.dumps(request))
+            sys.exit('graphql-tool exited on the request ' + json.dumps(request))
         return json.loads(line)
 
 
-def words(message):
-    """Messages of both in one form: graphql-core quotes as Python does."""
+def normalized(message):
+    """Returns a message in a common format. graphql-core formats values like Python."""
     message = message.replace("'", '"').replace('None', 'null')
     message = message.replace('True', 'true').replace('False', 'false').replace('to be a mapping', 'to be an object')
     message = message.replace('{"$error":"No."}', '<exception GraphQLError>')
-    # How a program would tell the type of a value is not for JSON.
+    # The rest of the message is about resolving types in a program, which does not apply to JSON.
     message = re.sub(r'(^Abstract type .* at runtime for field "[^"]*").*', r'\1', message)
-    # The value of a variable reads as JavaScript writes objects, not as Python does.
+    # graphql-tool formats the values of variables like JavaScript, graphql-core like Python.
     while re.search(r'\{"\w+": ', message):
         message = re.sub(r'\{("\w+": [^{}]*)\}', lambda match: '{ %s }' % re.sub(r'"(\w+)": ', r'\1: ', match[1]),
                          message, count=1)
@@ -52,9 +52,9 @@ def words(message):
 
 
 def location(source, offset):
-    """Line and column (UTF-16) of an offset in code points.
+    """Returns the line and column (UTF-16) of an offset in code points.
 
-    graphql-core counts columns in code points, and some lines wrongly behind a carriage return.
+    graphql-core counts columns in code points, and miscounts some lines after a carriage return.
     """
     before = source[:offset]
     lines = before.replace('\r\n', '\n').replace('\r', '\n').split('\n')
@@ -67,17 +67,17 @@ def core_errors(source, errors):
     found = []
     for error in errors:
         offsets = error.positions or []
-        found.append((words(error.message), tuple(location(source, offset) for offset in offsets)))
+        found.append((normalized(error.message), tuple(location(source, offset) for offset in offsets)))
     return collections.Counter(found)
 
 
 def tool_errors(errors):
     return collections.Counter(
-        (words(e['message']), tuple((l['line'], l['column']) for l in e['locations'])) for e in errors)
+        (normalized(e['message']), tuple((l['line'], l['column']) for l in e['locations'])) for e in errors)
 
 
 def without(errors, pattern):
-    """The errors whose messages do not match."""
+    """Returns the errors whose messages do not match the pattern."""
     return collections.Counter({key: n for key, n in errors.items() if not re.search(pattern, key[0])})
 
 
@@ -88,20 +88,20 @@ class Parse:
     def document(self, seed):
         rng = random.Random(seed)
         text = Documents(seed).document() if seed % 3 else Schemas(seed).document()
-        return damaged(text, rng) if rng.random() < 0.7 else text
+        return mutated(text, rng) if rng.random() < 0.7 else text
 
     def differences(self, source):
-        answer = self.tool.ask(op='parse', source=source)
+        response = self.tool.send(op='parse', source=source)
         try:
             document = parse(source)
         except GraphQLError as error:
             expected = core_errors(source, [error])
-            found = tool_errors(answer.get('errors', []))
+            found = tool_errors(response.get('errors', []))
             return None if expected == found else (expected, found or 'a document')
-        if 'ast' not in answer:
-            return 'a document', answer['errors']
+        if 'ast' not in response:
+            return 'a document', response['errors']
         expected = tree(document, offsets(source))
-        return None if expected == answer['ast'] else first_difference(expected, answer['ast'])
+        return None if expected == response['ast'] else first_difference(expected, response['ast'])
 
 
 class Lex(Parse):
@@ -121,12 +121,12 @@ class Print:
             expected = print_ast(parse(source))
         except GraphQLError:
             return None
-        found = self.tool.ask(op='print', source=source).get('text')
+        found = self.tool.send(op='print', source=source).get('text')
         return None if expected == found else (expected, found)
 
 
 def offsets(source):
-    """UTF-16 offsets of code points."""
+    """Returns the UTF-16 offset of each code point."""
     table, total = [], 0
     for character in source:
         table.append(total)
@@ -135,7 +135,7 @@ def offsets(source):
 
 
 def tree(node, table):
-    """A node of graphql-core in the shape of graphql-js."""
+    """Returns a node of graphql-core in the format of graphql-js."""
     if isinstance(node, (list, tuple)):
         return [tree(item, table) for item in node]
     if not isinstance(node, nodes.Node):
@@ -144,7 +144,7 @@ def tree(node, table):
     result = {'kind': kind, 'loc': {'start': table[node.loc.start], 'end': table[node.loc.end]}}
     for key in node.keys:
         if key == 'loc' or (node.kind, key) == ('directive_definition', 'directives'):
-            # Directives on directive definitions are no part of September 2025.
+            # Directives on directive definitions are not part of the September 2025 edition.
             continue
         value = getattr(node, key, None)
         if value is None:
@@ -177,32 +177,34 @@ class Validate:
         return Documents(seed, errors=random.Random(seed).choice([0, 0.01, 0.03, 0.1])).document()
 
     def differences(self, source):
-        answer = self.tool.ask(op='validate', schema=self.sdl, source=source)
-        assert 'phase' not in answer, answer
+        response = self.tool.send(op='validate', schema=self.sdl, source=source)
+        assert 'phase' not in response, response
         try:
             expected = core_errors(source, validate(self.schema, parse(source)))
         except GraphQLError:
             # graphql-core evaluates @skip and @include of subscriptions, even of the wrong type.
             return None
-        found = tool_errors(answer['errors'])
+        found = tool_errors(response['errors'])
         if any(re.search('cannot condition on non composite type|Field "__typename" must not have a selection', message)
                for message, _ in found):
-            # graphql-core compares a fragment with itself where its type is unknown and it spreads itself, and a selection
-            # of __typename with a fragment once where another is compared again.
+            # graphql-core differs for `__typename` with a selection set: it compares a fragment of
+            # unknown type that spreads itself with itself, and it compares such a selection set
+            # with a fragment only once.
             expected, found = (without(counted, 'Fields "__typename" conflict') for counted in (expected, found))
-        # graphql-core, like graphql-js, does not see the variable where the OneOf is non-null, as items of lists may be.
+        # graphql-core and graphql-js do not check the variable if the OneOf type is non-null, as
+        # items of lists can be.
         oneof = 'must be non-nullable to be used for OneOf'
         if not without(expected, oneof) - without(found, oneof) and not expected - found:
             expected, found = without(expected, oneof), without(found, oneof)
         if any('must not use `@skip`' in message for message, _ in found):
-            # New in September 2025; graphql-core 3.2 evaluates the directives instead.
+            # This rule is new in September 2025. graphql-core 3.2 evaluates the directives instead.
             expected, found = (without(counted, 'Subscription') for counted in (expected, found))
-        expected, found = told_briefly(expected), told_briefly(found)
+        expected, found = truncated(expected), truncated(found)
         return None if expected == found else (expected - found, found - expected)
 
 
-def told_briefly(errors):
-    """graphql-core tells a part of what conflicts in one place."""
+def truncated(errors):
+    """Truncates long errors: graphql-core reports only a part of many conflicts at one location."""
     return collections.Counter(
         (key if len(key[0]) < 1000 and len(key[1]) < 40 else key[0][:900] for key in errors.elements()))
 
@@ -215,56 +217,56 @@ class Schema:
         return Schemas(seed, errors=random.Random(seed).choice([0, 0.005, 0.01, 0.05])).document()
 
     def differences(self, source):
-        answer = self.tool.ask(op='validate', schema=source, source='{ __typename }')
+        response = self.tool.send(op='validate', schema=source, source='{ __typename }')
         document = parse(source)
         errors = validate_sdl(document)
-        found = tool_errors(answer['errors'] if answer.get('phase') == 'schema' else [])
+        found = tool_errors(response['errors'] if response.get('phase') == 'schema' else [])
         if not errors:
             try:
                 errors = validate_schema(build_ast_schema(document, assume_valid_sdl=True))
             except (TypeError, GraphQLError):
-                # Types of the wrong kind where graphql-core cannot even hold them.
+                # graphql-core cannot represent a schema with types of the wrong kind.
                 return None if found else ('an error', 'none')
         expected = core_errors(source, errors)
-        # Of September 2025, and not in graphql-core 3.2.
+        # The following rules are new in September 2025 and not implemented in graphql-core 3.2.
         wrong = {re.match(r'(.*) has invalid default value', message)[1] for message, _ in found if 'invalid default' in message}
         if wrong:
-            # What has no default that is a value counts there as required.
+            # There, an input without a valid default value counts as required.
             expected, found = (without(counted, 'includes required argument|Required .* cannot be deprecated|cannot have a default value')
                                for counted in (expected, found))
-        # There a default is wrong, too, where it uses another that is.
-        if not expected and not (wrong and wrong <= wrong_defaults(document)) and wrong_defaults(document) != wrong:
-            return wrong_defaults(document), wrong
+        # There, a default value is also invalid if it uses another one that is invalid.
+        if not expected and not (wrong and wrong <= invalid_defaults(document)) and invalid_defaults(document) != wrong:
+            return invalid_defaults(document), wrong
         found = without(found, 'has invalid default value|Invalid circular reference. The default value')
         if any('must be nullable' in message for message, _ in found):
-            # A OneOf with a non-null field is wrong already, and is no cycle where another field can be given.
+            # A OneOf type with a non-null field is invalid. It is not a cycle if another field can be provided.
             expected, found = (without(counted, 'series of non-null fields') for counted in (expected, found))
         if any('can only be defined once' in message for message, _ in found):
-            # Which of two definitions with one name counts is open.
+            # It is unspecified which of two definitions with the same name is used.
             found = without(found, 'cannot represent')
             expected, found = (without(counted, 'is required, but it was not provided') for counted in (expected, found))
         found = without(found, 'must not be deprecated.$|must not reference itself, directly|provided a finite value|'
                         'All root types must be different')
-        expected, found = rings(expected), rings(found)
+        expected, found = normalized_cycles(expected), normalized_cycles(found)
         return None if expected == found else (expected - found, found - expected)
 
 
-def rings(errors):
-    """Cycles by their fields: a OneOf on the way to one decides where it is said to begin."""
+def normalized_cycles(errors):
+    """Identifies cycles by their fields, because a OneOf type can change the field at which a cycle is reported to start."""
     return collections.Counter(
         ('cycle', tuple(sorted(places))) if 'series of non-null fields' in message else (message, places)
         for message, places in errors.elements())
 
 
-def wrong_defaults(document):
-    """The places of a document's default values that are no values of their types."""
+def invalid_defaults(document):
+    """Returns the coordinates of default values that do not match their types."""
     schema = build_ast_schema(document, assume_valid_sdl=True)
     wrong = set()
 
-    def check(place, input_):
+    def check(coordinate, input_):
         value = input_.ast_node and input_.ast_node.default_value
         if value and value_from_ast(value, input_.type) is Undefined:
-            wrong.add(place)
+            wrong.add(coordinate)
 
     for directive in schema.directives:
         for name, argument in directive.args.items():
@@ -280,7 +282,7 @@ def wrong_defaults(document):
 
 
 class Execute:
-    """Valid documents over random JSON, with errors and nulls in wrong places."""
+    """Executes valid documents on random JSON, with errors and unexpected nulls."""
 
     def __init__(self, tool):
         self.tool = tool
@@ -288,7 +290,7 @@ class Execute:
 
     def document(self, seed):
         self.seed = seed
-        return repaired(Documents(seed, errors=0).document(), self.schema)
+        return repair(Documents(seed, errors=0).document(), self.schema)
 
     def differences(self, source):
         if source is None:
@@ -297,18 +299,18 @@ class Execute:
         operation = next(d for d in document.definitions if isinstance(d, nodes.OperationDefinitionNode))
         name = operation.name.value if operation.name else None
         variables, root = self.given(operation)
-        answer = self.tool.ask(op='execute', schema=self.sdl, source=source, operationName=name, variables=variables,
+        response = self.tool.send(op='execute', schema=self.sdl, source=source, operationName=name, variables=variables,
                                root=root)
-        result = execute(self.schema, document, raised(root), operation_name=name, variable_values=variables)
+        result = execute(self.schema, document, with_exceptions(root), operation_name=name, variable_values=variables)
         expected = self.errors(source, result.errors or [])
-        found = collections.Counter((words(e['message']), tuple((l['line'], l['column']) for l in e['locations']),
-                                     tuple(e.get('path', []))) for e in answer.get('errors', []))
+        found = collections.Counter((normalized(e['message']), tuple((l['line'], l['column']) for l in e['locations']),
+                                     tuple(e.get('path', []))) for e in response.get('errors', []))
         if any(re.search('must not use `@skip`|to be used for OneOf', key[0]) for key in found):
             return None
         if expected != found:
             return expected - found, found - expected
-        if json.dumps(whole(result.data)) != json.dumps(answer.get('data')):
-            return json.dumps(result.data), json.dumps(answer.get('data'))
+        if json.dumps(with_integers(result.data)) != json.dumps(response.get('data')):
+            return json.dumps(result.data), json.dumps(response.get('data'))
         return None
 
     def given(self, operation):
@@ -318,12 +320,12 @@ class Execute:
 
     @staticmethod
     def errors(source, errors):
-        return collections.Counter((words(e.message), tuple(location(source, o) for o in e.positions or []),
+        return collections.Counter((normalized(e.message), tuple(location(source, o) for o in e.positions or []),
                                     tuple(e.path or [])) for e in errors)
 
 
-def repaired(source, schema):
-    """The document without the nodes that make it invalid; nothing where that does not help."""
+def repair(source, schema):
+    """Returns the document without its invalid nodes, or None if it is still invalid."""
     document = parse(source)
     for _ in range(20):
         try:
@@ -352,26 +354,26 @@ def repaired(source, schema):
     return None
 
 
-def raised(value):
-    """The JSON with its errors as exceptions, for graphql-core's default resolvers."""
+def with_exceptions(value):
+    """Returns the JSON with its errors as exceptions, for graphql-core's default resolvers."""
     if isinstance(value, dict):
         if '$args' in value:
-            return lambda info, **arguments: json.dumps(whole(arguments), separators=(',', ':'), ensure_ascii=False)
-        return GraphQLError(value['$error']) if '$error' in value else {k: raised(v) for k, v in value.items()}
-    return [raised(item) for item in value] if isinstance(value, list) else value
+            return lambda info, **arguments: json.dumps(with_integers(arguments), separators=(',', ':'), ensure_ascii=False)
+        return GraphQLError(value['$error']) if '$error' in value else {k: with_exceptions(v) for k, v in value.items()}
+    return [with_exceptions(item) for item in value] if isinstance(value, list) else value
 
 
-def whole(value):
-    """Numbers without a fraction as JavaScript writes them."""
+def with_integers(value):
+    """Returns the value with integral floats as integers, which is how JavaScript formats them."""
     if isinstance(value, dict):
-        return {key: whole(inner) for key, inner in value.items()}
+        return {key: with_integers(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [whole(item) for item in value]
+        return [with_integers(item) for item in value]
     return int(value) if isinstance(value, float) and value == int(value) and abs(value) < 1 << 53 else value
 
 
 class Values:
-    """Random values of the types of SCHEMA."""
+    """Generates random values of the types of SCHEMA."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -428,7 +430,7 @@ class Values:
 
 
 class Introspect:
-    """What introspection tells of the types and directives that a document defines."""
+    """Compares the introspection of the types and directives that a document defines."""
 
     def __init__(self, tool):
         self.tool = tool
@@ -443,33 +445,33 @@ class Introspect:
     def differences(self, source):
         if source is None:
             return None
-        answer = self.tool.ask(op='introspect', schema=source)
-        if 'data' not in answer:
-            # Rules of September 2025 that graphql-core 3.2 does not have.
+        response = self.tool.send(op='introspect', schema=source)
+        if 'data' not in response:
+            # graphql-core 3.2 does not implement these rules of September 2025.
             return None if all(re.search('must not be deprecated|reference itself|references itself|finite value|invalid default value',
                                          e['message'])
-                               for e in answer['errors']) else (
-                'a schema', answer['errors'])
+                               for e in response['errors']) else (
+                'a schema', response['errors'])
         expected = introspection_from_schema(build_schema(source), specified_by_url=True, directive_is_repeatable=True,
                                              schema_description=True, input_value_deprecation=True,
                                              input_object_one_of=True)
-        left, right = (plain_defaults(self.comparable(side['__schema'])) for side in (expected, answer['data']))
+        left, right = (plain_defaults(self.comparable(side['__schema'])) for side in (expected, response['data']))
         return None if left == right else first_difference(left, right)
 
     @staticmethod
     def comparable(schema):
-        """Without what no document says, and without the order of types, which is not told."""
+        """Removes built-in definitions and sorts the types, whose order is unspecified."""
         own = [t for t in schema['types'] if not t['name'].startswith('__') and t['name'] not in (
             'String', 'Int', 'Float', 'Boolean', 'ID')]
         for type_ in own:
-            # graphql-core leaves out what an extension says of it.
+            # graphql-core ignores `@specifiedBy` on extensions.
             type_.pop('specifiedByURL')
             if type_['possibleTypes']:
                 type_['possibleTypes'].sort(key=lambda possible: possible['name'])
         directives = [d for d in schema['directives'] if d['name'] not in (
             'skip', 'include', 'deprecated', 'specifiedBy', 'oneOf')]
         for directive in directives:
-            # Directives on directive definitions are no part of September 2025.
+            # Directives on directive definitions are not part of the September 2025 edition.
             directive.pop('isDeprecated', None)
             directive.pop('deprecationReason', None)
         return {**schema, 'types': sorted(own, key=lambda t: t['name']),
@@ -477,7 +479,7 @@ class Introspect:
 
 
 def plain_defaults(value):
-    """Input objects as they are written, or with the defaults of their fields: both are right as default values."""
+    """Truncates default values at the first input object, which may or may not include the defaults of its fields."""
     if isinstance(value, list):
         return [plain_defaults(item) for item in value]
     if not isinstance(value, dict):
@@ -487,7 +489,7 @@ def plain_defaults(value):
 
 
 class AnySchema:
-    """Schemas that are right, one for twenty documents."""
+    """Generates valid schemas, one for every twenty documents."""
 
     def __init__(self):
         self.number, self.sdl, self.schema = None, None, None
@@ -504,7 +506,7 @@ class AnySchema:
 
 
 class ValidateAny(Validate):
-    """Operations on any schema, right and wrong."""
+    """Validates valid and invalid operations on random schemas."""
 
     def __init__(self, tool):
         self.tool, self.schemas = tool, AnySchema()
@@ -515,14 +517,14 @@ class ValidateAny(Validate):
         return Operations(self.schema, seed, errors).document() if self.schema else None
 
     def differences(self, source):
-        if source is None or 'phase' in self.tool.ask(op='validate', schema=self.sdl, source='{ __typename }'):
-            # A schema that September 2025 refuses and graphql-core 3.2 does not.
+        if source is None or 'phase' in self.tool.send(op='validate', schema=self.sdl, source='{ __typename }'):
+            # September 2025 rejects this schema, but graphql-core 3.2 accepts it.
             return None
         return super().differences(source)
 
 
 class ExecuteAny(Execute):
-    """Operations on any schema, introspection among them, over random JSON."""
+    """Executes operations, including introspection, on random schemas and random JSON."""
 
     def __init__(self, tool):
         self.tool, self.schemas = tool, AnySchema()
@@ -530,14 +532,14 @@ class ExecuteAny(Execute):
     def document(self, seed):
         self.seed = seed
         self.sdl, self.schema = self.schemas.of(seed)
-        if not self.schema or 'phase' in self.tool.ask(op='validate', schema=self.sdl, source='{ __typename }'):
+        if not self.schema or 'phase' in self.tool.send(op='validate', schema=self.sdl, source='{ __typename }'):
             return None
-        return repaired(Operations(self.schema, seed).document(), self.schema)
+        return repair(Operations(self.schema, seed).document(), self.schema)
 
     def given(self, operation):
-        answers = Answers(self.schema, self.seed, random.Random(self.seed).choice([0, 0.02, 0.05]))
-        return (answers.variables(operation.variable_definitions, lambda node: type_from_ast(self.schema, node)),
-                answers.root(operation.operation.value))
+        values = RandomValues(self.schema, self.seed, random.Random(self.seed).choice([0, 0.02, 0.05]))
+        return (values.variables(operation.variable_definitions, lambda node: type_from_ast(self.schema, node)),
+                values.root(operation.operation.value))
 
 
 KINDS = {'lex': Lex, 'parse': Parse, 'print': Print, 'validate': Validate, 'schema': Schema, 'introspect': Introspect,
@@ -548,24 +550,24 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--count', type=int, default=2000)
     parser.add_argument('--seed', type=int, default=0)
-    parser.add_argument('--show', type=int, default=5, help='differences to show of each kind')
+    parser.add_argument('--show', type=int, default=5, help='maximum number of differences to print per kind')
     parser.add_argument('kinds', nargs='*', default=list(KINDS))
     options = parser.parse_args()
     tool = Tool()
     total = 0
     for name in options.kinds:
         kind = KINDS[name](tool)
-        differing = asked = 0
+        differing = tested = 0
         for seed in range(options.seed, options.seed + options.count):
             source = kind.document(seed)
-            asked += source is not None
+            tested += source is not None
             difference = kind.differences(source)
             if difference is None:
                 continue
             differing += 1
             if differing <= options.show:
                 print('--- %s, seed %d\n%s\ngraphql-core: %s\ngraphql-tool: %s' % (name, seed, source, *difference))
-        print('%s: %d documents, %d differ' % (name, asked, differing))
+        print('%s: %d documents, %d differ' % (name, tested, differing))
         total += differing
     sys.exit(2 if total else 0)
 

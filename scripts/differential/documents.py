@@ -1,4 +1,4 @@
-"""Random GraphQL documents: mostly right, with mistakes strewn in."""
+"""Random executable documents, mostly valid, with occasional errors."""
 
 import re
 
@@ -75,7 +75,7 @@ ODD_NAMES = ['titel', 'nam', 'Bok', 'ids', 'foo', 'nickname', 'page', '__schema'
 
 
 class Documents(Chance):
-    """Makes documents for SCHEMA from one seed."""
+    """Generates documents for SCHEMA from a seed."""
 
     def __init__(self, seed, errors=0.03):
         super().__init__(seed, errors)
@@ -88,7 +88,7 @@ class Documents(Chance):
             parts.append(self.operation(i))
         for i, name in enumerate(self.fragments):
             self.depth = 0
-            # Mostly spreads of later fragments, so that cycles are rare.
+            # Most spreads refer to later fragments, so that cycles are rare.
             self.usable = self.fragments if self.wrong() else self.fragments[i + 1:]
             type_ = self.pick(COMPOSITES if not self.wrong() else ['Style', 'Nowhere', 'Filter'])
             name = self.pick(self.fragments) if self.wrong() else name
@@ -239,10 +239,10 @@ class Documents(Chance):
         return '{' + ', '.join(given) + '}'
 
 
-def damaged(text, rng):
-    """The text with a few bytes or tokens changed: for the parser."""
+def mutated(text, rng):
+    """Returns the text with a few characters or tokens changed, to test the parser."""
     if rng.random() < 0.2:
-        # Names and tokens across the borders of what is read at once.
+        # Place names and tokens across the boundaries of the blocks that the lexer reads at once.
         words = re.findall(r'[A-Za-z_]+', text)
         if words:
             long = rng.choice(words) + '_' * rng.choice([7, 8, 9, 14, 15, 16, 22, 23, 24, 54, 60, 64])

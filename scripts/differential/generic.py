@@ -1,4 +1,4 @@
-"""Operations for any schema, and values for what they ask: from what the schema itself says."""
+"""Random operations for any schema, with values for their results and variables."""
 
 from chance import Chance
 
@@ -19,7 +19,7 @@ def fields_of(type_):
 
 
 class Operations(Chance):
-    """Makes one document for a schema: an operation, its variables, and fragments in fragments."""
+    """Generates one document for a schema: an operation with variables and nested fragments."""
 
     def __init__(self, schema, seed, errors=0.0):
         super().__init__(seed, errors)
@@ -56,7 +56,7 @@ class Operations(Chance):
         return self.field(type_, depth)
 
     def condition(self, type_):
-        """`on T`, or nothing, and the selections that fit it."""
+        """Returns ` on T` or nothing, and sets `self.inner` to the type of the selections."""
         self.inner = type_
         if self.chance(0.3):
             return ('',)
@@ -102,7 +102,7 @@ class Operations(Chance):
             return '__typename'
         name = self.pick(known)
         definition = known[name]
-        # One alias for each field and its arguments: what merges is for other documents, mostly.
+        # Fields with arguments mostly get distinct aliases. Other documents test merging.
         alias = 'x%d' % self.random.randrange(999) if definition.args and not self.chance(0.1) else self.pick(['', '', '', 'y'])
         text = (alias + ': ' if alias else '') + name + self.arguments(definition.args) + self.applied('FIELD')
         inner = definition.type
@@ -115,7 +115,7 @@ class Operations(Chance):
         return text + (' { a }' if self.wrong() else '')
 
     def introspection(self):
-        """Of the schema's own types alone: what the built-in ones are described with is open."""
+        """Selects only the schema's own types, because descriptions of built-in types may differ."""
         own = [n for n, t in self.schema.type_map.items() if not n.startswith('__') and n not in LITERALS]
         all_ = self.pick(['', '(includeDeprecated: true)', '(includeDeprecated: false)'])
         input_ = '{ name type { ...TypeRef } isDeprecated deprecationReason }'
@@ -167,14 +167,14 @@ class Operations(Chance):
         if same and self.chance(0.5):
             return '$' + self.pick(same)
         name = 'v%d' % len(self.variables)
-        # The place is kept while the default is made.
+        # Reserve the name before generating the default value.
         self.variables[name] = (type_, '')
         if self.chance(0.3):
             self.variables[name] = (type_, ' = ' + self.typed(type_))
         return '$' + name
 
     def typed(self, text):
-        """A constant of a type that is given as text."""
+        """Returns a constant of a type that is given as text."""
         if text.endswith('!'):
             return self.typed(text[:-1])
         if text.startswith('['):
@@ -203,7 +203,7 @@ class Operations(Chance):
 
     def object(self, type_, constant, depth):
         if depth > 6:
-            # There is an end to it somewhere else.
+            # The nesting depth is limited elsewhere.
             return '{}'
         names = [n for n, f in type_.fields.items()
                  if (is_non_null_type(f.type) and not self.wrong()) or self.chance(0.4 if depth < 3 else 0.05)]
@@ -215,8 +215,8 @@ class Operations(Chance):
         return '{' + ', '.join(given) + '}'
 
 
-class Answers(Chance):
-    """What the root of a schema is, as JSON, and what its variables are; now and then something else."""
+class RandomValues(Chance):
+    """Random JSON for the root of a schema and for variables, occasionally of the wrong type."""
 
     def __init__(self, schema, seed, errors=0.03):
         super().__init__(seed, errors)

@@ -1,4 +1,4 @@
-"""Documents that are hard on the lexer: strings with escapes, block strings, numbers, odd characters."""
+"""Documents that test the lexer: strings with escapes, block strings, numbers, and unusual characters."""
 
 import random
 
@@ -12,7 +12,7 @@ PIECES = [
 
 
 class Lexical:
-    """Values in the place of an argument, now and then anything in any place."""
+    """Generates values of arguments, and occasionally arbitrary text at arbitrary positions."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)

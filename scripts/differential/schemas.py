@@ -1,4 +1,4 @@
-"""Random type-system documents, right and wrong."""
+"""Random type-system documents, valid and invalid."""
 
 from chance import Chance
 
@@ -8,7 +8,7 @@ LOCATIONS = ['FIELD', 'QUERY', 'MUTATION', 'FRAGMENT_SPREAD', 'INLINE_FRAGMENT',
 
 
 class Schemas(Chance):
-    """Makes type-system documents from one seed."""
+    """Generates type-system documents from a seed."""
 
     def __init__(self, seed, errors=0.01):
         super().__init__(seed, errors)
@@ -26,7 +26,8 @@ class Schemas(Chance):
         parts = []
         for name in self.directives:
             locations = r.sample(LOCATIONS, count(1, 5))
-            # graphql-core 3.2 does not check the values given to directives in SDL: leaves only, given rightly.
+            # graphql-core 3.2 does not check the arguments of directives in SDL, so they are valid
+            # leaves only.
             arguments = {'a%d' % i: self.wrap(self.pick(SCALARS)) for i in range(count(0, 2))}
             repeatable = self.chance(0.3)
             self.directives[name] = (arguments, locations, repeatable)
@@ -169,7 +170,7 @@ class Schemas(Chance):
         return self.wrap(self.pick(names))
 
     def default(self, type_, within=None):
-        """Those of input fields leave fields out only of input objects that come later, so that few of them are cycles."""
+        """Returns a default value. Defaults of input fields omit fields only of later input objects, so that cycles are rare."""
         named = type_.strip('[]!')
         if not self.chance(0.15) or (named in self.inputs and within and named <= within and not self.wrong()):
             return ''

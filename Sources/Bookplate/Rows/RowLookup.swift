@@ -39,7 +39,7 @@ struct RowLookup: FieldLoader {
             guard let id else { return .ready(.null(parents.count)) }
             let answer = request.ask(statement, .of(userID, id))
             // Lists that start from the id need not wait for the row.
-            return .foreseen(standIn: ForeseenRow(lookup.type.id, id)) { parents in
+            return .speculative(placeholder: ForeseenRow(lookup.type.id, id)) { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let row = united.cut(try answer.rows()).row(layout)
                     return Children(

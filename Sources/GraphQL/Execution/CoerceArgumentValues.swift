@@ -1,12 +1,13 @@
 /// The coerced arguments of a field or directive, in the order of their definitions.
 ///
-/// An argument that was not given and has no default is absent, which differs from null.
+/// An argument that was not provided and has no default value is absent, which is different from
+/// null.
 public struct ArgumentValues: Sendable, Equatable {
     public private(set) var members: [Value.Member] = []
 
     public init() {}
 
-    /// Nil where the argument is absent.
+    /// Returns the value of an argument, or nil if it is absent.
     public subscript(name: String) -> Value? { members.first { $0.name == name }?.value }
 
     fileprivate mutating func append(_ name: String, _ value: Value) {
@@ -16,11 +17,16 @@ public struct ArgumentValues: Sendable, Equatable {
     fileprivate mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
 }
 
-/// Coerces the arguments given to a field or directive to their definitions' types.
+/// Coerces the arguments of a field or directive to the types in their definitions.
 ///
-/// Without variables among them (`mentionsVariables`) the result holds for every request.
+/// If no argument contains a variable (`ValueNode.containsVariables`), the result is the same for
+/// every request and can be cached.
 ///
-/// - Throws: the first error, at the argument's value; without a place where the argument is missing.
+/// - Parameters:
+///   - given: the arguments in the document.
+///   - variables: the coerced variables of the request.
+/// - Throws: the first error, with the code `BAD_USER_INPUT` and the location of the argument's
+///   value. The error for a missing argument has no location.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CoerceArgumentValues()
 public func coerceArgumentValues(

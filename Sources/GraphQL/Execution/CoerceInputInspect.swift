@@ -1,14 +1,16 @@
-/// A value as it reads in an error message: JSON with spaces, cut where it grows long.
+/// Returns a value as text for an error message, in the format of graphql-js: JSON with spaces,
+/// with at most ten items of a list and two levels of nesting.
 ///
-/// The form is graphql-js's: ten items of a list, two levels. Beyond `inspectedBytesMax` an ellipsis
-/// stands for the rest, so that an error never echoes a whole request.
+/// The text is cut off with an ellipsis after `inspectedBytesMax` bytes, so an error message never
+/// repeats a large request.
 func inspect(_ value: Value) -> String {
     var text = ""
     append(value, to: &text, depth: 0)
     return shortened(text)
 }
 
-/// A text of the request, fit to stand in an error message: cut where it is long.
+/// Returns text from the request for an error message, cut off with an ellipsis after
+/// `inspectedBytesMax` bytes.
 func shortened(_ text: String) -> String {
     guard text.utf8.count > inspectedBytesMax else { return text }
     var cut = ""
@@ -24,7 +26,7 @@ private let inspectedItemsMax = 10
 private let inspectedDepthMax = 2
 
 private func append(_ value: Value, to text: inout String, depth: Int) {
-    // What comes after is cut anyway.
+    // The rest would be cut off.
     guard text.utf8.count <= inspectedBytesMax else { return }
     switch value {
     case .null: text += "null"
@@ -60,7 +62,8 @@ private func append(_ value: Value, to text: inout String, depth: Int) {
     }
 }
 
-/// A number as JavaScript writes it: without a fraction where there is none, `1e-7`, `1e+21`, `Infinity`.
+/// Returns a number in JavaScript's format: without a fraction for integers, and `1e-7`, `1e+21`,
+/// or `Infinity`.
 private func inspect(_ number: Double) -> String {
     if number.isNaN { return "NaN" }
     if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
@@ -93,7 +96,7 @@ private func appendQuoted(_ string: String, to text: inout String) {
     text += "\""
 }
 
-/// A path inside a value as it reads in an error message: `.books[0].title`.
+/// Returns a path inside a value for an error message: `.books[0].title`.
 func describe(_ path: [GraphQLError.PathElement]) -> String {
     path.map { element in
         switch element {

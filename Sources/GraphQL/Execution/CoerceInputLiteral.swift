@@ -1,7 +1,7 @@
-/// Coerces a literal to an input type; nil where it is no value of that type.
+/// Coerces a literal to an input type. Returns nil if the literal is not a value of that type.
 ///
-/// An absent variable makes a list's item null and an input object's field absent. The values of variables
-/// are taken as they are: they were coerced by their own types.
+/// A variable without a value is null as a list item, and its input object field is absent. The
+/// values of variables are not checked again, because they have been coerced to their own types.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Values
 public func coerceLiteral(
@@ -12,10 +12,10 @@ public func coerceLiteral(
     return coercion.coerce(literal, as: type)
 }
 
-/// Coerces a literal and what is inside of it, in the order of the text.
+/// Coerces a literal and all values inside it, in the order of the text.
 ///
-/// Steps that are still to be done and values that wait for the list or object around them are on stacks of their own, so
-/// nesting costs nothing of the thread's.
+/// Remaining steps and finished values are kept on explicit stacks, so nesting does not use the
+/// thread's stack.
 private struct LiteralCoercion {
     let variables: VariableValues
     let schema: Schema
@@ -25,7 +25,7 @@ private struct LiteralCoercion {
     private enum Step {
         case coerce(ValueNode, TypeReference)
         case absent
-        /// Make one value of the last ones.
+        /// Combines the last `count` values into a list.
         case list(count: Int)
         case object([String], isOneOf: Bool)
     }
@@ -57,7 +57,9 @@ private struct LiteralCoercion {
         return values.last
     }
 
-    /// Puts the value onto the stack, or the steps that lead to it; false where there is none.
+    /// Pushes the coerced value, or the steps that compute it.
+    ///
+    /// - Returns: false if the literal is not a value of the type.
     private mutating func start(_ literal: ValueNode, _ type: TypeReference) -> Bool {
         if case .variable(let name) = literal.kind {
             guard let value = variables[name] else { return false }
@@ -82,7 +84,7 @@ private struct LiteralCoercion {
                 return start(literal, kind, asNamed: name.value)
             }
         case (.nonNull, _):
-            return false  // A non-null of a non-null: the parser makes none.
+            return false  // The parser does not produce a non-null type inside a non-null type.
         }
         return true
     }
@@ -99,7 +101,7 @@ private struct LiteralCoercion {
                 steps.append(.absent)
             }
         }
-        // The next one is the last.
+        // The stack is popped from its end, so the first item must be last.
         steps[first...].reverse()
         return true
     }
@@ -150,8 +152,9 @@ private struct LiteralCoercion {
 }
 
 extension ValueNode {
-    /// Whether a variable stands in it: without one it need be coerced only once.
-    public var mentionsVariables: Bool {
+    /// Whether the value is or contains a variable. A value without variables needs to be coerced
+    /// only once.
+    public var containsVariables: Bool {
         let tree = reference.tree
         return (reference.index..<reference.node.next).contains {
             tree.nodes[$0].kind == .variable
@@ -162,12 +165,14 @@ extension ValueNode {
         if case .variable(let name) = kind { variables[name] == nil } else { false }
     }
 
-    /// The JSON that the literal looks like: for custom scalars, which have no shape of their own.
+    /// Returns the literal as JSON, which is the input of custom scalars.
     ///
-    /// Absent variables are null in lists and left out of objects; integers beyond 64 bits become floats.
+    /// Variables without a value are null in lists and omitted from objects. Enum values become
+    /// strings. Integers that do not fit in 64 bits become floats.
     func untyped(_ variables: VariableValues = VariableValues()) -> Value {
         if let leaf = untypedLeaf(variables) { return leaf }
-        // Backwards, so that what is inside of a list or object is there when its own node comes.
+        // Go backwards, so that the members of a list or object are finished before its own node is
+        // reached.
         var values: [Value] = []
         for index in (reference.index..<reference.node.next).reversed() {
             let value = ValueNode(NodeReference(tree: reference.tree, index: index))
@@ -192,7 +197,7 @@ extension ValueNode {
         return values.last ?? .null
     }
 
-    /// Nil for lists and objects.
+    /// Returns nil for lists and objects.
     private func untypedLeaf(_ variables: VariableValues) -> Value? {
         switch kind {
         case .variable(let name): variables[name] ?? .null

@@ -1,18 +1,20 @@
-/// Why a value is none of a scalar's; the message is a sentence about the value.
+/// The reason why a value is not a valid value of a scalar. `message` is a complete sentence.
 public struct CoercionError: Error, Sendable, Equatable {
     public var message: String
 
     public init(_ message: String) { self.message = message }
 }
 
-/// Input coercion of a custom scalar: takes the value as it was given and returns it as resolvers get it.
+/// Input coercion of a custom scalar: converts a value from the request to the value that resolvers
+/// receive.
 ///
-/// It is never asked about null. Literals come as the JSON they look like, an enum value as a string.
+/// It is never called with null. Literals are converted to JSON first, with enum values as strings.
 public typealias ScalarInput = @Sendable (Value) throws(CoercionError) -> Value
 
 /// Input coercion of the five built-in scalars.
 ///
-/// `Int` values leave as `.int`, `Float` values as finite `.float`, `String` and `ID` as `.string`.
+/// The result for `Int` is `.int`, for `Float` a finite `.float`, and for `String` and `ID`
+/// `.string`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Scalars.Built-in-Scalars
 enum BuiltInScalar: String {
@@ -33,7 +35,7 @@ enum BuiltInScalar: String {
         }
     }
 
-    /// A value of the request's variables.
+    /// Coerces a value from the request's variables.
     func coerce(_ value: Value) throws(CoercionError) -> Value {
         switch (self, value) {
         case (.int, .int(let number)):
@@ -47,15 +49,17 @@ enum BuiltInScalar: String {
         case (.string, .string), (.boolean, .boolean), (.id, .string): return value
         case (.id, .int(let number)): return .string(String(number))
         case (.id, .float(let number)):
-            // Above 2^63 digits were lost on the way, so it is no identifier any more.
+            // A number beyond 64 bits has lost digits in the conversion to `Double`, so it cannot
+            // be used as an identifier.
             guard let number = Int(exactly: number) else { throw notID(inspect(value)) }
             return .string(String(number))
         default: throw self == .id ? notID(inspect(value)) : mismatch(inspect(value))
         }
     }
 
-    /// Whether every literal of that kind is one of its values, whatever is written in it.
-    func takesAll(_ kind: NodeKind) -> Bool {
+    /// Returns whether every literal of the given kind is a valid value of this scalar, regardless
+    /// of its content.
+    func acceptsEveryLiteral(of kind: NodeKind) -> Bool {
         switch self {
         case .string: kind == .string
         case .id: kind == .string || kind == .int
@@ -64,7 +68,7 @@ enum BuiltInScalar: String {
         }
     }
 
-    /// A literal that is no variable.
+    /// Coerces a literal that is not a variable.
     func coerce(_ literal: ValueNode) throws(CoercionError) -> Value {
         switch (self, literal.kind) {
         case (.int, .int(let digits)):
@@ -89,7 +93,7 @@ enum BuiltInScalar: String {
     }
 
     private func mismatch(_ found: String) -> CoercionError {
-        let wanted =
+        let expected =
             switch self {
             case .int: "non-integer value"
             case .float: "non numeric value"
@@ -97,6 +101,6 @@ enum BuiltInScalar: String {
             case .boolean: "a non boolean value"
             case .id: "a non-string and non-integer value"
             }
-        return CoercionError("\(rawValue) cannot represent \(wanted): \(found)")
+        return CoercionError("\(rawValue) cannot represent \(expected): \(found)")
     }
 }

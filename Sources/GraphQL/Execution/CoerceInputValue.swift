@@ -1,32 +1,32 @@
-/// Coerces one value of the request's variables, and collects what is wrong with it.
+/// Coerces the value of one variable and reports every error in it.
 ///
-/// Steps that are still to be done and values that wait for the list or object around them are on stacks of their own, so
-/// nesting costs nothing of the thread's.
+/// Remaining steps and finished values are kept on explicit stacks, so nesting does not use the
+/// thread's stack.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Values
 struct InputValueCoercion {
     let schema: Schema
-    /// Whether messages end in "Did you mean …?".
+    /// Whether error messages end in "Did you mean …?".
     let hasSuggestions: Bool
     private var steps: [Step] = []
     private var values: [Value] = []
-    /// Where the current value is.
+    /// The path of the current value inside the variable.
     private var path: [GraphQLError.PathElement] = []
 
-    /// Called with the path inside the value, the value there, and what is wrong with it.
+    /// Called for each error with the path inside the variable, the invalid value, and the message.
     typealias Report = (
         _ path: [GraphQLError.PathElement], _ value: Value, _ message: String
     ) throws(TooManyErrors) -> Void
 
-    /// Stops the coercion: the error limit was reached.
+    /// Thrown by `Report` to stop the coercion once the error limit is reached.
     struct TooManyErrors: Error {}
 
     private enum Step {
-        /// `depth` is that of the list or object around.
+        /// `depth` is the path length of the enclosing list or object.
         case coerce(Value, TypeReference, at: GraphQLError.PathElement, depth: Int)
         case missing(InputValueDefinition, of: Value, depth: Int)
         case known(Value)
-        /// Make one value of the last ones.
+        /// Combines the last `count` values into a list.
         case list(count: Int)
         case object([String], of: [Value.Member], InputObjectType, named: String, depth: Int)
     }
@@ -36,7 +36,7 @@ struct InputValueCoercion {
         self.hasSuggestions = hasSuggestions
     }
 
-    /// The coerced value; what it holds in the place of a reported error means nothing.
+    /// Returns the coerced value. If errors were reported, the result must not be used.
     mutating func coerce(
         _ value: Value, as type: TypeReference, _ report: Report
     ) throws(TooManyErrors) -> Value {
@@ -69,7 +69,7 @@ struct InputValueCoercion {
         return values.last ?? .null
     }
 
-    /// Puts the value onto the stack, or the steps that lead to it.
+    /// Pushes the coerced value, or the steps that compute it.
     private mutating func start(
         _ value: Value, _ type: TypeReference, _ report: Report
     ) throws(TooManyErrors) {
@@ -107,7 +107,8 @@ struct InputValueCoercion {
     private mutating func start(
         _ value: Value, asNamed name: String, _ report: Report
     ) throws(TooManyErrors) {
-        // A name that is no input type never comes here: variables are checked first, fields by the schema.
+        // Unreachable: the types of variables are checked before, and those of input fields when
+        // the schema is built.
         guard let definition = schema.type(named: name) else { return values.append(.null) }
         switch definition.kind {
         case .scalar:
@@ -142,7 +143,8 @@ struct InputValueCoercion {
             + suggestion(for: string, among: names, lead: "the enum value")
     }
 
-    /// Names far longer than any of the schema's are not compared: that would cost, and find nothing.
+    /// Returns a suggestion for a misspelled name. Names of more than 256 bytes get none: comparing
+    /// them is expensive and would not find a match.
     private func suggestion(
         for text: String, among names: [String], lead: String? = nil
     ) -> String {
@@ -173,7 +175,7 @@ struct InputValueCoercion {
         steps += fields.reversed()
     }
 
-    /// Reports members that the type does not have, and what a OneOf does not allow.
+    /// Reports members that the type does not define, and violations of the OneOf rules.
     private func checkMembers(
         _ members: [Value.Member], of type: InputObjectType, named name: String, _ report: Report
     ) throws(TooManyErrors) {
@@ -186,9 +188,10 @@ struct InputValueCoercion {
         if type.isOneOf { try checkOneOf(members, of: type, name, report) }
     }
 
-    /// Spec: https://spec.graphql.org/September2025/#sec-OneOf-Input-Objects
+    /// Reports a OneOf input object that does not have exactly one non-null member. Members that
+    /// the type does not define do not count, because they have already been reported.
     ///
-    /// Members that the type does not have were told already, and are none of its keys.
+    /// Spec: https://spec.graphql.org/September2025/#sec-OneOf-Input-Objects
     private func checkOneOf(
         _ members: [Value.Member], of type: InputObjectType, _ name: String, _ report: Report
     ) throws(TooManyErrors) {
@@ -206,7 +209,7 @@ struct InputValueCoercion {
 }
 
 extension Schema {
-    /// The default of an argument or an input field, coerced; nil where it has none.
+    /// Returns the coerced default value of an argument or input field, or nil if there is none.
     func defaultValue(of definition: InputValueDefinition) -> Value? {
         definition.defaultValue.flatMap { coerceLiteral($0, as: definition.type, schema: self) }
     }

@@ -1,18 +1,21 @@
 /// The coerced variables of a request.
 ///
-/// A variable that was not given and has no default is absent, which differs from null.
+/// A variable that was not provided and has no default value is absent, which is different from
+/// null.
 public struct VariableValues: Sendable, Equatable {
     private var values: [String: Value] = [:]
 
     public init() {}
 
-    /// Nil where the variable is absent.
+    /// Returns the value of a variable, or nil if it is absent.
     public subscript(name: String) -> Value? { values[name] }
 
     fileprivate mutating func set(_ name: String, _ value: Value) { values[name] = value }
 }
 
-/// Coerces the variables of a request to the types that its operation declares: `OperationVariables`, made for this once.
+/// Coerces the variables of a request to the types that its operation declares.
+///
+/// To coerce the variables of many requests for one operation, create an `OperationVariables` once.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CoerceVariableValues()
 public func coerceVariableValues(
@@ -23,7 +26,8 @@ public func coerceVariableValues(
         .coerce(given, errorsMax: errorsMax, hasSuggestions: hasSuggestions)
 }
 
-/// The variables of an operation, ready for the values of any request: their types and defaults do not change.
+/// The declared variables of an operation with their types and coerced default values, which are
+/// the same for every request.
 public struct OperationVariables: Sendable {
     private let variables: [Variable]
     private let schema: Schema
@@ -34,7 +38,8 @@ public struct OperationVariables: Sendable {
         let type: TypeReference
         let isInput: Bool
         let hasDefault: Bool
-        /// Nil, too, where a default does not fit its type, which validation refuses.
+        /// The coerced default value. Also nil if the default value does not match the type, which
+        /// validation rejects.
         let defaultValue: Value?
         let range: SourceRange
 
@@ -59,10 +64,14 @@ public struct OperationVariables: Sendable {
     /// Coerces the variables of a request.
     ///
     /// - Parameters:
-    ///   - given: the request's `variables`: an object, or null where there are none. Others are ignored.
-    ///   - errorsMax: errors after which the rest is not looked at; one more says so.
-    ///   - hasSuggestions: whether messages end in "Did you mean …?", which tells names of the schema.
-    /// - Throws: every error found, each at its variable's definition, with `BAD_USER_INPUT` as code.
+    ///   - given: the request's `variables`: an object, or null if there are none. Members that are
+    ///     not declared are ignored.
+    ///   - errorsMax: the number of errors after which coercion stops. One more error then reports
+    ///     that the limit was reached.
+    ///   - hasSuggestions: whether messages end in "Did you mean …?", which reveals names of the
+    ///     schema.
+    /// - Throws: every error found, each with the location of its variable's definition and the
+    ///   code `BAD_USER_INPUT`.
     ///
     /// Spec: https://spec.graphql.org/September2025/#CoerceVariableValues()
     public func coerce(
@@ -126,9 +135,9 @@ private struct VariablesCoercion {
             name,
             try coercion.coerce(value, as: variable.type) {
                 path, found, message throws(InputValueCoercion.TooManyErrors) in
-                let place = path.isEmpty ? "" : " at \"\(name)\(describe(path))\""
+                let position = path.isEmpty ? "" : " at \"\(name)\(describe(path))\""
                 try report(
-                    "Variable \"$\(name)\" got invalid value \(inspect(found))\(place); \(message)",
+                    "Variable \"$\(name)\" got invalid value \(inspect(found))\(position); \(message)",
                     at: variable.range)
             })
     }
@@ -166,7 +175,7 @@ extension Schema {
 extension Value {
     fileprivate var isObject: Bool { if case .object = self { true } else { false } }
 
-    /// The members by name, the last of those with one name.
+    /// The members of an object by name. If a name occurs more than once, its last member is used.
     fileprivate var memberValues: [String: Value] {
         guard case .object(let members) = self else { return [:] }
         return Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })

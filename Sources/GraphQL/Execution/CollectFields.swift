@@ -1,11 +1,14 @@
-/// The fields that a selection set asks of an object type: grouped by response key, in order of
-/// first appearance, fragments expanded, `@skip` and `@include` decided.
+/// Collects the fields that selection sets select on an object type.
+///
+/// Fields are grouped by response key in the order of first appearance. Fragments are expanded, and
+/// `@skip` and `@include` are applied.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CollectFields()
 struct FieldCollector {
     let schema: Schema
     let fragments: FragmentTable
-    /// Values of the variables that `@skip` and `@include` name; those that are null are absent.
+    /// The values of the variables in `@skip` and `@include`. A variable whose value is null is
+    /// absent.
     let conditions: [String: Bool]
     private let source: Source
     private let tree: SyntaxTree
@@ -20,7 +23,7 @@ struct FieldCollector {
         self.conditions = conditions
     }
 
-    /// One response key and the fields that were merged into it.
+    /// The fields with one response key.
     struct Group {
         let first: Field
         var others: [Field] = []
@@ -28,14 +31,18 @@ struct FieldCollector {
         var fields: [Field] { [first] + others }
     }
 
-    /// - Throws: `BAD_USER_INPUT` where the variable of a `@skip` or `@include` is null.
+    /// Returns the groups of fields that the selection sets select on `type`.
+    ///
+    /// - Throws: an error with the code `BAD_USER_INPUT` if the variable of an evaluated `@skip` or
+    ///   `@include` is null.
     mutating func collect(
         _ selectionSets: [SelectionSet], for type: TypeDefinition
     ) throws(GraphQLError) -> [Group] {
         var groups: [Group] = []
         keys.removeAll(namesCount: tree.names.count)
         visitedFragments.removeAll(namesCount: tree.names.count)
-        // What is left of the sets around the place, the innermost last: fragments may be nested as deep as they are many.
+        // The remaining selections of each open selection set, innermost last. An explicit stack,
+        // because a document can nest as many fragments as it defines.
         var sets = selectionSets.reversed().map { $0.selections.makeIterator() }
         while let innermost = sets.indices.last {
             guard let selection = sets[innermost].next() else {
@@ -79,7 +86,8 @@ struct FieldCollector {
         return schema.possibleTypes(of: conditionType).contains { $0 === type }
     }
 
-    /// `@skip` counts first, wherever it stands.
+    /// Evaluates `@skip` and `@include`. As in graphql-js, `@skip` takes precedence regardless of
+    /// the order.
     private func isIncluded(
         _ directives: NodeList<Directive>
     ) throws(GraphQLError) -> Bool {
@@ -102,7 +110,8 @@ struct FieldCollector {
         switch value.kind {
         case .boolean(let value): return value
         case .variable(let name):
-            // A variable that may be null is allowed here where it has a default, and may be given as null all the same.
+            // A nullable variable with a default value is allowed here, but the request can still
+            // set it to null.
             guard let value = conditions[name] else {
                 throw badInput(
                     "Argument \"if\" of non-null type \"Boolean!\" must not be null.",
@@ -115,7 +124,7 @@ struct FieldCollector {
 }
 
 extension Document {
-    /// The operation that a request means.
+    /// Returns the operation with the given name, or the only operation if `name` is nil.
     ///
     /// Spec: https://spec.graphql.org/September2025/#GetOperation()
     public func operation(named name: String?) throws(GraphQLError) -> OperationDefinition {
@@ -137,9 +146,10 @@ extension Document {
         return found
     }
 
-    /// Names of the variables that decide what is selected, each once, in order of appearance.
+    /// Returns the names of the variables that occur in `@skip` and `@include`, without duplicates,
+    /// in the order of appearance.
     ///
-    /// A plan holds for one combination of their values.
+    /// A plan is valid for one combination of their values.
     func conditionVariables() -> [String] {
         var names: [String] = []
         func visit(_ directives: NodeList<Directive>) {
@@ -152,7 +162,7 @@ extension Document {
                 }
             }
         }
-        // An explicit stack: nesting is the client's to choose.
+        // An explicit stack, because the client decides how deep the document is nested.
         var rest: [SelectionSet] = []
         for definition in definitions {
             switch definition {

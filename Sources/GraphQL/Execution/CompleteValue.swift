@@ -1,8 +1,49 @@
-/// Writes the response from the executed frames in one pass, keys in selection order.
+/// Writes the response of an executed plan.
 ///
-/// Errors find their path here, because only here is it known. A null where none may be takes back
-/// what was written since the nearest place that may be null, so propagation costs nothing until
-/// it happens. The objects and lists around the place are on a stack of its own: there is no recursion.
+/// Execution produces a tree of frames: batches of objects, with one slot per object for each
+/// loaded field. This type walks the tree once, in the order of the selections, and writes JSON
+/// directly to a buffer. If a non-nullable value is null, it rewinds the buffer to the start of the
+/// nearest nullable ancestor and writes `null` there. Null propagation therefore costs nothing
+/// until it happens.
+///
+/// **State.** There is no recursion: `stack` holds the objects and lists that have been started but
+/// not finished, outermost first. Each entry stores the position of the field or item being
+/// written, and `valueStart`, the offset of its value in the buffer. `path` holds the response key
+/// or list index of each entry but the root, so it is the path of an error that occurs now.
+///
+/// **Invariant.** When `resume` is called for the innermost entry, all values before its position
+/// are complete, and the buffer ends where the next key or item begins.
+///
+/// **Steps.**
+///
+/// 1. `resume` writes the fields or items of the innermost entry. It stops when all are written
+///    (`.written`), when a non-nullable one is null (`.null`), or after pushing a value that has to
+///    be written step by step (`.opened`).
+/// 2. After `.opened`, repeat step 1 with the new innermost entry.
+/// 3. Otherwise, pop the entry and apply its outcome to the position of the next outer entry:
+///     - `.written`: continue after that position.
+///     - `.null` at a nullable position: rewind the buffer to `valueStart`, write `null`, and
+///       continue after that position.
+///     - `.null` at a non-nullable position: pop this entry too and repeat step 3 with `.null`. The
+///       incomplete output stays in the buffer until the rewind at an outer entry discards it.
+/// 4. If the root object is null, `data` is null.
+///
+/// Fields after the one that turned an object into null are not written, so their errors are not
+/// reported. Errors that were reported before stay in the response.
+///
+/// **Example.** Given `book: Book`, `Book.author: Author!`, and `Author.name: String!`, the query
+/// `{ book { title author { name } } }` finds an author without a name:
+///
+///     buffer                                             stack: position, valueStart
+///     {"data":{"book":                                   root: book, 16
+///     {"data":{"book":{"title":"Emma","author":          root: book, 16 / book: author
+///     {"data":{"book":{"title":"Emma","author":{"name":  name is null: report an error
+///     {"data":{"book":null                               rewound to 16
+///
+/// `author` is written without a stack entry, because none of its fields is loaded. It is null
+/// because `name` is non-nullable. `book` is null because `author` is non-nullable, so its entry is
+/// popped. `Query.book` is nullable, so the buffer is rewound to the `valueStart` of the root
+/// entry. The error has the path `["book", "author", "name"]`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CompleteValue()
 struct ResponseCompletion {
@@ -10,22 +51,23 @@ struct ResponseCompletion {
     private let errorsMax: Int
     private var path: [GraphQLError.PathElement] = []
     private var errors: [GraphQLError] = []
-    private var around: [Place] = []
+    private var stack: [OpenContainer] = []
 
     /// An object or a list that is being written.
-    private struct Place {
+    private struct OpenContainer {
         enum Content {
             case object(Frame, Int)
             case list(LoadedField, PlannedField, start: Int, count: Int, depth: Int)
         }
 
         let content: Content
-        /// Of the output or the item that is written.
+        /// The position in `outputs`, or the index of the list item, that is being written.
         var position = 0
-        /// Where its value starts.
+        /// The offset in the buffer at which the value of `position` starts. Set only while a
+        /// nested entry is on the stack.
         var valueStart = 0
 
-        /// Whether the value at its position may not be null.
+        /// Whether the value at `position` is non-nullable.
         var isNonNull: Bool {
             switch content {
             case .object(let frame, _): frame.selection.outputs[position].isNonNull
@@ -34,12 +76,12 @@ struct ResponseCompletion {
         }
     }
 
-    /// What became of a value.
+    /// The result of writing a value.
     private enum Outcome {
         case written
-        /// Nothing that counts was written.
+        /// The value is null. Anything written for it must be discarded by rewinding.
         case null
-        /// Its place is on the stack.
+        /// The value was pushed on the stack and is written later.
         case opened
     }
 
@@ -48,7 +90,9 @@ struct ResponseCompletion {
         self.errorsMax = errorsMax
     }
 
-    /// - Parameter frames: the root's first.
+    /// Returns the whole response.
+    ///
+    /// - Parameter frames: all frames, the one of the root first.
     mutating func complete(_ frames: [Frame]) -> ExecutionResult {
         var writer = ResponseWriter()
         writer.append("{\"data\":")
@@ -59,63 +103,67 @@ struct ResponseCompletion {
         writer.append(UInt8(ascii: "}"))
         guard !errors.isEmpty else { return ExecutionResult(body: writer.bytes, errors: []) }
 
-        // Errors first, so that a person reading the response sees them.
-        var whole = ResponseWriter(capacity: writer.count + 256 * errors.count)
-        whole.append("{\"errors\":")
-        whole.write(errors)
-        whole.append(UInt8(ascii: ","))
-        let dataStart = whole.count + 7
-        writer.withBytes { whole.append(UnsafeBufferPointer(rebasing: $0.dropFirst())) }
-        return ExecutionResult(body: whole.bytes, errors: errors, dataStart: dataStart)
+        // Put errors first, so that people reading the response see them.
+        var response = ResponseWriter(capacity: writer.count + 256 * errors.count)
+        response.append("{\"errors\":")
+        response.write(errors)
+        response.append(UInt8(ascii: ","))
+        let dataStart = response.count + 7
+        writer.withBytes { response.append(UnsafeBufferPointer(rebasing: $0.dropFirst())) }
+        return ExecutionResult(body: response.bytes, errors: errors, dataStart: dataStart)
     }
 
-    /// Writes the root object and all below it.
+    /// Writes the root object and everything below it.
     ///
-    /// - Returns: false when it is null.
+    /// - Returns: false if it is null.
     private mutating func write(_ root: Frame, to writer: inout ResponseWriter) -> Bool {
         var outcome = open(0, of: root, to: &writer)
-        while let innermost = around.indices.last {
+        while let innermost = stack.indices.last {
             if outcome == .opened {
-                outcome = go(on: around[innermost], to: &writer)
-                if outcome != .opened { around.removeLast() }
+                outcome = resume(stack[innermost], to: &writer)
+                if outcome != .opened { stack.removeLast() }
                 continue
             }
-            // The value at the position of this place is there, or null.
+            // The value at the position of this entry is complete or null.
             path.removeLast()
-            if outcome == .null, around[innermost].isNonNull {
-                around.removeLast()
+            if outcome == .null, stack[innermost].isNonNull {
+                stack.removeLast()
                 continue
             }
             if outcome == .null {
-                writer.rewind(to: around[innermost].valueStart)
+                writer.rewind(to: stack[innermost].valueStart)
                 writer.writeNull()
             }
-            around[innermost].position += 1
+            stack[innermost].position += 1
             outcome = .opened
         }
         return outcome == .written
     }
 
-    private mutating func go(on place: Place, to writer: inout ResponseWriter) -> Outcome {
-        switch place.content {
+    private mutating func resume(_ container: OpenContainer, to writer: inout ResponseWriter)
+        -> Outcome
+    {
+        switch container.content {
         case .object(let frame, let object):
-            writeFields(of: object, frame, from: place.position, to: &writer)
+            writeFields(of: object, frame, from: container.position, to: &writer)
         case .list(let loaded, let field, let start, let count, let depth):
             writeItems(
-                start, count, depth: depth, loaded, field, from: place.position, to: &writer)
+                start, count, depth: depth, loaded, field, from: container.position, to: &writer)
         }
     }
 
-    /// Notes where the innermost place stands, because its value is a place of its own.
-    private mutating func wait(at position: Int, _ valueStart: Int) -> Outcome {
-        // The value's place is the last.
-        let innermost = around.count - 2
-        around[innermost].position = position
-        around[innermost].valueStart = valueStart
+    /// Stores the position of the enclosing entry before its value, which was just pushed, is
+    /// written.
+    private mutating func suspend(at position: Int, _ valueStart: Int) -> Outcome {
+        // The last entry is the one of the value itself.
+        let innermost = stack.count - 2
+        stack[innermost].position = position
+        stack[innermost].valueStart = valueStart
         return .opened
     }
 
-    /// Writes an object whose fields are all its own at once; puts others on the stack.
+    /// Writes an object immediately if none of its fields is loaded. Pushes any other object on the
+    /// stack.
     private mutating func open(
         _ object: Int, of frame: Frame, to writer: inout ResponseWriter
     ) -> Outcome {
@@ -126,7 +174,7 @@ struct ResponseCompletion {
         if frame.selection.loaded.isEmpty {
             return writeFields(of: object, frame, from: 0, to: &writer)
         }
-        around.append(Place(content: .object(frame, object)))
+        stack.append(OpenContainer(content: .object(frame, object)))
         return .opened
     }
 
@@ -143,17 +191,18 @@ struct ResponseCompletion {
             case .batch:
                 let result = batch.write(field: position, of: object, to: &writer)
                 if case .value = result {
-                    assert(writer.count > start, "a batch said that it wrote a value, and did not")
+                    assert(
+                        writer.count > start, "a batch returned `.value` without writing anything")
                     continue
                 }
-                reportKey(result, selection.fields[position])
+                reportLeaf(result, selection.fields[position])
             case .typename:
                 writer.write(selection.type.name)
                 continue
             case .loaded:
                 switch write(loadedAt: position, object, frame, to: &writer) {
                 case .written: continue
-                case .opened: return wait(at: position, start)
+                case .opened: return suspend(at: position, start)
                 case .null: break
                 }
             }
@@ -168,7 +217,7 @@ struct ResponseCompletion {
     private mutating func write(
         loadedAt position: Int, _ object: Int, _ frame: Frame, to writer: inout ResponseWriter
     ) -> Outcome {
-        // Every loaded field of an object that is there was loaded.
+        // Every loaded field of an existing object has been loaded.
         guard let loaded = frame.loaded[position] else { return .null }
         let field = frame.selection.fields[position]
         path.append(.key(field.selected.responseKey))
@@ -187,7 +236,7 @@ struct ResponseCompletion {
             path.append(.index(index))
             let outcome = write(
                 loaded.slots[start + index], depth: depth + 1, loaded, field, to: &writer)
-            if outcome == .opened { return wait(at: index, itemStart) }
+            if outcome == .opened { return suspend(at: index, itemStart) }
             path.removeLast()
             if outcome == .null {
                 if field.completion.isNonNull(at: depth + 1) { return .null }
@@ -199,7 +248,8 @@ struct ResponseCompletion {
         return .written
     }
 
-    /// Writes the value of a slot; where it is null, the caller knows whether that may be.
+    /// Writes the value of a slot. If the result is `.null`, the caller checks whether null is
+    /// allowed.
     private mutating func write(
         _ slot: Slot, depth: Int, _ loaded: LoadedField, _ field: PlannedField,
         to writer: inout ResponseWriter
@@ -223,16 +273,16 @@ struct ResponseCompletion {
             }
         case .list(let start, let count):
             writer.append(UInt8(ascii: "["))
-            around.append(
-                Place(
+            stack.append(
+                OpenContainer(
                     content: .list(
                         loaded, field, start: Int(start), count: Int(count), depth: depth)))
             return .opened
         }
     }
 
-    /// Tells of the leaf of an object why it has no value, where that is an error.
-    private mutating func reportKey(_ result: LeafResult, _ field: PlannedField) {
+    /// Reports why a leaf has no value, if that is an error.
+    private mutating func reportLeaf(_ result: LeafResult, _ field: PlannedField) {
         path.append(.key(field.selected.responseKey))
         report(result, field, depth: 0)
         path.removeLast()
@@ -261,7 +311,8 @@ struct ResponseCompletion {
 }
 
 extension RequestErrors {
-    /// The whole response as JSON: `{"errors": …}`, without `data`, because nothing was executed.
+    /// The whole response as JSON: `{"errors": …}`. There is no `data`, because nothing was
+    /// executed.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Request-Error-Result
     public var body: [UInt8] {
@@ -274,6 +325,8 @@ extension RequestErrors {
 }
 
 extension ResponseWriter {
+    /// Writes a list of errors as JSON.
+    ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Errors
     public mutating func write(_ errors: [GraphQLError]) {
         append(UInt8(ascii: "["))

@@ -1,13 +1,19 @@
-/// Executes a plan breadth first: all objects of a level together, one flush of the context a level.
+/// Executes a plan level by level.
 ///
-/// There is no task per field and no recursion over data: the loads of a level are started, the
-/// context is flushed once, the loads answer, and their objects are the next level. Then the
-/// response is written from the objects in one pass.
+/// There is no task per field and no recursion over the data. All loads of a level are started, and
+/// the context is flushed once, which is one round trip to the database. The loads return their
+/// objects after that, and these objects form the next level. At the end, the response is written
+/// from the objects in one pass (`ResponseCompletion`). The root fields of a mutation are executed
+/// one after the other, each with everything below it.
+///
+/// Example: `{ books { title author { name } } }` takes two round trips regardless of the number of
+/// books. The first one loads the books, the second one all their authors.
 ///
 /// - Parameters:
-///   - root: what the fields of the root type are asked of.
-///   - errorsMax: further execution errors are dropped; the values stay null.
-/// - Returns: the response's `data` and `errors`.
+///   - root: the parent of the root fields: `RootBatch`, or the event of a subscription.
+///   - errorsMax: the maximum number of execution errors in the response. Further errors are
+///     dropped, and their values are still null.
+/// - Returns: the response with `data` and `errors`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Executing-Operations
 public func execute(
@@ -20,7 +26,7 @@ public func execute(
     case .query, .subscription:
         await execution.run(plan.root.loaded.map { (execution.frames[0], $0) })
     case .mutation:
-        // One after the other, each with everything below it.
+        // Serial execution: each field with everything below it.
         //
         // Spec: https://spec.graphql.org/September2025/#ExecuteSelectionSetSerially()
         for field in plan.root.loaded { await execution.run([(execution.frames[0], field)]) }
@@ -29,12 +35,12 @@ public func execute(
     return completion.complete(execution.frames)
 }
 
-/// The bytes of a response, with what a caller wants to know of it.
+/// The response of an executed operation.
 public struct ExecutionResult: Sendable {
     /// The whole response as JSON: `{"errors": …, "data": …}`.
     public let body: [UInt8]
     public let errors: [GraphQLError]
-    /// Where the value of `data`, the last member, starts in `body`.
+    /// The offset in `body` of the value of `data`, which is the last member.
     private let dataStart: Int
 
     public init(body: [UInt8], errors: [GraphQLError], dataStart: Int = 8) {
@@ -47,7 +53,8 @@ public struct ExecutionResult: Sendable {
     public var data: ArraySlice<UInt8> { body[dataStart..<body.count - 1] }
 }
 
-/// The one object that the root fields are asked of. It has no values of its own: root fields are loaded.
+/// The parent of the root fields: a batch with one object. It does not write values itself, because
+/// all root fields are loaded.
 public final class RootBatch: ObjectBatch {
     public let count = 1
     public init() {}
@@ -57,11 +64,11 @@ public final class RootBatch: ObjectBatch {
     }
 }
 
-/// The objects at one place of the plan, and what their loaded fields became.
+/// The objects of one planned selection, with the results of their loaded fields.
 final class Frame {
     let selection: PlannedSelection
     let batch: any ObjectBatch
-    /// By position in the selection; nil for leaves that the batch writes itself.
+    /// Indexed by position in the selection. Nil for leaves, which the batch writes itself.
     var loaded: [LoadedField?]
 
     init(_ selection: PlannedSelection, _ batch: any ObjectBatch) {
@@ -71,7 +78,8 @@ final class Frame {
     }
 }
 
-/// A loaded field's slots, and a frame for each group they point into.
+/// The result of a loaded field: its slots, and a frame or a batch of leaves for each group that
+/// they refer to.
 struct LoadedField {
     let slots: [Slot]
     let errors: [FieldError]
@@ -87,7 +95,8 @@ private final class Execution {
     let plan: OperationPlan
     let variables: VariableValues
     let context: any ExecutionContext
-    /// Each before those below it. Freed in this order, none takes another with it, however deep the data is.
+    /// All frames, each before its descendants. Because they are released in this order, releasing
+    /// one never releases a chain of others recursively, regardless of how deep the data is.
     var frames: [Frame] = []
 
     init(plan: OperationPlan, variables: VariableValues, context: any ExecutionContext) {
@@ -97,10 +106,16 @@ private final class Execution {
     }
 
     /// Loads the given fields and everything below them.
+    ///
+    /// `ready` is the queue of fields of the current level. If the load of a field returns its
+    /// children immediately, their fields are added to the same queue. Otherwise, the load is added
+    /// to `pending`. When the queue is empty, the context is flushed, the pending loads are
+    /// finished, and the fields of their children form the queue of the next level. The loop ends
+    /// when nothing is pending.
     func run(_ fields: [(frame: Frame, field: Int)]) async {
-        // A queue: statements go out in the order of the fields.
+        // A queue, so that statements are sent in the order of the fields.
         var ready = fields
-        var waiting: [Waiting] = []
+        var pending: [PendingLoad] = []
         while true {
             var next = 0
             while next < ready.count {
@@ -110,70 +125,100 @@ private final class Execution {
                 case .ready(let children):
                     attach(children, to: frame, field, &ready)
                 case .afterFlush(let finish):
-                    waiting.append(Waiting(frame: frame, field: field, finish: finish))
-                case .foreseen(let standIn, let finish):
-                    waiting.append(
-                        Waiting(
+                    pending.append(PendingLoad(frame: frame, field: field, finish: finish))
+                case .speculative(let placeholder, let finish):
+                    pending.append(
+                        PendingLoad(
                             frame: frame, field: field, finish: finish,
-                            below: startBelow(field, of: frame, standIn)))
+                            nested: startSpeculatively(field, of: frame, placeholder)))
                 case .call(let call):
                     attach(await call(), to: frame, field, &ready)
                 case .needsParents:
-                    preconditionFailure("a loader with its parents at hand asks for them")
+                    preconditionFailure("a loader returned `.needsParents` for loaded parents")
                 }
             }
-            if waiting.isEmpty { return }
+            if pending.isEmpty { return }
             ready.removeAll(keepingCapacity: true)
             if context.needsFlush { await context.flush() }
-            for load in waiting { finish(load, in: load.frame, &ready) }
-            waiting.removeAll(keepingCapacity: true)
+            for load in pending { finish(load, in: load.frame, &ready) }
+            pending.removeAll(keepingCapacity: true)
         }
     }
 
-    /// A load that answers after the flush, and those below it that were started with a stand-in.
-    private struct Waiting {
+    /// A load that returns its result after the flush, with the nested loads that were started
+    /// speculatively.
+    private struct PendingLoad {
         let frame: Frame
         let field: Int
         let finish: (_ parents: any ObjectBatch) -> Children
-        var below: [Waiting] = []
+        var nested: [PendingLoad] = []
     }
 
-    /// Starts what can be started below an object that is only foreseen.
-    private func startBelow(
-        _ position: Int, of frame: Frame, _ standIn: any ObjectBatch
-    ) -> [Waiting] {
+    /// Starts the loads below an object before the object itself is loaded.
+    ///
+    /// **Purpose.** Each level normally needs a round trip, because the fields of an object can be
+    /// started only when the object is known. A lookup by ID already knows the key of its object,
+    /// and the fields below often need nothing else. Such a load returns `.speculative` with a
+    /// placeholder: a batch of one object that knows only its key. The loads below are started with
+    /// the placeholder as their parent, so their statements are part of the same flush.
+    ///
+    /// **Invariant.** A placeholder is only used to start loads. It is never written to the
+    /// response, and its frame is not added to `frames`. `finish` always receives the loaded
+    /// object.
+    ///
+    /// **Steps.**
+    ///
+    /// 1. Start each loaded field of the selection with the placeholder. A load that returns
+    ///    `.afterFlush` or `.speculative` becomes a nested pending load, and the latter starts its
+    ///    own nested loads. A load for which the key is not enough returns `.needsParents` and is
+    ///    skipped, as are `.ready` and `.call`.
+    /// 2. Flush the context. This executes the lookup and the nested statements together.
+    /// 3. If the object exists, attach it. Finish the nested loads with it as their parent, and
+    ///    queue the fields that were skipped for the next level.
+    /// 4. If it does not exist, drop the nested loads with their results.
+    ///
+    /// **Example.** `{ book(id: 7) { title author { name } reviews(first: 10) { rating } } }`. The
+    /// reviews need only the ID of the book, and the author needs a column of its row. The first
+    /// flush loads the book and its reviews, the second one the author. Without the placeholder,
+    /// the reviews would be part of the second flush.
+    ///
+    /// Nothing is started if the object can have several types, because its type is not known yet.
+    private func startSpeculatively(
+        _ position: Int, of frame: Frame, _ placeholder: any ObjectBatch
+    ) -> [PendingLoad] {
         let selections = frame.selection.fields[position].selected.selections
         guard selections.count == 1 else { return [] }
-        let foreseen = Frame(selections[0], standIn)
-        var below: [Waiting] = []
-        for field in foreseen.selection.loaded {
-            switch start(field, of: foreseen) {
+        let speculative = Frame(selections[0], placeholder)
+        var nested: [PendingLoad] = []
+        for field in speculative.selection.loaded {
+            switch start(field, of: speculative) {
             case .afterFlush(let finish):
-                below.append(Waiting(frame: foreseen, field: field, finish: finish))
-            case .foreseen(let standIn, let finish):
-                below.append(
-                    Waiting(
-                        frame: foreseen, field: field, finish: finish,
-                        below: startBelow(field, of: foreseen, standIn)))
+                nested.append(PendingLoad(frame: speculative, field: field, finish: finish))
+            case .speculative(let placeholder, let finish):
+                nested.append(
+                    PendingLoad(
+                        frame: speculative, field: field, finish: finish,
+                        nested: startSpeculatively(field, of: speculative, placeholder)))
             case .ready, .call, .needsParents:
-                // Started when the object is there.
+                // Started after the object has been loaded.
                 continue
             }
         }
-        return below
+        return nested
     }
 
-    /// Takes a load's answer, and the answers below it where the foreseen object is there.
+    /// Attaches the result of a load. If its object exists, also finishes the nested loads with
+    /// that object as their parent.
     private func finish(
-        _ load: Waiting, in frame: Frame, _ ready: inout [(frame: Frame, field: Int)]
+        _ load: PendingLoad, in frame: Frame, _ ready: inout [(frame: Frame, field: Int)]
     ) {
-        let started = Set(load.below.map(\.field))
-        attach(load.finish(frame.batch), to: frame, load.field, except: started, &ready)
-        guard !load.below.isEmpty,
+        let started = Set(load.nested.map(\.field))
+        attach(load.finish(frame.batch), to: frame, load.field, excluding: started, &ready)
+        guard !load.nested.isEmpty,
             case .objects(let child)? = frame.loaded[load.field]?.groups.first,
             child.batch.count == 1
         else { return }
-        for load in load.below { finish(load, in: child, &ready) }
+        for load in load.nested { finish(load, in: child, &ready) }
     }
 
     private func start(_ position: Int, of frame: Frame) -> Load {
@@ -189,14 +234,14 @@ private final class Execution {
     }
 
     private func attach(
-        _ children: Children, to frame: Frame, _ position: Int, except started: Set<Int> = [],
+        _ children: Children, to frame: Frame, _ position: Int, excluding started: Set<Int> = [],
         _ ready: inout [(frame: Frame, field: Int)]
     ) {
         let selected = frame.selection.fields[position].selected
         let selections = selected.selections
         precondition(
             children.slots.count >= frame.batch.count,
-            "the loader of \(selected.parentType.name).\(selected.name) gave \(children.slots.count) values "
+            "the loader of \(selected.parentType.name).\(selected.name) returned \(children.slots.count) values "
                 + "for \(frame.batch.count) objects")
         var groups: [LoadedField.Group] = []
         groups.reserveCapacity(children.groups.count)

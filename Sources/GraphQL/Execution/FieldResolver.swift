@@ -1,35 +1,40 @@
-/// Objects of one type at one place of the response: the rows of a result, say.
+/// A batch of objects of one type for one planned selection, such as the rows of a query result.
 ///
-/// The executor never looks inside. It counts them, hands them to the loaders of their fields, and
-/// asks them to write their leaves.
+/// The executor does not inspect the objects. It counts them, passes them to the loaders of their
+/// fields, and lets them write their leaves.
 public protocol ObjectBatch: AnyObject {
     var count: Int { get }
 
-    /// Writes the value of the leaf field at position `field` of the batch's selection, for one object.
+    /// Writes one leaf value as JSON.
     ///
-    /// A list of leaves is written whole. What is written is JSON that the field's type can have: result coercion is the
-    /// batch's, and where the value cannot be coerced, the result is an error.
+    /// The batch is responsible for result coercion: what it writes must be a valid value of the
+    /// field's type, and a value that cannot be coerced must be returned as an error. A list of
+    /// leaves is written as a whole.
+    ///
+    /// - Parameters:
+    ///   - field: the position of the field in the batch's selection.
+    ///   - object: the index of the object in the batch.
     func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult
 }
 
-/// What became of a leaf.
+/// The result of writing a leaf.
 public enum LeafResult {
-    /// A value was written.
+    /// A value other than null was written.
     case value
-    /// Nothing was written: the value is null.
+    /// The value is null. Nothing was written.
     case null
-    /// Nothing that counts was written.
+    /// The value could not be produced. Anything written is discarded.
     case error(FieldError)
 }
 
-/// Why a field has no value; the executor adds where.
+/// The reason why a field has no value. The executor adds the location and the path.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Errors.Execution-Errors
 public final class FieldError: Error, Sendable {
-    /// A sentence for a person.
+    /// A complete sentence for people.
     public let message: String
     public let extensions: [Value.Member]
-    /// Where it went wrong, when that is not the field: in one of its arguments. Empty for the field.
+    /// The locations of the invalid argument. Empty if the error belongs to the field itself.
     let locations: [SourceLocation]
 
     public init(_ message: String, extensions: [Value.Member] = []) {
@@ -38,7 +43,7 @@ public final class FieldError: Error, Sendable {
         locations = []
     }
 
-    /// An argument that could not be coerced.
+    /// Creates an error for an argument that could not be coerced.
     init(_ error: GraphQLError) {
         message = error.message
         extensions =
@@ -48,72 +53,86 @@ public final class FieldError: Error, Sendable {
     }
 }
 
-/// Where a field's value comes from.
+/// The source of a field's value.
 public enum FieldResolver: Sendable {
-    /// A leaf that its object has already: the object's batch writes it when the response is written.
+    /// A leaf that the object already contains. The object's batch writes it when the response is
+    /// written.
     case property
-    /// Asked for once, for all objects of the level.
+    /// A field that is loaded, once for all objects of a level.
     case load(any FieldLoader)
 }
 
-/// Gives each field of a schema its resolver.
+/// Provides the resolver of each field of a schema.
 public protocol ResolverSource: Sendable {
-    /// Nil where there is none: operations that ask for the field end with an error before they are executed.
+    /// Returns the resolver of a field, or nil if there is none. Planning an operation that selects
+    /// a field without a resolver fails.
     func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver?
 }
 
-/// The resolver of a field that is not simply there.
+/// The resolver of a field whose value has to be loaded or computed.
 public protocol FieldLoader: Sendable {
-    /// Called once when an operation is planned: everything that does not depend on the request belongs here.
+    /// Prepares a selected field. Called once when an operation is planned, so work that does not
+    /// depend on the request belongs here.
     func prepare(_ field: SelectedField) -> any PreparedLoad
 }
 
-/// A loader that knows its selection.
+/// A load that has been prepared for one selected field of a plan. Shared by all requests that use
+/// the plan.
 public protocol PreparedLoad: Sendable {
-    /// Answers for all `parents`, or asks `context` for what is needed and answers after the flush.
+    /// Starts the load for all `parents`. Returns the children immediately, or registers requests
+    /// with `context` and returns the children after the flush.
     func start(
         for parents: any ObjectBatch, arguments: ArgumentValues, in context: any ExecutionContext
     ) -> Load
 }
 
-/// How far a started load is.
+/// The state of a started load.
 public enum Load {
     case ready(Children)
-    /// To be asked again, with the parents, when the context has been flushed.
+    /// The children are available after the context has been flushed. The closure is then called
+    /// with the parents.
     case afterFlush((_ parents: any ObjectBatch) -> Children)
-    /// As `afterFlush`, for at most one object of which enough is known to start the fields below it in
-    /// the same level: `standIn` is given to them in its place.
-    case foreseen(standIn: any ObjectBatch, (_ parents: any ObjectBatch) -> Children)
-    /// A stand-in is not enough: to be started again when the object is there.
+    /// Like `afterFlush`, for a field that returns at most one object whose key is already known.
+    /// The fields below it are started in the same level with `placeholder` as their parent, which
+    /// saves a round trip. See `Execution.startSpeculatively` for the algorithm.
+    case speculative(placeholder: any ObjectBatch, (_ parents: any ObjectBatch) -> Children)
+    /// The placeholder of a speculative load does not contain enough information. The load is
+    /// started again when the object has been loaded.
     case needsParents
-    /// Runs by itself and may wait: mutations, and what asks other services.
+    /// An asynchronous call that does not wait for the flush: mutations and requests to other
+    /// services.
     case call(() async -> Children)
 }
 
-/// What the loads of one request share.
+/// The state that the loads of one request share, such as a database connection.
 public protocol ExecutionContext: AnyObject {
-    /// True when a load has asked for something since the last flush.
+    /// Whether a load has registered a request since the last flush.
     var needsFlush: Bool { get }
 
-    /// One round trip for everything that the loads of this level asked for.
+    /// Executes all registered requests in one round trip.
     ///
-    /// Failures are kept for the loads to find.
+    /// Failures are stored, so that each load can report its own.
     func flush() async
 }
 
-/// The value of one field for all its parents.
+/// The values of one field for all its parents.
+///
+/// Example: for two books, a list field `authors` with two authors for the first book and one for
+/// the second has the slots `[list(2, 2), list(4, 1), object 0, object 1, object 2]`. The first two
+/// slots belong to the books. The others are the list items, which refer to the three objects of
+/// one group.
 public struct Children {
-    /// The first slots are those of the parents, in order, one for each; items of lists follow.
+    /// One slot for each parent, in order, followed by the slots of list items.
     public var slots: [Slot]
-    /// The objects that slots point into.
+    /// The batches that the slots refer to.
     public var groups: [Group]
-    /// The errors that slots point to.
+    /// The errors that the slots refer to.
     public var errors: [FieldError]
 
     /// Objects of one concrete type.
     public struct Group {
         public var batch: any ObjectBatch
-        /// Position in the field's `selections`; 0 for leaves and object types.
+        /// The index in the field's `selections`. 0 for leaves and object types.
         public var selection: Int
 
         public init(_ batch: any ObjectBatch, selection: Int = 0) {
@@ -128,30 +147,30 @@ public struct Children {
         self.errors = errors
     }
 
-    /// One object of `batch` for each parent, in order.
+    /// Returns one object of `batch` for each parent, in order.
     public static func each(of batch: any ObjectBatch) -> Children {
         Children(
             slots: (0..<Int32(batch.count)).map { .object(group: 0, index: $0) },
             groups: [Group(batch)])
     }
 
-    /// Null for every parent.
+    /// Returns null for every parent.
     public static func null(_ parents: Int) -> Children {
         Children(slots: Array(repeating: .null, count: parents), groups: [])
     }
 
-    /// The same error for every parent.
+    /// Returns the same error for every parent.
     public static func failed(_ parents: Int, _ error: FieldError) -> Children {
         Children(slots: Array(repeating: .error(0), count: parents), groups: [], errors: [error])
     }
 }
 
-/// One value: nothing, an object or leaf, a list of slots, or an error.
+/// One value: null, an object or leaf, a list, or an error.
 public enum Slot: Sendable, Equatable {
     case null
     case object(group: Int32, index: Int32)
-    /// Items stand at `start ..< start + count` of `Children.slots`.
+    /// A list whose items are the slots `start ..< start + count` of `Children.slots`.
     case list(start: Int32, count: Int32)
-    /// Position in `Children.errors`.
+    /// An index into `Children.errors`.
     case error(Int32)
 }

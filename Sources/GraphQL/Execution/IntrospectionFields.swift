@@ -10,14 +10,14 @@ extension Schema {
             field === IntrospectionTypes.schemaField || field === IntrospectionTypes.typeField
                 || type.name.hasPrefix("__")
         else { return nil }
-        // Leaves are written by the batch; objects and lists of them are loaded from memory.
+        // The batch writes leaves. Objects and lists of objects are loaded from memory.
         let isLeaf = self.type(named: field.type.namedType)?.isLeaf ?? true
-        return isLeaf ? .property : .load(MetaLoader(schema: self))
+        return isLeaf ? .property : .load(IntrospectionLoader(schema: self))
     }
 }
 
-/// One thing that introspection describes.
-private enum MetaObject {
+/// An element of a schema as an object of an introspection type.
+private enum IntrospectedElement {
     case root
     case schema
     case type(TypeReference)
@@ -27,12 +27,12 @@ private enum MetaObject {
     case directive(DirectiveDefinition)
 }
 
-private final class MetaBatch: ObjectBatch {
-    let objects: [MetaObject]
+private final class IntrospectionBatch: ObjectBatch {
+    let objects: [IntrospectedElement]
     private let selection: PlannedSelection
     private let schema: Schema
 
-    init(_ objects: [MetaObject], _ selection: PlannedSelection, _ schema: Schema) {
+    init(_ objects: [IntrospectedElement], _ selection: PlannedSelection, _ schema: Schema) {
         self.objects = objects
         self.selection = selection
         self.schema = schema
@@ -139,39 +139,40 @@ extension ResponseWriter {
     }
 }
 
-private struct MetaLoader: FieldLoader {
+private struct IntrospectionLoader: FieldLoader {
     let schema: Schema
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
-        PreparedMetaLoad(schema: schema, field: field)
+        PreparedIntrospectionLoad(schema: schema, field: field)
     }
 }
 
-private struct PreparedMetaLoad: PreparedLoad {
+private struct PreparedIntrospectionLoad: PreparedLoad {
     let schema: Schema
     let field: SelectedField
 
-    /// What a field of one object is: one thing, a list of them, or nothing.
-    private enum Found {
+    /// The value of a field for one object.
+    private enum FieldValue {
         case none
-        case one(MetaObject)
-        case many([MetaObject])
+        case one(IntrospectedElement)
+        case many([IntrospectedElement])
     }
 
     func start(
         for parents: any ObjectBatch, arguments: ArgumentValues, in context: any ExecutionContext
     ) -> Load {
-        let objects = (parents as? MetaBatch)?.objects ?? [.root]
-        let isAll = arguments["includeDeprecated"]?.boolean ?? false
+        let objects = (parents as? IntrospectionBatch)?.objects ?? [.root]
+        let includesDeprecated = arguments["includeDeprecated"]?.boolean ?? false
         var slots: [Slot] = []
         var items: [Slot] = []
-        var children: [MetaObject] = []
-        func add(_ object: MetaObject) -> Slot {
+        var children: [IntrospectedElement] = []
+        func add(_ object: IntrospectedElement) -> Slot {
             children.append(object)
             return .object(group: 0, index: Int32(children.count - 1))
         }
         for object in objects {
-            switch find(object, arguments: arguments, includingDeprecated: isAll) {
+            switch value(of: object, arguments: arguments, includingDeprecated: includesDeprecated)
+            {
             case .none: slots.append(.null)
             case .one(let found): slots.append(add(found))
             case .many(let found):
@@ -180,13 +181,13 @@ private struct PreparedMetaLoad: PreparedLoad {
                 for object in found { items.append(add(object)) }
             }
         }
-        let batch = MetaBatch(children, field.selections[0], schema)
+        let batch = IntrospectionBatch(children, field.selections[0], schema)
         return .ready(Children(slots: slots + items, groups: [.init(batch)]))
     }
 
-    private func find(
-        _ object: MetaObject, arguments: ArgumentValues, includingDeprecated: Bool
-    ) -> Found {
+    private func value(
+        of object: IntrospectedElement, arguments: ArgumentValues, includingDeprecated: Bool
+    ) -> FieldValue {
         switch (object, field.name) {
         case (.root, "__schema"):
             return .one(.schema)
@@ -206,7 +207,7 @@ private struct PreparedMetaLoad: PreparedLoad {
         case (.schema, "directives"):
             return .many(schema.directives.map { .directive($0) })
         case (.type(let type), _):
-            return find(type, includingDeprecated: includingDeprecated)
+            return value(of: type, includingDeprecated: includingDeprecated)
         case (.field(let field), "args"):
             return .many(inputs(field.arguments, includingDeprecated))
         case (.directive(let directive), "args"):
@@ -220,7 +221,7 @@ private struct PreparedMetaLoad: PreparedLoad {
         }
     }
 
-    private func find(_ type: TypeReference, includingDeprecated: Bool) -> Found {
+    private func value(of type: TypeReference, includingDeprecated: Bool) -> FieldValue {
         switch type {
         case .list(let inner, _), .nonNull(let inner, _):
             return field.name == "ofType" ? .one(.type(inner)) : .none
@@ -247,11 +248,11 @@ private struct PreparedMetaLoad: PreparedLoad {
         }
     }
 
-    private func named(_ name: String) -> MetaObject { .type(.named(Name(name))) }
+    private func named(_ name: String) -> IntrospectedElement { .type(.named(Name(name))) }
 
     private func inputs(
         _ values: [InputValueDefinition], _ includingDeprecated: Bool
-    ) -> [MetaObject] {
+    ) -> [IntrospectedElement] {
         values.filter { includingDeprecated || $0.deprecationReason == nil }
             .map { .inputValue($0) }
     }

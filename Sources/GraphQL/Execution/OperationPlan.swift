@@ -1,19 +1,22 @@
-/// An operation made ready: which fields are asked of which type, in which order, and how each is resolved.
+/// A planned operation: which fields are selected on which type, in which order, and how each is
+/// resolved.
 ///
-/// A tree of fields, not of values. Made once for a document, an operation and the values of the
-/// variables that `@skip` and `@include` depend on; then shared by all requests.
+/// A plan is created once for a document, an operation, and the values of the variables in `@skip`
+/// and `@include`. All requests with these values share it.
 public final class OperationPlan: Sendable {
     public let kind: OperationKind
     public let name: String?
-    /// To coerce the request's variables by.
+    /// The declarations of the variables.
     public let variables: NodeList<VariableDefinition>
     public let schema: Schema
     public let source: Source
-    /// Each before those below it. Freed in this order, none takes another with it: the plan may be as deep as a
-    /// document has fragments.
+    /// All selections, each before its descendants. Because they are released in this order,
+    /// releasing one never releases a chain of others recursively. A plan can be nested as deeply
+    /// as a document has fragments.
     private let selections: [PlannedSelection]
 
-    /// Takes the root selection and all below it, each before those below it.
+    /// - Parameter selections: the root selection and its descendants, each before its own
+    ///   descendants.
     init(
         operation: OperationDefinition, selections: [PlannedSelection], schema: Schema,
         source: Source
@@ -29,15 +32,15 @@ public final class OperationPlan: Sendable {
     public var root: PlannedSelection { selections[0] }
 }
 
-/// The fields asked of one object type at one place, in response order.
+/// The fields selected on one object type, in the order of the response.
 public final class PlannedSelection: Sendable {
     public let type: TypeDefinition
     public let fields: [PlannedField]
-    /// Positions of the fields that are loaded, so that a level touches only those.
+    /// The positions of the loaded fields, so that the executor does not visit the others.
     let loaded: [Int]
-    /// By position: how each field is written.
+    /// How each field is written, indexed by position.
     let outputs: [FieldOutput]
-    /// The keys of all fields as they are written, one behind the other.
+    /// The JSON of all keys, concatenated: `{"title":,"author":`.
     let keys: [UInt8]
 
     init(type: TypeDefinition, fields: [PlannedField]) {
@@ -56,16 +59,18 @@ public final class PlannedSelection: Sendable {
     }
 }
 
-/// What writing a field's value needs, in numbers: it is asked for once for every object.
+/// The data that `ResponseCompletion` needs to write a field. It is compact because it is read once
+/// per object.
 struct FieldOutput: Sendable {
     enum Source {
-        /// The object has it.
+        /// The object's batch writes the value.
         case batch
         case loaded
         case typename
     }
 
-    /// Where the key stands in the selection's keys: `{"key":` for the first field, `,"key":` for the others.
+    /// The range of the key in `PlannedSelection.keys`: `{"key":` for the first field, `,"key":`
+    /// for the others.
     let key: Range<Int>
     let source: Source
     let isNonNull: Bool
@@ -84,28 +89,29 @@ struct FieldOutput: Sendable {
     }
 }
 
-/// A field as the operation asks for it: what a loader sees when it prepares.
+/// A field as selected by an operation. This is the input of `FieldLoader.prepare`.
 public struct SelectedField: Sendable {
     public let definition: FieldDefinition
-    /// The object type the field is asked of.
+    /// The object type on which the field is selected.
     public let parentType: TypeDefinition
     public let responseKey: String
-    /// What is asked of the objects behind it: one selection for each possible type; none for leaves.
+    /// The selections on the field's values, one for each possible object type. Empty for leaves.
     public let selections: [PlannedSelection]
-    /// Where the field stands; several places when selections were merged.
+    /// The ranges of the field in the document. More than one if selections were merged.
     let locations: [SourceRange]
     let arguments: PlannedArguments
     public let resolver: FieldResolver
 
     public var name: String { definition.name }
 
-    /// The arguments, where they are the same for every request; nil where variables decide.
+    /// The arguments if they are the same for every request; nil if they depend on variables or are
+    /// invalid.
     public var constantArguments: ArgumentValues? {
         if case .constant(let values) = arguments { values } else { nil }
     }
 }
 
-/// A field with its loader prepared.
+/// A selected field with its prepared load.
 public final class PlannedField: Sendable {
     public let selected: SelectedField
     let load: (any PreparedLoad)?
@@ -122,18 +128,19 @@ public final class PlannedField: Sendable {
     }
 }
 
-/// Arguments that are known, are to be coerced with the request's variables, or cannot be right.
+/// Arguments that are known when the operation is planned, that must be coerced with the variables
+/// of each request, or that are invalid.
 enum PlannedArguments: Sendable {
     case constant(ArgumentValues)
     case variable(NodeList<Argument>)
     case invalid(GraphQLError)
 }
 
-/// The lists and non-nulls around a field's named type, outermost first.
+/// The list and non-null wrappers around a field's named type.
 struct Completion: Sendable {
-    /// Bit n: the value at list depth n may not be null.
+    /// Bit n is set if values at list depth n are non-nullable. Only bit 1 is set for `[[Int]!]`.
     private let nonNull: UInt64
-    /// The same from depth 64 on, where there are lists as deep as that.
+    /// The non-nullable depths from 64 on, for types with that many nested lists.
     private let nonNullBelow: Set<Int>
 
     init(_ type: TypeReference) {

@@ -1,9 +1,11 @@
-/// Makes the plan of an operation of a valid document.
+/// Creates the plan of an operation. The document must be valid.
 ///
 /// - Parameters:
 ///   - conditions: the values of `document.conditionVariables()`.
-///   - fieldsMax: how many planned fields, all types of abstract places counted.
-/// - Throws: `OPERATION_TOO_COMPLEX` above `fieldsMax`, `BAD_USER_INPUT` where a condition that is asked for is null.
+///   - fieldsMax: the maximum number of planned fields. A field of an abstract type is counted once
+///     for each possible type.
+/// - Throws: an error with the code `OPERATION_TOO_COMPLEX` if the plan exceeds `fieldsMax`, or
+///   `BAD_USER_INPUT` if the condition of an evaluated `@skip` or `@include` is null.
 func planOperation(
     _ operation: OperationDefinition, of document: Document, schema: Schema,
     resolvers: any ResolverSource, conditions: [String: Bool], fieldsMax: Int
@@ -26,10 +28,11 @@ private struct Planner {
     let resolvers: any ResolverSource
     let fieldsMax: Int
     private var fieldCount = 0
-    /// Equal selections of one type are planned once, so that abstract types within abstract types
-    /// stay linear in the document.
+    /// The finished selections by type and selection sets. Planning equal selections only once
+    /// keeps the work linear in the size of the document when abstract types are nested in abstract
+    /// types.
     private var memo: [SelectionKey: PlannedSelection] = [:]
-    /// In the order in which they were finished: what is selected below a field before its own selection.
+    /// The finished selections, each after its descendants.
     private(set) var finished: [PlannedSelection] = []
 
     struct SelectionKey: Hashable {
@@ -37,11 +40,11 @@ private struct Planner {
         let selectionSets: [SourceRange]
     }
 
-    /// A selection that is being planned.
+    /// A selection that is being planned, an entry of the stack in `plan`.
     private struct OpenSelection {
         let key: SelectionKey
         let type: TypeDefinition
-        /// The fields to be planned after `field`.
+        /// The fields that remain to be planned after `field`.
         var rest: ArraySlice<FieldCollector.Group>
         var fields: [PlannedField] = []
         var field: OpenField?
@@ -67,37 +70,40 @@ private struct Planner {
 
     var schema: Schema { collector.schema }
 
-    /// Plans what is below the deepest fields first, with a stack of its own: fragments may nest as deep as they are many.
+    /// Plans a selection and everything below it, the deepest selections first.
+    ///
+    /// An explicit stack replaces recursion, because a document can nest as many fragments as it
+    /// defines.
     mutating func plan(
         _ selectionSets: [SelectionSet], for type: TypeDefinition
     ) throws(GraphQLError) {
-        var around = [try open(selectionSets, for: type)]
-        while let innermost = around.indices.last {
-            if var field = around[innermost].field {
+        var stack = [try open(selectionSets, for: type)]
+        while let innermost = stack.indices.last {
+            if var field = stack[innermost].field {
                 guard let possible = field.possibleTypes.first else {
-                    around[innermost].fields.append(
-                        try plannedField(field, of: around[innermost].type))
-                    around[innermost].field = nil
+                    stack[innermost].fields.append(
+                        try plannedField(field, of: stack[innermost].type))
+                    stack[innermost].field = nil
                     continue
                 }
                 let next = try open(field.selectionSets, for: possible)
                 guard let planned = memo[next.key] else {
-                    around.append(next)
+                    stack.append(next)
                     continue
                 }
                 field.possibleTypes.removeFirst()
                 field.selections.append(planned)
-                around[innermost].field = field
-            } else if let group = around[innermost].rest.popFirst() {
-                let type = around[innermost].type
+                stack[innermost].field = field
+            } else if let group = stack[innermost].rest.popFirst() {
+                let type = stack[innermost].type
                 guard let field = try open(group, of: type) else { continue }
                 if field.possibleTypes.isEmpty {
-                    around[innermost].fields.append(try plannedField(field, of: type))
+                    stack[innermost].fields.append(try plannedField(field, of: type))
                 } else {
-                    around[innermost].field = field
+                    stack[innermost].field = field
                 }
             } else {
-                let done = around.removeLast()
+                let done = stack.removeLast()
                 let planned = PlannedSelection(type: done.type, fields: done.fields)
                 memo[done.key] = planned
                 finished.append(planned)
@@ -114,7 +120,7 @@ private struct Planner {
         return OpenSelection(key: key, type: type, rest: groups[...])
     }
 
-    /// nil for a field that the type does not have, which validation has refused before.
+    /// Returns nil if the type does not have the field, which validation has already rejected.
     private mutating func open(
         _ group: FieldCollector.Group, of type: TypeDefinition
     ) throws(GraphQLError) -> OpenField? {
@@ -124,7 +130,7 @@ private struct Planner {
         fieldCount += 1
         guard fieldCount <= fieldsMax else {
             throw GraphQLError(
-                "The operation selects more than \(fieldsMax) fields. Ask for less at once.",
+                "The operation selects more than \(fieldsMax) fields. Select fewer fields or split the operation.",
                 extensions: [
                     .init("code", .string("OPERATION_TOO_COMPLEX")),
                     .init("limit", .string("plannedFieldsMax")), .init("max", .int(fieldsMax)),
@@ -153,7 +159,10 @@ private struct Planner {
                 resolver: try resolver(for: field, of: type)))
     }
 
-    /// - Throws: where there is none, or none that can give what the field is: the program's mistake, not the request's.
+    /// Returns the resolver of a field.
+    ///
+    /// - Throws: an error if the field has no resolver or an unsuitable one. That is a defect of
+    ///   the program, not of the request.
     private func resolver(
         for field: OpenField, of type: TypeDefinition
     ) throws(GraphQLError) -> FieldResolver {
@@ -166,7 +175,7 @@ private struct Planner {
         case nil:
             problem = "has no resolver"
         case .property? where schema.type(named: definition.namedType)?.isLeaf == false:
-            problem = "has objects as its values, which a loader must get"
+            problem = "returns objects, so its resolver must be a loader"
         case let resolver?:
             return resolver
         }
@@ -177,7 +186,7 @@ private struct Planner {
 
     private func arguments(of field: Field, _ definition: FieldDefinition) -> PlannedArguments {
         if field.isPlain, definition.arguments.isEmpty { return .constant(ArgumentValues()) }
-        if field.arguments.contains(where: { $0.value.mentionsVariables }) {
+        if field.arguments.contains(where: { $0.value.containsVariables }) {
             return .variable(field.arguments)
         }
         do throws(GraphQLError) {

@@ -1,21 +1,23 @@
-/// What one request may cost the engine, and what the engine keeps for the next.
+/// Limits on the work for one request and on the size of the document cache.
 public struct RequestLimits: Sendable {
     public var parsing = ParseLimits()
     public var validation = ValidationOptions()
     public var operation = OperationLimits()
-    /// Errors of variables, and of execution, that one response reports.
+    /// The maximum number of variable errors, and of execution errors, in one response.
     public var errorsMax = 100
-    /// Planned fields, each type of an abstract place counted.
+    /// The maximum number of fields in a plan. A field of an abstract type is counted once for each
+    /// possible type.
     public var plannedFieldsMax = 10_000
-    /// Plans of one document: one for each combination of its `@skip` and `@include` variables.
+    /// The maximum number of cached plans of one document. There is one for each combination of its
+    /// `@skip` and `@include` variables.
     public var plansPerDocumentMax = 32
     public var cachedDocumentsMax = 1_000
-    /// Bytes of source text of all cached documents.
+    /// The maximum total size of the source texts of all cached documents, in bytes.
     public var cachedSourceBytesMax = 8 << 20
 
     public init() {}
 
-    /// For documents of one's own; the nesting that the parser takes and the size of the caches stay bounded.
+    /// Limits for trusted documents. Nesting and the size of the cache are still limited.
     public static let trusted: RequestLimits = {
         var limits = RequestLimits()
         limits.parsing = .trusted

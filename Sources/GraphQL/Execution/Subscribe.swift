@@ -1,10 +1,12 @@
-/// A load of a field of the subscription root: it opens the field's events, and then resolves the field for each.
+/// A prepared load of a subscription root field. It opens the event stream, and later resolves the
+/// field for each event.
 ///
-/// The field is resolved as any other, with the event in place of the root.
+/// The field is resolved like any other, with the event as its parent.
 public protocol PreparedSubscription: PreparedLoad {
-    /// Begins to watch for events: those from the moment of the call on are not missed.
+    /// Opens the event stream. Every event that occurs after this call starts is delivered.
     ///
-    /// - Throws: why there can be no events, which ends the operation before its first response.
+    /// - Throws: an error if the stream cannot be opened. The operation then ends with a request
+    ///   error instead of a response stream.
     ///
     /// Spec: https://spec.graphql.org/September2025/#ResolveFieldEventStream()
     func open(
@@ -12,17 +14,20 @@ public protocol PreparedSubscription: PreparedLoad {
     ) async throws(FieldError) -> any SourceStream
 }
 
-/// The events of one subscription, fetched one after the other by who can use them.
+/// The events of one subscription, which the consumer pulls one at a time.
 ///
-/// A slow reader fetches seldom; what waits for it meanwhile is the source's to bound.
+/// A slow consumer pulls rarely. The stream must limit the number of events that it buffers in the
+/// meantime.
 public protocol SourceStream: AnyObject {
     /// Waits for the next event.
     ///
-    /// - Returns: the event as the one object of the root; nil when there are no more, or the task is cancelled.
+    /// - Returns: the event as a batch with one object, or nil if the stream has ended or the task
+    ///   is cancelled.
+    /// - Throws: an error if the stream fails. No more events follow.
     func next() async throws(FieldError) -> (any ObjectBatch)?
 }
 
-/// One response for each event of a subscription.
+/// The responses of a subscription, one for each event.
 ///
 /// Spec: https://spec.graphql.org/September2025/#MapSourceToResponseEvent()
 public final class ResponseStream {
@@ -34,27 +39,32 @@ public final class ResponseStream {
 
     /// Waits for the next response.
     ///
-    /// - Returns: nil when there are no more, or the task is cancelled.
-    /// - Throws: why there are no more, where that is not their natural end.
+    /// - Returns: the response, or nil if the stream has ended or the task is cancelled.
+    /// - Throws: an error if the event stream failed. No more responses follow.
     public func next() async throws(RequestErrors) -> ExecutionResult? { try await advance() }
 }
 
-/// Opens the events of a subscription; each is executed when the response is asked for.
+/// Opens the event stream of a subscription. An event is executed when the consumer requests the
+/// next response.
 ///
 /// - Parameters:
-///   - context: what the source is opened with.
-///   - eventContext: makes the context that an event is executed with.
-/// - Throws: why there can be no events: of the arguments, or as the source says.
+///   - context: the context for opening the event stream.
+///   - eventContext: creates the context for executing one event.
+/// - Throws: an error if the arguments are invalid or the event stream cannot be opened.
 ///
 /// Spec: https://spec.graphql.org/September2025/#Subscribe()
 public func subscribe(
     _ plan: OperationPlan, variables: VariableValues, context: any ExecutionContext,
     errorsMax: Int = 100, eventContext: @escaping () -> any ExecutionContext
 ) async throws(RequestErrors) -> ResponseStream {
-    // Validation leaves one field; `@skip` and `@include` may not stand there.
+    // Validation guarantees exactly one root field, without `@skip` and `@include`.
     guard plan.kind == .subscription, let field = plan.root.fields.first,
         let subscription = field.load as? any PreparedSubscription
-    else { throw RequestErrors([GraphQLError("The operation has no events to subscribe to.")]) }
+    else {
+        throw RequestErrors([
+            GraphQLError("The operation does not select a field with an event stream.")
+        ])
+    }
     let path = [GraphQLError.PathElement.key(field.selected.responseKey)]
     let source: any SourceStream
     do throws(FieldError) {
@@ -78,7 +88,7 @@ public func subscribe(
 }
 
 extension OperationPlan {
-    /// The field's arguments with the request's variables.
+    /// Returns the field's arguments, coerced with the request's variables.
     func arguments(
         of field: PlannedField, variables: VariableValues
     ) throws(FieldError) -> ArgumentValues {
@@ -98,7 +108,7 @@ extension OperationPlan {
         }
     }
 
-    /// The error with its place in the document and in the response.
+    /// Returns the error with its locations in the document and its path in the response.
     func error(
         _ error: FieldError, of field: PlannedField, at path: [GraphQLError.PathElement]
     ) -> GraphQLError {

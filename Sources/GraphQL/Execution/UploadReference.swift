@@ -1,4 +1,5 @@
-/// How a file of a multipart request stands in the variables: by its place among the request's files.
+/// The representation of a file of a multipart request in the variables: a string with the index of
+/// the file.
 ///
 /// Spec: https://github.com/jaydenseric/graphql-multipart-request-spec
 public enum UploadReference {
@@ -6,7 +7,7 @@ public enum UploadReference {
 
     public static func value(_ index: Int) -> Value { .string(prefix + String(index)) }
 
-    /// nil for what is no reference.
+    /// Returns the index of the file, or nil if the value is not a reference.
     public static func index(_ value: Value) -> Int? {
         guard let text = value.string, text.hasPrefix(prefix) else { return nil }
         return Int(text.dropFirst(prefix.count))

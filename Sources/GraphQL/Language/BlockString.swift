@@ -1,25 +1,27 @@
-/// The value of a block string from the bytes between its quotes: common indentation and blank lines at
-/// both ends removed, lines joined with `\n`, `\"""` turned into `"""`.
+/// Returns the value of a block string from the bytes between its quotes.
+///
+/// The common indentation and the blank lines at both ends are removed, lines are joined with `\n`,
+/// and `\"""` becomes `"""`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#BlockStringValue()
 func blockStringValue(_ raw: ArraySlice<UInt8>) -> String {
     let lines = splitLines(raw)
     var commonIndent = Int.max
-    var firstFilled: Int?
-    var lastFilled = 0
+    var firstNonBlank: Int?
+    var lastNonBlank = 0
     for (index, line) in lines.enumerated() {
         let indent = line.prefix { isWhiteSpace(raw[$0]) }.count
         guard indent < line.count else { continue }
-        if firstFilled == nil { firstFilled = index }
-        lastFilled = index
+        if firstNonBlank == nil { firstNonBlank = index }
+        lastNonBlank = index
         if index > 0 { commonIndent = min(commonIndent, indent) }
     }
-    guard let firstFilled else { return "" }
+    guard let firstNonBlank else { return "" }
 
     var value: [UInt8] = []
     value.reserveCapacity(raw.count)
-    for index in firstFilled...lastFilled {
-        if index > firstFilled { value.append(UInt8(ascii: "\n")) }
+    for index in firstNonBlank...lastNonBlank {
+        if index > firstNonBlank { value.append(UInt8(ascii: "\n")) }
         let line = index == 0 ? lines[index] : lines[index].dropFirst(commonIndent)
         appendUnescaped(raw[line], to: &value)
     }
@@ -29,7 +31,8 @@ func blockStringValue(_ raw: ArraySlice<UInt8>) -> String {
 /// WhiteSpace :: Horizontal Tab | Space
 func isWhiteSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
-/// The index ranges of the lines, without their `\r\n`, `\r` or `\n`; at least one.
+/// Returns the index ranges of the lines without their `\r\n`, `\r`, or `\n`. There is at least one
+/// line.
 private func splitLines(_ raw: ArraySlice<UInt8>) -> [Range<Int>] {
     var lines: [Range<Int>] = []
     var start = raw.startIndex
@@ -49,7 +52,7 @@ private func splitLines(_ raw: ArraySlice<UInt8>) -> [Range<Int>] {
     return lines
 }
 
-/// A backslash before three quotes goes; three quotes never stand here without one.
+/// Appends a line with each `\"""` replaced by `"""`. The line contains no unescaped `"""`.
 private func appendUnescaped(_ line: ArraySlice<UInt8>, to value: inout [UInt8]) {
     let escaped: [UInt8] = [
         UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "\""), UInt8(ascii: "\""),

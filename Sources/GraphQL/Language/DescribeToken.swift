@@ -1,7 +1,9 @@
-extension MarkedText {
-    /// The token at `start` as it reads in an error: `Name "a"`, `"}"`, `<EOF>`.
+extension IndexedText {
+    /// Returns a description of the token at `start` for an error message: `Name "a"`, `"}"`, or
+    /// `<EOF>`.
     ///
-    /// - Throws: the error of a text that is no token at all, which so comes before one of the grammar.
+    /// - Throws: the lexical error if there is no valid token at `start`. It takes precedence over
+    ///   an error of the grammar.
     @inline(never)
     func describeToken(at start: Int) throws(SyntaxFailure) -> String {
         switch self[start] {

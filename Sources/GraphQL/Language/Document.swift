@@ -1,6 +1,8 @@
-/// A parsed source text: operations and fragments, type-system definitions, or both.
+/// A parsed source text, which may contain operations and fragments, type-system definitions, or
+/// both.
 ///
-/// It and everything in it are views of one syntax tree: small values that are cheap to make, to copy and to keep.
+/// The document and everything in it are views of one syntax tree: small values that are cheap to
+/// create, copy, and store.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Document
 public struct Document: Sendable {
@@ -28,12 +30,12 @@ public enum Definition: SyntaxNode {
             }
     }
 
-    public static func views(_ kind: NodeKind) -> Bool {
+    public static func represents(_ kind: NodeKind) -> Bool {
         kind.rawValue <= NodeKind.inputObjectType.rawValue
     }
 }
 
-/// Where a node stands: UTF-8 offsets into the source, `start` inclusive, `end` exclusive.
+/// The byte range of a node: UTF-8 offsets into the source, `start` inclusive, `end` exclusive.
 ///
 /// Lines and columns are computed from it only when an error needs them.
 public struct SourceRange: Hashable, Sendable {
@@ -45,13 +47,13 @@ public struct SourceRange: Hashable, Sendable {
         self.end = end
     }
 
-    /// For nodes that no source text made.
+    /// The range of a node that does not come from a source text.
     public static let none = SourceRange(start: 0, end: 0)
 }
 
-/// A name and where it stands.
+/// A name and its range in the source.
 ///
-/// Names are ASCII, so `String` equality on them is equality of bytes.
+/// Names are ASCII, so two names are equal exactly if their bytes are equal.
 ///
 /// Spec: https://spec.graphql.org/September2025/#Name
 public struct Name: Sendable, Hashable {
@@ -89,14 +91,17 @@ public enum OperationKind: String, Sendable, Hashable, CaseIterable {
     }
 }
 
+/// A query, mutation, or subscription.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Operations
 public struct OperationDefinition: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .operation }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .operation }
 
-    /// `{ … }` without a keyword, in `Node.detail` beside the kind.
+    /// The bit of `Node.detail` that marks a shorthand query (`{ … }` without a keyword). The lower
+    /// bits are the operation kind.
     static let shorthandDetail: UInt8 = 4
 
     public var kind: OperationKind { OperationKind(detail: reference.detail & 3) }
@@ -109,16 +114,18 @@ public struct OperationDefinition: SyntaxNode {
     public var range: SourceRange { reference.range }
 }
 
+/// The declaration of a variable by an operation: `$first: Int = 10`.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Variables
 public struct VariableDefinition: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .variableDefinition }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .variableDefinition }
 
-    /// Without the `$`.
+    /// The name without the `$`.
     public var name: Name { reference.name }
-    /// From the `$` to the end of the name.
+    /// The range from the `$` to the end of the name.
     public var variableRange: SourceRange { reference.required(.variable).range }
     public var description: StringValue? { reference.description }
     public var type: TypeReference { reference.typeNode.typeReference }
@@ -127,22 +134,24 @@ public struct VariableDefinition: SyntaxNode {
     public var range: SourceRange { reference.range }
 }
 
+/// The selections between two braces.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Selection-Sets
 public struct SelectionSet: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .selectionSet }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .selectionSet }
 
     public var selections: NodeList<Selection> {
-        // It has no other children.
+        // All children of a selection set are selections.
         NodeList(tree: reference.tree, start: reference.index + 1, end: reference.node.next)
     }
     public var range: SourceRange { reference.range }
 
-    /// Whether all selections are fields, each with a response key of its own. It is asked of every selection set, and so
-    /// read straight from the tree.
-    func areDistinctFields(_ keys: inout NameSet) -> Bool {
+    /// Whether all selections are fields with different response keys. Validation calls this for
+    /// every selection set, so it reads the tree directly.
+    func hasOnlyDistinctFields(_ keys: inout NameSet) -> Bool {
         let tree = reference.tree
         keys.removeAll(namesCount: tree.names.count)
         var index = reference.index + 1
@@ -150,7 +159,7 @@ public struct SelectionSet: SyntaxNode {
         while index < end {
             let node = tree.nodes[index]
             guard node.kind == .field else { return false }
-            // An alias is a field's first child.
+            // The alias is the first child of a field.
             let hasAlias = node.next > index + 1 && tree.nodes[index + 1].kind == .alias
             let key = hasAlias ? tree.nodes[index + 1].name : node.name
             guard keys.insert(NameID(rawValue: key)) else { return false }
@@ -174,17 +183,19 @@ public enum Selection: SyntaxNode {
             }
     }
 
-    public static func views(_ kind: NodeKind) -> Bool {
+    public static func represents(_ kind: NodeKind) -> Bool {
         kind == .field || kind == .fragmentSpread || kind == .inlineFragment
     }
 }
 
+/// A selected field: `cover: coverURL(width: 300) @include(if: $big)`.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Fields
 public struct Field: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .field }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .field }
 
     public var alias: Name? { reference.first(.alias)?.name }
     public var name: Name { reference.name }
@@ -199,14 +210,15 @@ public struct Field: SyntaxNode {
         reference.tree.firstChild(.selectionSet, of: reference.index) != nil
     }
 
-    /// Most fields are a name, or an alias and a name, and nothing more.
+    /// Whether the field consists of only a name, or an alias and a name. Most fields do.
     var isPlain: Bool { reference.node.next == responseKeyReference.index + 1 }
 
-    /// The key of this field in the response: the alias, or else the name.
+    /// The key of this field in the response: the alias, or the name if there is no alias.
     public var responseKey: String { responseKeyReference.nameText }
     var responseKeyID: NameID { responseKeyReference.nameID }
 
-    /// An alias is a field's first child.
+    /// The node whose name is the response key: the alias, which is the first child of the field,
+    /// or the field itself.
     @inline(__always)
     private var responseKeyReference: NodeReference {
         let child = NodeReference(tree: reference.tree, index: reference.index + 1)
@@ -214,49 +226,57 @@ public struct Field: SyntaxNode {
     }
 }
 
+/// An argument of a field or directive: `first: 10`.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Arguments
 public struct Argument: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .argument }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .argument }
 
     public var name: Name { reference.name }
-    public var value: ValueNode { ValueNode(reference.onlyChild) }
+    public var value: ValueNode { ValueNode(reference.firstChildNode) }
     public var range: SourceRange { reference.range }
 }
 
+/// A directive with its arguments: `@include(if: $big)`.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Directives
 public struct Directive: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .directive }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .directive }
 
-    /// Without the `@`.
+    /// The name without the `@`.
     public var name: Name { reference.name }
     public var arguments: NodeList<Argument> { reference.children() }
     public var range: SourceRange { reference.range }
 }
 
+/// The use of a named fragment in a selection set: `...BookParts`.
+///
 /// Spec: https://spec.graphql.org/September2025/#FragmentSpread
 public struct FragmentSpread: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .fragmentSpread }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .fragmentSpread }
 
     public var name: Name { reference.name }
     public var directives: NodeList<Directive> { reference.children() }
     public var range: SourceRange { reference.range }
 }
 
+/// A fragment that is written where it is used: `... on Book { title }`.
+///
 /// Spec: https://spec.graphql.org/September2025/#InlineFragment
 public struct InlineFragment: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .inlineFragment }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .inlineFragment }
 
     public var typeCondition: Name? { reference.first(.namedType)?.name }
     public var directives: NodeList<Directive> { reference.children() }
@@ -264,12 +284,14 @@ public struct InlineFragment: SyntaxNode {
     public var range: SourceRange { reference.range }
 }
 
+/// The definition of a named fragment.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Fragments
 public struct FragmentDefinition: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .fragmentDefinition }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .fragmentDefinition }
 
     public var description: StringValue? { reference.description }
     public var name: Name { reference.name }
@@ -285,14 +307,14 @@ extension NodeReference {
         return child.index < node.next && child.kind == .description ? child.stringValue : nil
     }
 
-    /// A child that the grammar demands, so that the parser has put it there.
+    /// Returns a child that the grammar requires, so the parser has always added it.
     func required(_ kind: NodeKind) -> NodeReference {
         guard let child = first(kind) else {
-            preconditionFailure("the parser made a \(self.kind) without its \(kind)")
+            preconditionFailure("the \(self.kind) node has no \(kind) child")
         }
         return child
     }
 
-    /// The child of a node that has one, as the grammar demands.
-    var onlyChild: NodeReference { NodeReference(tree: tree, index: index + 1) }
+    /// The first child of a node for which the grammar requires one.
+    var firstChildNode: NodeReference { NodeReference(tree: tree, index: index + 1) }
 }

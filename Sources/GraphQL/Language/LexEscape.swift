@@ -1,4 +1,4 @@
-extension MarkedText {
+extension IndexedText {
     /// Reads the escape sequence whose backslash is at `start`.
     ///
     /// StringCharacter :: `\u` EscapedUnicode | `\` EscapedCharacter
@@ -32,7 +32,7 @@ extension MarkedText {
         return (scalar, start + 2)
     }
 
-    /// EscapedUnicode :: `{` HexDigit+ `}`, at most eight digits
+    /// EscapedUnicode :: `{` HexDigit+ `}`, with at most eight digits
     private func scanBracedEscape(from start: Int) throws(SyntaxFailure) -> (
         Unicode.Scalar, Int
     ) {
@@ -52,7 +52,9 @@ extension MarkedText {
         throw invalidUnicodeEscape(at: start, size: size)
     }
 
-    /// EscapedUnicode :: HexDigit HexDigit HexDigit HexDigit; two of them may form a surrogate pair
+    /// EscapedUnicode :: HexDigit HexDigit HexDigit HexDigit
+    ///
+    /// Two escapes in a row may form a surrogate pair.
     private func scanFixedEscape(from start: Int) throws(SyntaxFailure) -> (
         Unicode.Scalar, Int
     ) {

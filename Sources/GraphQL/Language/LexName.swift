@@ -1,4 +1,4 @@
-/// A name where it stands in the text.
+/// A name token: its key and its byte range in the text.
 struct NameToken {
     let key: NameKey
     let start: Int
@@ -6,12 +6,15 @@ struct NameToken {
 
     var length: Int { end &- start }
 
-    /// Whether it is that word of the grammar, of up to sixteen bytes.
+    /// Whether the name equals a keyword of at most 16 bytes.
     @inline(always)
     func isKeyword(_ word: StaticString) -> Bool { key == NameKey(word) }
 }
 
-/// The bytes of a name, of up to sixteen; of a longer one the first eight, and a hash of the others.
+/// The key of a name in the symbol table.
+///
+/// The key of a name with at most 16 bytes is the name itself, padded with zeros. The key of a
+/// longer name consists of its first eight bytes and a hash of the rest.
 struct NameKey: Equatable {
     var low: UInt64
     var high: UInt64 = 0
@@ -27,25 +30,29 @@ struct NameKey: Equatable {
         self.init(Word(keyword), Word(keyword, from: 8))
     }
 
-    /// Takes eight bytes more into the hash. Its highest bit is set, as it is in no byte of a name.
+    /// Adds eight bytes to the hash. Sets the highest bit, which is never set in the bytes of a
+    /// name, to mark the key as a hash.
     mutating func hash(_ word: Word) {
-        let product = (high ^ word.bits).multipliedFullWidth(by: NameTable.multiplier)
+        let product = (high ^ word.bits).multipliedFullWidth(by: SymbolTable.multiplier)
         high = (product.high ^ product.low) | 1 << 63
     }
 
     var isHash: Bool { high >> 63 != 0 }
 
-    /// The key under which a table has it: of a long name another one, which it is not found by before all of it was
-    /// compared. Twice, it is the key again.
-    var inTable: NameKey {
+    /// The key that the symbol table stores.
+    ///
+    /// A short name is stored under its own key. The stored key of a long name differs from its
+    /// lookup key in one bit, so the fast path never matches and the whole name is compared.
+    /// Applying the function twice restores the key.
+    var tableKey: NameKey {
         var key = self
         if isHash { key.low ^= 1 << 63 }
         return key
     }
 }
 
-extension MarkedBytes {
-    /// The token at `start` where it is a name.
+extension IndexedBytes {
+    /// Returns the name token at `start`, or nil if there is no name.
     ///
     /// Name :: NameStart NameContinue* [lookahead != NameContinue]
     ///
@@ -64,10 +71,11 @@ extension MarkedBytes {
             key: NameKey(low, high.prefix(length &- 8)), start: start, end: start &+ length)
     }
 
-    /// The same for a name of more than sixteen bytes.
+    /// Returns the token of a name of more than 16 bytes.
     @inline(never)
     private func longName(at start: Int) -> NameToken {
-        // Each word but the first is behind the multiplier before another joins it, or the two could cancel out.
+        // Multiply after each word. XORing two words without a multiplication between them would
+        // let equal words cancel each other out.
         var key = NameKey(word(at: start))
         key.hash(word(at: start + 8))
         var end = start + 16

@@ -1,10 +1,10 @@
-extension MarkedText {
-    /// Finds the end of the number at `start`.
+extension IndexedText {
+    /// Returns the end of the number at `start` and whether it is a FloatValue.
     ///
     /// IntValue :: IntegerPart [lookahead != {Digit, `.`, NameStart}]
     ///
-    /// FloatValue :: IntegerPart FractionalPart? ExponentPart? [lookahead != {Digit, `.`, NameStart}],
-    /// one of both parts at least
+    /// FloatValue :: IntegerPart FractionalPart? ExponentPart? [lookahead != {Digit, `.`,
+    /// NameStart}], with at least one of the two optional parts
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Int-Value
     func scanNumber(at start: Int) throws(SyntaxFailure) -> (end: Int, isFloat: Bool) {

@@ -1,15 +1,16 @@
-extension MarkedText {
-    /// Where the string at `start` ends, if its value is what stands between its quotes.
+extension IndexedText {
+    /// Returns the end of the string at `start` if it is an ordinary string without escapes, so
+    /// that its value is the text between its quotes. Otherwise returns nil.
     func endOfPlainString(at start: Int) -> Int? {
         let end = endOfPlain(from: start &+ 1)
-        // Two quotes may be the first of three.
+        // `""` may be the start of a block string.
         guard self[end] == UInt8(ascii: "\""),
             end > start &+ 1 || self[end &+ 1] != UInt8(ascii: "\"")
         else { return nil }
         return end &+ 1
     }
 
-    /// Reads the string at `start`, quoted once or three times.
+    /// Reads the string or block string at `start`.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-String-Value
     func scanString(at start: Int) throws(SyntaxFailure) -> (
@@ -43,7 +44,7 @@ extension MarkedText {
         }
     }
 
-    /// Where a quote, a backslash or the end of the line is the next byte, or the text ends.
+    /// Returns the offset of the next quote, backslash, or line terminator, or the end of the text.
     private func endOfPlain(from start: Int) -> Int {
         var position = start
         while position < count {

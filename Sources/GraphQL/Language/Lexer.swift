@@ -1,84 +1,96 @@
-/// Moves cursors over a text, token by token.
+/// Moves a cursor from token to token and counts the tokens.
+///
+/// The functions come in two kinds. After `step` and `jump`, the cursor may be at a comment or a
+/// byte order mark, which the structural index does not skip. `skipIgnored` moves it to the next
+/// token. Separating the two lets the parser check for the expected token first and skip ignored
+/// text only if something else is there.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Source-Text
 struct Lexer: ~Copyable {
-    var text: MarkedText
-    /// Where the token before the current one ended.
+    var text: IndexedText
+    /// The offset at which the previous token ended.
     private(set) var previousEnd = 0
     private let tokensMax: Int
-    /// How many tokens may still follow; below zero there must be none, but the end of the text.
+    /// The number of tokens that are still allowed. Once it is negative, only the end of the text
+    /// may follow.
     private var tokensLeft: Int
 
-    init(_ source: consuming Source, tokensMax: Int, room: Int) {
+    init(_ source: consuming Source, tokensMax: Int, scratchSize: Int) {
         self.tokensMax = tokensMax
         tokensLeft = tokensMax
-        text = MarkedText(source, room: room)
+        text = IndexedText(source, scratchSize: scratchSize)
     }
 
-    /// The first token.
+    /// Returns a cursor at the first token.
     mutating func begin() throws(SyntaxFailure) -> Cursor {
-        var at = Cursor(text.bytes)
-        settle(&at)
-        try count(at)
-        return at
+        var cursor = Cursor(text.bytes)
+        skipIgnored(&cursor)
+        try count(cursor)
+        return cursor
     }
 
-    func isAtEnd(_ at: Cursor) -> Bool { at.start == text.count }
+    func isAtEnd(_ cursor: Cursor) -> Bool { cursor.start == text.count }
 
-    /// Goes on to what stands behind a name or a punctuator of one character.
+    /// Moves past a name or a one-character punctuator that ends at `end`.
     ///
-    /// That may yet be ignored: who finds something else there than they look for settles that first.
+    /// Ignored text may follow: call `skipIgnored` before reporting an unexpected token.
     @inline(always)
-    mutating func step(_ at: inout Cursor, behind end: Int) throws(SyntaxFailure) {
+    mutating func step(_ cursor: inout Cursor, tokenEnd end: Int) throws(SyntaxFailure) {
         previousEnd = end
-        at.advance()
-        try count(at)
+        cursor.advance()
+        try count(cursor)
     }
 
-    /// The same behind a token that may have marks in it.
+    /// Moves past a token that may contain token starts, such as a string.
     @inline(always)
-    mutating func jump(_ at: inout Cursor, behind end: Int) throws(SyntaxFailure) {
+    mutating func jump(_ cursor: inout Cursor, tokenEnd end: Int) throws(SyntaxFailure) {
         previousEnd = end
-        at.jump(to: end)
-        try count(at)
+        cursor.jump(to: end)
+        try count(cursor)
     }
 
-    /// Goes over what is ignored.
+    /// Moves to the next token if the cursor is at ignored text.
     @inline(always)
-    mutating func settle(_ at: inout Cursor) {
-        // `#` and the first byte of a byte order mark; before them `!`, `"` and the end, which are no more than looked at.
-        if _slowPath(at.first &- 0x24 >= 0xEF - 0x24) { at = skipIgnored(at) }
+    mutating func skipIgnored(_ cursor: inout Cursor) {
+        // This comparison is true for `#` (0x23) and 0xEF, the first byte of a byte order mark. It
+        // is also true for `!`, `"`, and the end of the text, for which the slow path does nothing.
+        if _slowPath(cursor.firstByte &- 0x24 >= 0xEF - 0x24) {
+            cursor = skipIgnoredSlowPath(cursor)
+        }
     }
 
     /// Ignored :: UnicodeBOM | WhiteSpace | LineTerminator | Comment | Comma
     ///
-    /// White space, line terminators and commas have no marks.
+    /// White space, line terminators, and commas are never token starts, so only the other two
+    /// remain.
     @inline(never)
-    private mutating func skipIgnored(_ from: Cursor) -> Cursor {
-        var at = from
+    private mutating func skipIgnoredSlowPath(_ from: Cursor) -> Cursor {
+        var cursor = from
         while true {
-            if at.isAt("#") {
-                at.jump(to: text.endOfComment(at: at.start))
-            } else if at.first == 0xEF, text[at.start + 1] == 0xBB, text[at.start + 2] == 0xBF {
-                at.jump(to: at.start + 3)
+            if cursor.isAt("#") {
+                cursor.jump(to: text.endOfComment(at: cursor.start))
+            } else if cursor.firstByte == 0xEF, text[cursor.start + 1] == 0xBB,
+                text[cursor.start + 2] == 0xBF
+            {
+                cursor.jump(to: cursor.start + 3)
             } else {
-                return at
+                return cursor
             }
         }
     }
 
     @inline(always)
-    private mutating func count(_ at: Cursor) throws(SyntaxFailure) {
+    private mutating func count(_ cursor: Cursor) throws(SyntaxFailure) {
         tokensLeft &-= 1
-        if _slowPath(tokensLeft < 0) { try expectEnd(at) }
+        if _slowPath(tokensLeft < 0) { try expectEnd(cursor) }
     }
 
-    /// No token is left: the current one must not be there.
+    /// Throws unless only the end of the text follows: the token limit is used up.
     @inline(never)
-    private mutating func expectEnd(_ at: Cursor) throws(SyntaxFailure) {
-        let start = skipIgnored(at).start
+    private mutating func expectEnd(_ cursor: Cursor) throws(SyntaxFailure) {
+        let start = skipIgnoredSlowPath(cursor).start
         if start == text.count { return }
-        // Where it is no token at all, that counts first.
+        // A lexical error at this position takes precedence.
         _ = try text.describeToken(at: start)
         throw SyntaxFailure(
             text.source.limitExceeded(
@@ -87,7 +99,7 @@ struct Lexer: ~Copyable {
     }
 }
 
-extension MarkedText {
+extension IndexedText {
     /// Comment :: `#` CommentChar* [lookahead != CommentChar]
     fileprivate func endOfComment(at start: Int) -> Int {
         var position = start

@@ -1,19 +1,21 @@
-/// The number of a name in its tree.
+/// The ID of an interned name. Equal names of one syntax tree have equal IDs.
 struct NameID: Hashable, RawRepresentable {
     let rawValue: Int32
 }
 
-/// Names of one tree, each with the place where it was inserted last.
+/// A set of the names of one syntax tree that remembers the order of insertion.
 ///
-/// Emptied without work, so that one set serves many places of a document, one after the other.
+/// `removeAll` takes constant time: instead of clearing `positions`, it raises `base` above every
+/// stored position. One set can therefore be reused for every selection set of a document.
 struct NameSet {
-    /// By the name's number: its position, counted through all uses of the set.
+    /// Indexed by name ID: the position of the last insertion, counted over the whole lifetime of
+    /// the set. -1 for a name that was never inserted.
     private var positions: [Int] = []
-    /// The first position of this use.
+    /// Positions below this one were stored before the last `removeAll` and do not count.
     private var base = 0
     private(set) var count = 0
 
-    /// Must be called before the first insertion.
+    /// Empties the set. Must be called once before the first insertion.
     mutating func removeAll(namesCount: Int) {
         if positions.isEmpty { positions = Array(repeating: -1, count: namesCount) }
         base += count
@@ -22,13 +24,16 @@ struct NameSet {
 
     func contains(_ name: NameID) -> Bool { positions[Int(name.rawValue)] >= base }
 
-    /// How many were inserted before it, those that were known already counted again.
+    /// Returns the number of insertions that preceded the last insertion of `name`, repeated
+    /// insertions included, or nil if the set does not contain `name`.
     func position(of name: NameID) -> Int? {
         let position = positions[Int(name.rawValue)]
         return position >= base ? position - base : nil
     }
 
-    /// False where the name was in it already; then it has a new position.
+    /// Inserts a name, or moves it to the end if the set already contains it.
+    ///
+    /// - Returns: false if the set already contained the name.
     @discardableResult
     mutating func insert(_ name: NameID) -> Bool {
         let isNew = !contains(name)

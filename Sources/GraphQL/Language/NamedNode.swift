@@ -1,11 +1,11 @@
-/// A node with a name, which can be compared with others of its tree by number.
+/// A node with a name. Names of one tree can be compared by ID.
 protocol NamedNode: SyntaxNode {
     var reference: NodeReference { get }
 }
 
 extension NamedNode {
     var nameID: NameID { reference.nameID }
-    /// Its name, without where it stands.
+    /// The text of the name, without its range.
     var nameText: String { reference.nameText }
 }
 

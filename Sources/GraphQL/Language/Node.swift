@@ -1,33 +1,35 @@
-/// One node of a tree; what its numbers mean depends on its kind.
+/// A node of a syntax tree. The meaning of `detail` and `name` depends on `kind`.
 struct Node: Sendable {
     var kind: NodeKind
-    /// The kind of an operation, the value of a boolean, whether a string is a block, a type an extension, …
+    /// Additional information: the kind of an operation, the value of a boolean, whether a string
+    /// is a block string, whether a type definition is an extension, and so on.
     var detail: UInt8 = 0
-    /// The number of its name; for strings the index of its value in `SyntaxTree.strings`. -1 where there is none.
+    /// The ID of the node's name, or the index of a string's value in `SyntaxTree.strings`. -1 if
+    /// there is none.
     var name: Int32 = -1
-    /// Where the name starts, which may be behind a description or an alias.
+    /// The offset of the name, which may follow a description or an alias.
     var nameStart: Int32 = 0
     var start: Int32
     var end: Int32 = 0
-    /// The index behind everything below the node.
+    /// The index after the last descendant of the node.
     var next: Int32 = 0
 
-    var numberedName: NumberedName { NumberedName(number: name, start: nameStart) }
+    var internedName: InternedName { InternedName(id: name, start: nameStart) }
 
     @inline(always)
-    mutating func setName(_ name: NumberedName) {
-        self.name = name.number
+    mutating func setName(_ name: InternedName) {
+        self.name = name.id
         nameStart = name.start
     }
 }
 
-/// The number of a name, and where it starts.
-struct NumberedName {
-    let number: Int32
+/// The ID of a name, and the offset of one occurrence of it.
+struct InternedName {
+    let id: Int32
     let start: Int32
 }
 
-/// What a node is.
+/// The kind of a node. `represents(_:)` relies on the order of the cases.
 public enum NodeKind: UInt8, Sendable {
     case operation, fragmentDefinition
     case schemaDefinition, directiveDefinition

@@ -1,22 +1,25 @@
-/// The nodes of a tree in one piece of memory: written in whatever order by the parser, then only read.
+/// The nodes of a tree in one contiguous allocation. The parser fills it; afterwards it is
+/// read-only and can be shared between threads.
 ///
-/// A node takes its place before what is below it is read, and is known whole only behind it. An array would check its own
-/// uniqueness and its bounds for every number that is written. Here a place is only had from a node that was put there, so
-/// it is always there; all but `outside`, which builds for tests check.
+/// A node is stored before its children are parsed, and its `end` and `next` are set after them. An
+/// array would check uniqueness and bounds at each of these writes. Here, an `Index` comes only
+/// from `open` or `append`, so it is always in bounds and needs no check. The only exception is
+/// `none`, which debug builds check for.
 struct Nodes: ~Copyable, @unchecked Sendable {
-    /// The place of a node that is there.
-    struct Place: Equatable {
-        fileprivate let index: Int
+    /// The index of an existing node.
+    struct Index: Equatable {
+        fileprivate let rawValue: Int
     }
 
     private var storage: UnsafeMutablePointer<Node>
     private var capacity: Int
-    private var taken = 0
-    /// Of the nodes that were entered and not left, the last one. The `next` of each is the one around it.
-    private(set) var innermost = Self.outside
+    private var usedCount = 0
+    /// The node that was entered last and has not been left. While a node is entered, its `next` is
+    /// the index of the enclosing one, so the entered nodes form a stack.
+    private(set) var innermost = Self.none
 
-    /// Around all nodes; no place of a node.
-    static let outside = Place(index: -1)
+    /// The value of `innermost` when no node is entered.
+    static let none = Index(rawValue: -1)
 
     init(capacity: Int) {
         self.capacity = capacity
@@ -26,93 +29,94 @@ struct Nodes: ~Copyable, @unchecked Sendable {
     deinit { storage.deallocate() }
 
     @inline(always)
-    var count: Int32 { Int32(truncatingIfNeeded: taken) }
+    var count: Int32 { Int32(truncatingIfNeeded: usedCount) }
 
     subscript(index: Int32) -> Node {
         @inline(always)
         get {
-            precondition(index >= 0 && index < count, "a node that is not there")
+            precondition(index >= 0 && index < count, "node index out of bounds")
             return storage[Int(index)]
         }
     }
 
-    subscript(place: Place) -> Node {
+    subscript(index: Index) -> Node {
         @inline(always)
         get {
-            assert(place != Self.outside, "no node is around the others")
-            return storage[place.index]
+            assert(index != Self.none, "`none` is not the index of a node")
+            return storage[index.rawValue]
         }
         @inline(always)
         _modify {
-            assert(place != Self.outside, "no node is around the others")
-            yield &storage[place.index]
+            assert(index != Self.none, "`none` is not the index of a node")
+            yield &storage[index.rawValue]
         }
     }
 
-    /// A new node, the next of its parent; what is opened until it is closed is below it.
+    /// Appends a node. Nodes that are opened before it is closed become its descendants.
     @inline(always)
-    mutating func open(_ kind: NodeKind, detail: UInt8 = 0, start: Int) -> Place {
-        if _slowPath(taken == capacity) { grow() }
-        let place = Place(index: taken)
-        (storage + taken).initialize(
+    mutating func open(_ kind: NodeKind, detail: UInt8 = 0, start: Int) -> Index {
+        if _slowPath(usedCount == capacity) { grow() }
+        let index = Index(rawValue: usedCount)
+        (storage + usedCount).initialize(
             to: Node(kind: kind, detail: detail, start: Int32(truncatingIfNeeded: start)))
-        taken &+= 1
-        return place
+        usedCount &+= 1
+        return index
     }
 
-    /// A new node that is its name and nothing else, unless it is closed anew.
+    /// Appends a closed node that consists of a name. It can be closed again later to extend it.
     @inline(always)
-    mutating func append(_ kind: NodeKind, _ name: NumberedName, start: Int, end: Int) -> Place {
-        if _slowPath(taken == capacity) { grow() }
-        let place = Place(index: taken)
-        taken &+= 1
-        (storage + place.index).initialize(
+    mutating func append(_ kind: NodeKind, _ name: InternedName, start: Int, end: Int) -> Index {
+        if _slowPath(usedCount == capacity) { grow() }
+        let index = Index(rawValue: usedCount)
+        usedCount &+= 1
+        (storage + index.rawValue).initialize(
             to: Node(
-                kind: kind, name: name.number, nameStart: name.start,
+                kind: kind, name: name.id, nameStart: name.start,
                 start: Int32(truncatingIfNeeded: start), end: Int32(truncatingIfNeeded: end),
                 next: count))
-        return place
+        return index
     }
 
     @inline(always)
-    mutating func close(_ place: Place, end: Int) {
-        self[place].end = Int32(truncatingIfNeeded: end)
-        self[place].next = count
+    mutating func close(_ index: Index, end: Int) {
+        self[index].end = Int32(truncatingIfNeeded: end)
+        self[index].next = count
     }
 
-    /// Whether anything is below a node that is open.
+    /// Whether an open node has children.
     @inline(always)
-    func hasChildren(_ place: Place) -> Bool { taken > place.index + 1 }
+    func hasChildren(_ index: Index) -> Bool { usedCount > index.rawValue + 1 }
 
-    /// Keeps an open node in mind, until `leave`, as the one that is read.
+    /// Pushes an open node on the stack of entered nodes.
     @inline(always)
-    mutating func enter(_ place: Place) {
-        self[place].next = Int32(truncatingIfNeeded: innermost.index)
-        innermost = place
+    mutating func enter(_ index: Index) {
+        self[index].next = Int32(truncatingIfNeeded: innermost.rawValue)
+        innermost = index
     }
 
-    /// The innermost of the nodes that were entered, which is still to be closed.
+    /// Pops the innermost entered node. The caller must still close it.
     @inline(always)
-    mutating func leave() -> Place {
-        precondition(innermost != Self.outside, "left more nodes than were entered")
-        let place = innermost
-        innermost = Place(index: Int(self[place].next))
-        return place
+    mutating func leave() -> Index {
+        precondition(innermost != Self.none, "`leave` without `enter`")
+        let index = innermost
+        innermost = Index(rawValue: Int(self[index].next))
+        return index
     }
 
-    /// Opens and enters a selection set; until it is left, its name is the place of its owner.
+    /// Opens and enters a selection set. While it is entered, its `name` field holds the index of
+    /// its owner.
     @inline(always)
-    mutating func enterSelectionSet(of owner: Place, start: Int) {
+    mutating func enterSelectionSet(of owner: Index, start: Int) {
         let set = open(.selectionSet, start: start)
-        self[set].name = Int32(truncatingIfNeeded: owner.index)
+        self[set].name = Int32(truncatingIfNeeded: owner.rawValue)
         enter(set)
     }
 
-    /// Closes the innermost selection set, and its owner with it.
+    /// Leaves and closes the innermost selection set and closes its owner.
     @inline(always)
     mutating func leaveSelectionSet(end: Int) {
         let set = leave()
-        let owner = Place(index: Int(self[set].name))
+        let owner = Index(rawValue: Int(self[set].name))
         self[set].name = -1
         close(set, end: end)
         close(owner, end: end)
@@ -121,7 +125,7 @@ struct Nodes: ~Copyable, @unchecked Sendable {
     @inline(never)
     private mutating func grow() {
         let larger = UnsafeMutablePointer<Node>.allocate(capacity: 2 * capacity)
-        larger.moveInitialize(from: storage, count: taken)
+        larger.moveInitialize(from: storage, count: usedCount)
         storage.deallocate()
         storage = larger
         capacity *= 2

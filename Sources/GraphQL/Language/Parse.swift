@@ -1,45 +1,47 @@
-/// Parses a document: executable definitions, type-system definitions and extensions, or both.
+/// Parses a document, which may contain executable definitions, type-system definitions and
+/// extensions, or both.
 ///
-/// - Throws: the first error of the text, with `GRAPHQL_PARSE_FAILED` as its code; or `OPERATION_TOO_COMPLEX`
-///   with the name of the limit where the text exceeds one of `limits`. Messages are those of graphql-js.
+/// - Throws: the first syntax error, with the code `GRAPHQL_PARSE_FAILED` and the message of
+///   graphql-js. If the text exceeds one of `limits`, the code is `OPERATION_TOO_COMPLEX`, and
+///   `extensions.limit` is the name of the limit.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Document
 public func parse(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> Document {
     Document(
-        tree: try parseTree(source, limits) { parser, at throws(SyntaxFailure) in
-            repeat { try parser.parseDefinition(&at) } while !parser.lexer.isAtEnd(at)
+        tree: try parseTree(source, limits) { parser, cursor throws(SyntaxFailure) in
+            repeat { try parser.parseDefinition(&cursor) } while !parser.lexer.isAtEnd(cursor)
         })
 }
 
-/// Parses a text that is one value, such as a default value given to a tool.
+/// Parses a text that consists of one value, such as a default value that is passed to a tool.
 ///
 /// Spec: https://spec.graphql.org/September2025/#Value
 public func parseValue(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> ValueNode {
-    let tree = try parseTree(source, limits) { parser, at throws(SyntaxFailure) in
-        try parser.parseValue(isConst: false, &at)
-        try parser.expectEnd(at)
+    let tree = try parseTree(source, limits) { parser, cursor throws(SyntaxFailure) in
+        try parser.parseValue(isConst: false, &cursor)
+        try parser.expectEnd(cursor)
     }
     return ValueNode(NodeReference(tree: tree, index: 0))
 }
 
-/// Parses a text that is one type reference.
+/// Parses a text that consists of one type reference, such as `[Book!]!`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#Type
 public func parseType(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> TypeReference {
-    let tree = try parseTree(source, limits) { parser, at throws(SyntaxFailure) in
-        try parser.parseTypeReference(&at)
-        try parser.expectEnd(at)
+    let tree = try parseTree(source, limits) { parser, cursor throws(SyntaxFailure) in
+        try parser.parseTypeReference(&cursor)
+        try parser.expectEnd(cursor)
     }
     return NodeReference(tree: tree, index: 0).typeReference
 }
 
-/// The tree of what `parse` reads of a text.
+/// Runs one production on a text and returns the syntax tree.
 private func parseTree(
     _ source: Source, _ limits: ParseLimits,
     _ parse: (inout Parser, inout Cursor) throws(SyntaxFailure) -> Void
@@ -47,8 +49,8 @@ private func parseTree(
     try source.check(limits)
     var parser = Parser(source, limits: limits)
     do throws(SyntaxFailure) {
-        var at = try parser.lexer.begin()
-        try parse(&parser, &at)
+        var cursor = try parser.lexer.begin()
+        try parse(&parser, &cursor)
     } catch {
         throw error.error
     }

@@ -2,154 +2,156 @@ extension Parser {
     /// Definition :: ExecutableDefinition | TypeSystemDefinitionOrExtension
     ///
     /// Spec: https://spec.graphql.org/September2025/#Definition
-    mutating func parseDefinition(_ at: inout Cursor) throws(SyntaxFailure) {
-        let start = at.start
-        // What it is, its keyword tells, which may stand behind a description.
-        let node = open(.operation, at)
-        if at.isAt("{") { return try parseShorthand(node, &at) }
-        let hasDescription = try parseDescription(&at)
-        guard let keyword = at.name else {
-            guard hasDescription, at.isAt("{") else { throw unexpected(at) }
+    mutating func parseDefinition(_ cursor: inout Cursor) throws(SyntaxFailure) {
+        let start = cursor.start
+        // The keyword determines the kind of the node. A description may precede it, so the node is
+        // opened with a provisional kind.
+        let node = open(.operation, cursor)
+        if cursor.isAt("{") { return try parseShorthand(node, &cursor) }
+        let hasDescription = try parseDescription(&cursor)
+        guard let keyword = cursor.name else {
+            guard hasDescription, cursor.isAt("{") else { throw unexpected(cursor) }
             throw lexer.text.failure(
                 at: start,
                 "Unexpected description, descriptions are not supported on shorthand queries.")
         }
         if let kind = OperationKind(keyword) {
-            try advance(&at, behind: keyword.end)
-            try parseOperation(node, kind, &at)
+            try advance(&cursor, tokenEnd: keyword.end)
+            try parseOperation(node, kind, &cursor)
         } else if keyword.isKeyword("fragment") {
-            try advance(&at, behind: keyword.end)
-            try parseFragmentDefinition(node, &at)
-        } else if try parseTypeSystemDefinition(node, keyword, &at) {
+            try advance(&cursor, tokenEnd: keyword.end)
+            try parseFragmentDefinition(node, &cursor)
+        } else if try parseTypeSystemDefinition(node, keyword, &cursor) {
             return
         } else if hasDescription {
             throw lexer.text.failure(
                 at: start, "Unexpected description, only GraphQL definitions support descriptions.")
         } else {
-            guard keyword.isKeyword("extend") else { throw unexpected(at) }
-            try advance(&at, behind: keyword.end)
-            try parseTypeSystemExtension(node, &at)
+            guard keyword.isKeyword("extend") else { throw unexpected(cursor) }
+            try advance(&cursor, tokenEnd: keyword.end)
+            try parseTypeSystemExtension(node, &cursor)
         }
     }
 
     /// OperationDefinition :: SelectionSet
     private mutating func parseShorthand(
-        _ node: Nodes.Place, _ at: inout Cursor
+        _ node: Nodes.Index, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
         nodes[node].detail = OperationKind.query.detail | OperationDefinition.shorthandDetail
-        at = try parseSelectionSet(of: node, from: at)
+        cursor = try parseSelectionSet(of: node, from: cursor)
     }
 
     /// OperationDefinition ::
-    /// Description? OperationType Name? VariablesDefinition? Directives? SelectionSet
+    ///     Description? OperationType Name? VariablesDefinition? Directives? SelectionSet
     ///
-    /// The type was read.
+    /// The operation type has been consumed.
     private mutating func parseOperation(
-        _ node: Nodes.Place, _ kind: OperationKind, _ at: inout Cursor
+        _ node: Nodes.Index, _ kind: OperationKind, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
         nodes[node].detail = kind.detail
-        if at.name != nil { try parseName(of: node, &at) }
-        try optionalMany("(", ")", &at) { parser, at throws(SyntaxFailure) in
-            try parser.parseVariableDefinition(&at)
+        if cursor.name != nil { try parseName(of: node, &cursor) }
+        try optionalMany("(", ")", &cursor) { parser, cursor throws(SyntaxFailure) in
+            try parser.parseVariableDefinition(&cursor)
         }
-        try parseDirectives(isConst: false, &at)
-        at = try parseSelectionSet(of: node, from: at)
+        try parseDirectives(isConst: false, &cursor)
+        cursor = try parseSelectionSet(of: node, from: cursor)
     }
 
     /// VariableDefinition :: Description? Variable `:` Type DefaultValue? Directives[Const]?
-    private mutating func parseVariableDefinition(_ at: inout Cursor) throws(SyntaxFailure) {
-        let node = open(.variableDefinition, at)
-        _ = try parseDescription(&at)
-        let variable = open(.variable, at)
-        try expect("$", &at)
-        try parseName(of: variable, &at)
+    private mutating func parseVariableDefinition(_ cursor: inout Cursor) throws(SyntaxFailure) {
+        let node = open(.variableDefinition, cursor)
+        _ = try parseDescription(&cursor)
+        let variable = open(.variable, cursor)
+        try expect("$", &cursor)
+        try parseName(of: variable, &cursor)
         close(variable)
-        nodes[node].setName(nodes[variable].numberedName)
-        try expect(":", &at)
-        try parseTypeReference(&at)
-        if try skip("=", &at) { try parseValue(isConst: true, &at) }
-        try parseDirectives(isConst: true, &at)
+        nodes[node].setName(nodes[variable].internedName)
+        try expect(":", &cursor)
+        try parseTypeReference(&cursor)
+        if try skip("=", &cursor) { try parseValue(isConst: true, &cursor) }
+        try parseDirectives(isConst: true, &cursor)
         close(node)
     }
 
     /// SelectionSet :: `{` Selection+ `}`
     ///
-    /// It is the last part of a definition, which ends with it.
+    /// Parses the selection set of a definition and closes the definition, which ends with it.
+    /// Selection sets within it are entered and left in a loop instead of by recursion.
     @inline(never)
     private mutating func parseSelectionSet(
-        of definition: Nodes.Place, from cursor: Cursor
+        of definition: Nodes.Index, from start: Cursor
     ) throws(SyntaxFailure) -> Cursor {
-        var at = cursor
-        try stepIntoSelectionSet(of: definition, &at)
+        var cursor = start
+        try stepIntoSelectionSet(of: definition, &cursor)
         while true {
-            if !at.isAtLetter { settle(&at) }
-            if at.isAt(".") {
-                let (fragment, isInline) = try parseFragment(&at)
+            if !cursor.isAtLetter { skipIgnored(&cursor) }
+            if cursor.isAt(".") {
+                let (fragment, isInline) = try parseFragment(&cursor)
                 if isInline {
-                    try stepIntoSelectionSet(of: fragment, &at)
+                    try stepIntoSelectionSet(of: fragment, &cursor)
                     continue
                 }
             } else {
-                var field: Nodes.Place
-                repeat { field = try parseField(&at) } while at.isAtLetter
-                if at.isAt("{") {
-                    try stepIntoSelectionSet(of: field, &at)
+                var field: Nodes.Index
+                repeat { field = try parseField(&cursor) } while cursor.isAtLetter
+                if cursor.isAt("{") {
+                    try stepIntoSelectionSet(of: field, &cursor)
                     continue
                 }
             }
-            while at.isAt("}") {
-                if try closeSelectionSet(&at) { return at }
+            while cursor.isAt("}") {
+                if try closeSelectionSet(&cursor) { return cursor }
             }
         }
     }
 
     @inline(always)
     private mutating func stepIntoSelectionSet(
-        of owner: Nodes.Place, _ at: inout Cursor
+        of owner: Nodes.Index, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
-        guard at.isAt("{") else { throw expected("\"{\"", at) }
-        try descend(at)
-        nodes.enterSelectionSet(of: owner, start: at.start)
-        try step(&at)
+        guard cursor.isAt("{") else { throw expected("\"{\"", cursor) }
+        try descend(cursor)
+        nodes.enterSelectionSet(of: owner, start: cursor.start)
+        try step(&cursor)
     }
 
-    /// Ends a selection set with the definition, field or fragment that it belongs to.
+    /// Closes a selection set together with the definition, field, or fragment that it belongs to.
     ///
-    /// - Returns: whether that is the definition.
+    /// - Returns: whether that was the definition.
     @inline(always)
-    private mutating func closeSelectionSet(_ at: inout Cursor) throws(SyntaxFailure) -> Bool {
-        nodes.leaveSelectionSet(end: at.start &+ 1)
+    private mutating func closeSelectionSet(_ cursor: inout Cursor) throws(SyntaxFailure) -> Bool {
+        nodes.leaveSelectionSet(end: cursor.start &+ 1)
         ascend()
-        try advance(&at)
-        return nodes.innermost == Nodes.outside
+        try advance(&cursor)
+        return nodes.innermost == Nodes.none
     }
 
     /// Field :: Alias? Name Arguments? Directives? SelectionSet?
     ///
-    /// The selection set is still to be read.
+    /// Parses everything but the selection set.
     @inline(always)
-    private mutating func parseField(_ at: inout Cursor) throws(SyntaxFailure) -> Nodes.Place {
-        guard let token = at.name else { throw expected("Name", at) }
-        let name = number(of: token, at)
+    private mutating func parseField(_ cursor: inout Cursor) throws(SyntaxFailure) -> Nodes.Index {
+        guard let token = cursor.name else { throw expected("Name", cursor) }
+        let name = intern(token, cursor)
         let field = nodes.append(.field, name, start: token.start, end: token.end)
-        try step(&at, behind: token.end)
-        // Most are only their names, and followed by others.
-        if at.isAtLetter { return field }
-        settle(&at)
-        if at.isAt(":") {
+        try step(&cursor, tokenEnd: token.end)
+        // Most fields consist of a name and are followed by another field.
+        if cursor.isAtLetter { return field }
+        skipIgnored(&cursor)
+        if cursor.isAt(":") {
             _ = nodes.append(.alias, name, start: token.start, end: token.end)
-            try step(&at)
-            let name = try expectName(&at)
-            nodes[field].setName(number(of: name, at))
-            try advance(&at, behind: name.end)
+            try step(&cursor)
+            let name = try expectName(&cursor)
+            nodes[field].setName(intern(name, cursor))
+            try advance(&cursor, tokenEnd: name.end)
             close(field)
         }
-        if at.isAt("(") {
-            at = try parseArguments(isConst: false, from: at)
+        if cursor.isAt("(") {
+            cursor = try parseArguments(isConst: false, from: cursor)
             close(field)
         }
-        if at.isAt("@") {
-            at = try parseDirectives(isConst: false, from: at)
+        if cursor.isAt("@") {
+            cursor = try parseDirectives(isConst: false, from: cursor)
             close(field)
         }
         return field
@@ -158,94 +160,95 @@ extension Parser {
     /// Arguments :: `(` Argument+ `)`; Argument :: Name `:` Value
     @inline(never)
     private mutating func parseArguments(
-        isConst: Bool, from cursor: Cursor
+        isConst: Bool, from start: Cursor
     ) throws(SyntaxFailure) -> Cursor {
-        var at = cursor
-        try step(&at)
+        var cursor = start
+        try step(&cursor)
         repeat {
-            let argument = try stepOverName(.argument, &at)
-            try stepOver(":", &at)
-            try parseValue(isConst: isConst, &at)
+            let argument = try stepPastName(.argument, &cursor)
+            try stepPast(":", &cursor)
+            try parseValue(isConst: isConst, &cursor)
             close(argument)
-        } while !at.isAt(")")
-        try advance(&at)
-        return at
+        } while !cursor.isAt(")")
+        try advance(&cursor)
+        return cursor
     }
 
     /// Directives :: Directive+; Directive :: `@` Name Arguments?
     @inline(never)
     private mutating func parseDirectives(
-        isConst: Bool, from cursor: Cursor
+        isConst: Bool, from start: Cursor
     ) throws(SyntaxFailure) -> Cursor {
-        var at = cursor
-        while at.isAt("@") {
-            let directive = open(.directive, at)
-            try step(&at)
-            try parseName(of: directive, &at)
-            if at.isAt("(") { at = try parseArguments(isConst: isConst, from: at) }
+        var cursor = start
+        while cursor.isAt("@") {
+            let directive = open(.directive, cursor)
+            try step(&cursor)
+            try parseName(of: directive, &cursor)
+            if cursor.isAt("(") { cursor = try parseArguments(isConst: isConst, from: cursor) }
             close(directive)
         }
-        return at
+        return cursor
     }
 
     @inline(always)
-    mutating func parseDirectives(isConst: Bool, _ at: inout Cursor) throws(SyntaxFailure) {
-        if at.isAt("@") { at = try parseDirectives(isConst: isConst, from: at) }
+    mutating func parseDirectives(isConst: Bool, _ cursor: inout Cursor) throws(SyntaxFailure) {
+        if cursor.isAt("@") { cursor = try parseDirectives(isConst: isConst, from: cursor) }
     }
 
     /// FragmentSpread :: `...` FragmentName Directives?
     ///
     /// InlineFragment :: `...` TypeCondition? Directives? SelectionSet
     ///
-    /// - Returns: whether it is an inline fragment, whose selection set is still to be read.
+    /// - Returns: the node, and whether it is an inline fragment. The selection set of an inline
+    ///   fragment has not been parsed yet.
     @inline(always)
     private mutating func parseFragment(
-        _ at: inout Cursor
-    ) throws(SyntaxFailure) -> (Nodes.Place, isInline: Bool) {
-        let start = at.start
-        try stepOverSpread(&at)
-        if !at.isAtLetter { settle(&at) }
-        let name = at.name
+        _ cursor: inout Cursor
+    ) throws(SyntaxFailure) -> (Nodes.Index, isInline: Bool) {
+        let start = cursor.start
+        try stepPastSpread(&cursor)
+        if !cursor.isAtLetter { skipIgnored(&cursor) }
+        let name = cursor.name
         if let name, !name.isKeyword("on") {
-            let spread = try stepOver(name, .fragmentSpread, start: start, &at)
-            settle(&at)
-            if at.isAt("@") {
-                at = try parseDirectives(isConst: false, from: at)
+            let spread = try stepPast(name, .fragmentSpread, start: start, &cursor)
+            skipIgnored(&cursor)
+            if cursor.isAt("@") {
+                cursor = try parseDirectives(isConst: false, from: cursor)
                 close(spread)
             }
             return (spread, false)
         }
         let fragment = nodes.open(.inlineFragment, start: start)
-        if let on = name { try parseTypeCondition(on, &at) }
-        try parseDirectives(isConst: false, &at)
+        if let on = name { try parseTypeCondition(on, &cursor) }
+        try parseDirectives(isConst: false, &cursor)
         return (fragment, true)
     }
 
     /// TypeCondition :: `on` NamedType
     @inline(always)
     private mutating func parseTypeCondition(
-        _ on: NameToken, _ at: inout Cursor
+        _ on: NameToken, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
-        try step(&at, behind: on.end)
-        _ = try stepOverName(.namedType, &at)
-        settle(&at)
+        try step(&cursor, tokenEnd: on.end)
+        _ = try stepPastName(.namedType, &cursor)
+        skipIgnored(&cursor)
     }
 
     /// FragmentDefinition ::
-    /// Description? `fragment` FragmentName TypeCondition Directives? SelectionSet
+    ///     Description? `fragment` FragmentName TypeCondition Directives? SelectionSet
     ///
-    /// The keyword was read.
+    /// The keyword has been consumed.
     private mutating func parseFragmentDefinition(
-        _ node: Nodes.Place, _ at: inout Cursor
+        _ node: Nodes.Index, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
         nodes[node].kind = .fragmentDefinition
-        let name = try expectName(&at)
-        guard !name.isKeyword("on") else { throw unexpected(at) }
-        try parseName(of: node, &at)
-        guard let on = at.name, on.isKeyword("on") else { throw expected("\"on\"", at) }
-        try parseTypeCondition(on, &at)
-        try parseDirectives(isConst: false, &at)
-        at = try parseSelectionSet(of: node, from: at)
+        let name = try expectName(&cursor)
+        guard !name.isKeyword("on") else { throw unexpected(cursor) }
+        try parseName(of: node, &cursor)
+        guard let on = cursor.name, on.isKeyword("on") else { throw expected("\"on\"", cursor) }
+        try parseTypeCondition(on, &cursor)
+        try parseDirectives(isConst: false, &cursor)
+        cursor = try parseSelectionSet(of: node, from: cursor)
     }
 }
 

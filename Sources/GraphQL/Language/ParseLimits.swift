@@ -1,14 +1,18 @@
-/// What a document may cost before anything is known about it.
+/// Limits on the text of a document, which the parser enforces.
 ///
-/// Documents of strangers get the defaults; `trusted` is for files of one's own, such as a schema.
+/// The default values are meant for documents from clients. `trusted` is meant for your own files,
+/// such as a schema.
 public struct ParseLimits: Sendable {
-    /// Bytes of the source text. Never above what an `Int32` offset can name.
+    /// The maximum length of the source text in bytes. Never more than an `Int32` offset can
+    /// represent.
     public var sourceBytesMax: Int
-    /// Tokens, without comments and the end of the file.
+    /// The maximum number of tokens. Comments and the end of the text do not count.
     public var tokensMax: Int
-    /// Levels of selection sets, list and object values and list types, counted together.
+    /// The maximum nesting depth. Selection sets, list values, object values, and list types are
+    /// counted together.
     ///
-    /// Neither the parser nor what reads its trees needs the thread's stack for them.
+    /// Neither the parser nor the code that reads its trees recurses, so this limit does not
+    /// protect the thread's stack.
     public var nestingMax: Int
 
     public init(sourceBytesMax: Int = 100_000, tokensMax: Int = 5_000, nestingMax: Int = 64) {
@@ -17,6 +21,6 @@ public struct ParseLimits: Sendable {
         self.nestingMax = nestingMax
     }
 
-    /// As many bytes and tokens as there are; nesting alone stays bounded.
+    /// Limits for trusted documents: any number of bytes and tokens, and at most 200 levels.
     public static let trusted = ParseLimits(sourceBytesMax: .max, tokensMax: .max, nestingMax: 200)
 }

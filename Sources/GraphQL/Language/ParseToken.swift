@@ -1,179 +1,186 @@
-// What productions are made of: going over tokens.
+// Helpers of the productions for consuming tokens.
 //
-// A method that begins with `step` leaves the cursor at what may yet be ignored. Behind it comes one that looks for a
-// certain token, or `settle`; behind every other the cursor is at a token.
+// After a method whose name begins with `step`, the cursor may be at ignored text. The caller must
+// continue with a method that looks for a certain token, or with `skipIgnored`. After every other
+// method, the cursor is at a token.
 extension Parser {
-    /// Goes over a name or a punctuator of one character.
+    /// Consumes a name or a one-character punctuator that ends at `end`.
     @inline(always)
-    mutating func step(_ at: inout Cursor, behind end: Int) throws(SyntaxFailure) {
-        try lexer.step(&at, behind: end)
+    mutating func step(_ cursor: inout Cursor, tokenEnd end: Int) throws(SyntaxFailure) {
+        try lexer.step(&cursor, tokenEnd: end)
     }
 
-    /// Goes over the current token, a punctuator of one character.
+    /// Consumes the current token, a one-character punctuator.
     @inline(always)
-    mutating func step(_ at: inout Cursor) throws(SyntaxFailure) {
-        try lexer.step(&at, behind: at.start &+ 1)
+    mutating func step(_ cursor: inout Cursor) throws(SyntaxFailure) {
+        try lexer.step(&cursor, tokenEnd: cursor.start &+ 1)
     }
 
     @inline(always)
-    mutating func stepOver(
-        _ punctuator: Unicode.Scalar, _ at: inout Cursor
+    mutating func stepPast(
+        _ punctuator: Unicode.Scalar, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
-        if _slowPath(!at.isAt(punctuator)) {
-            settle(&at)
-            guard at.isAt(punctuator) else { throw expected("\"\(punctuator)\"", at) }
+        if _slowPath(!cursor.isAt(punctuator)) {
+            skipIgnored(&cursor)
+            guard cursor.isAt(punctuator) else { throw expected("\"\(punctuator)\"", cursor) }
         }
-        try step(&at)
+        try step(&cursor)
     }
 
     @inline(always)
-    mutating func stepOverSpread(_ at: inout Cursor) throws(SyntaxFailure) {
-        guard at.isAtSpread else { throw unexpected(at) }
-        let end = at.start &+ 3
-        // Each of its bytes has a mark.
-        at.advance()
-        at.advance()
-        try lexer.step(&at, behind: end)
+    mutating func stepPastSpread(_ cursor: inout Cursor) throws(SyntaxFailure) {
+        guard cursor.isAtSpread else { throw unexpected(cursor) }
+        let end = cursor.start &+ 3
+        // Each of the three periods is a token start.
+        cursor.advance()
+        cursor.advance()
+        try lexer.step(&cursor, tokenEnd: end)
     }
 
     @inline(always)
-    mutating func settle(_ at: inout Cursor) { lexer.settle(&at) }
+    mutating func skipIgnored(_ cursor: inout Cursor) { lexer.skipIgnored(&cursor) }
 
     @inline(always)
-    mutating func advance(_ at: inout Cursor, behind end: Int) throws(SyntaxFailure) {
-        try step(&at, behind: end)
-        settle(&at)
+    mutating func advance(_ cursor: inout Cursor, tokenEnd end: Int) throws(SyntaxFailure) {
+        try step(&cursor, tokenEnd: end)
+        skipIgnored(&cursor)
     }
 
-    /// Goes over the current token, a punctuator of one character.
+    /// Consumes the current token, a one-character punctuator.
     @inline(always)
-    mutating func advance(_ at: inout Cursor) throws(SyntaxFailure) {
-        try step(&at)
-        settle(&at)
+    mutating func advance(_ cursor: inout Cursor) throws(SyntaxFailure) {
+        try step(&cursor)
+        skipIgnored(&cursor)
     }
 
     @inline(always)
     mutating func expect(
-        _ punctuator: Unicode.Scalar, _ at: inout Cursor
+        _ punctuator: Unicode.Scalar, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
-        try stepOver(punctuator, &at)
-        settle(&at)
+        try stepPast(punctuator, &cursor)
+        skipIgnored(&cursor)
     }
 
-    /// Goes over the current token if it is that punctuator.
+    /// Consumes the current token if it is `punctuator`.
+    ///
+    /// - Returns: whether it was consumed.
     @inline(always)
     mutating func skip(
-        _ punctuator: Unicode.Scalar, _ at: inout Cursor
+        _ punctuator: Unicode.Scalar, _ cursor: inout Cursor
     ) throws(SyntaxFailure) -> Bool {
-        guard at.isAt(punctuator) else { return false }
-        try advance(&at)
+        guard cursor.isAt(punctuator) else { return false }
+        try advance(&cursor)
         return true
     }
 
-    mutating func expectEnd(_ at: Cursor) throws(SyntaxFailure) {
-        guard lexer.isAtEnd(at) else { throw expected(Source.endOfFile, at) }
+    mutating func expectEnd(_ cursor: Cursor) throws(SyntaxFailure) {
+        guard lexer.isAtEnd(cursor) else { throw expected(Source.endOfFile, cursor) }
     }
 
     mutating func expectKeyword(
-        _ word: StaticString, _ at: inout Cursor
+        _ word: StaticString, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
-        guard try skipKeyword(word, &at) else { throw expected("\"\(word)\"", at) }
+        guard try skipKeyword(word, &cursor) else { throw expected("\"\(word)\"", cursor) }
     }
 
     mutating func skipKeyword(
-        _ word: StaticString, _ at: inout Cursor
+        _ word: StaticString, _ cursor: inout Cursor
     ) throws(SyntaxFailure) -> Bool {
-        guard let name = at.name, name.isKeyword(word) else { return false }
-        try advance(&at, behind: name.end)
+        guard let name = cursor.name, name.isKeyword(word) else { return false }
+        try advance(&cursor, tokenEnd: name.end)
         return true
     }
 
     // MARK: - Names
 
-    /// The current token, or what stands behind what is ignored: a name.
+    /// Returns the current token, after any ignored text, which must be a name.
     @inline(always)
-    mutating func expectName(_ at: inout Cursor) throws(SyntaxFailure) -> NameToken {
-        if let name = at.name { return name }
-        settle(&at)
-        guard let name = at.name else { throw expected("Name", at) }
+    mutating func expectName(_ cursor: inout Cursor) throws(SyntaxFailure) -> NameToken {
+        if let name = cursor.name { return name }
+        skipIgnored(&cursor)
+        guard let name = cursor.name else { throw expected("Name", cursor) }
         return name
     }
 
-    /// A node that starts with its name, and ends with it as far as is known.
+    /// Consumes a name and appends a node for it. The node ends with the name unless it is closed
+    /// later.
     @inline(always)
-    mutating func stepOverName(
-        _ kind: NodeKind, _ at: inout Cursor
-    ) throws(SyntaxFailure) -> Nodes.Place {
-        let name = try expectName(&at)
-        return try stepOver(name, kind, start: name.start, &at)
+    mutating func stepPastName(
+        _ kind: NodeKind, _ cursor: inout Cursor
+    ) throws(SyntaxFailure) -> Nodes.Index {
+        let name = try expectName(&cursor)
+        return try stepPast(name, kind, start: name.start, &cursor)
     }
 
-    /// A node that ends with its name, as far as is known.
+    /// Consumes `name` and appends a node for it that starts at `start`. The node ends with the
+    /// name unless it is closed later.
     @inline(always)
-    mutating func stepOver(
-        _ name: NameToken, _ kind: NodeKind, start: Int, _ at: inout Cursor
-    ) throws(SyntaxFailure) -> Nodes.Place {
-        let node = nodes.append(kind, number(of: name, at), start: start, end: name.end)
-        try step(&at, behind: name.end)
+    mutating func stepPast(
+        _ name: NameToken, _ kind: NodeKind, start: Int, _ cursor: inout Cursor
+    ) throws(SyntaxFailure) -> Nodes.Index {
+        let node = nodes.append(kind, intern(name, cursor), start: start, end: name.end)
+        try step(&cursor, tokenEnd: name.end)
         return node
     }
 
-    /// Takes the current token as the name of an open node.
+    /// Consumes a name and makes it the name of an open node.
     @inline(always)
-    mutating func parseName(of node: Nodes.Place, _ at: inout Cursor) throws(SyntaxFailure) {
-        let name = try expectName(&at)
-        nodes[node].setName(number(of: name, at))
-        try advance(&at, behind: name.end)
+    mutating func parseName(of node: Nodes.Index, _ cursor: inout Cursor) throws(SyntaxFailure) {
+        let name = try expectName(&cursor)
+        nodes[node].setName(intern(name, cursor))
+        try advance(&cursor, tokenEnd: name.end)
     }
 
-    /// A node that is only its name.
-    mutating func parseNamed(_ kind: NodeKind, _ at: inout Cursor) throws(SyntaxFailure) {
-        _ = try stepOverName(kind, &at)
-        settle(&at)
+    /// Consumes a name and appends a node for it.
+    mutating func parseNamed(_ kind: NodeKind, _ cursor: inout Cursor) throws(SyntaxFailure) {
+        _ = try stepPastName(kind, &cursor)
+        skipIgnored(&cursor)
     }
 
     // MARK: - Strings and numbers
 
     /// Description :: StringValue
     ///
-    /// - Returns: whether there was one.
-    mutating func parseDescription(_ at: inout Cursor) throws(SyntaxFailure) -> Bool {
-        guard at.isAt("\"") else { return false }
-        try parseString(.description, &at)
+    /// - Returns: whether there was a description.
+    mutating func parseDescription(_ cursor: inout Cursor) throws(SyntaxFailure) -> Bool {
+        guard cursor.isAt("\"") else { return false }
+        try parseString(.description, &cursor)
         return true
     }
 
     @inline(always)
-    mutating func parseString(_ kind: NodeKind, _ at: inout Cursor) throws(SyntaxFailure) {
-        let node = open(kind, at)
+    mutating func parseString(_ kind: NodeKind, _ cursor: inout Cursor) throws(SyntaxFailure) {
+        let node = open(kind, cursor)
         let end: Int
-        if let plainEnd = lexer.text.endOfPlainString(at: at.start) {
+        if let plainEnd = lexer.text.endOfPlainString(at: cursor.start) {
             end = plainEnd
         } else {
-            end = try parseStringValue(of: node, at)
+            end = try parseStringValue(of: node, cursor)
         }
-        try lexer.jump(&at, behind: end)
-        settle(&at)
+        try lexer.jump(&cursor, tokenEnd: end)
+        skipIgnored(&cursor)
         close(node)
     }
 
-    /// - Returns: where the string ends.
+    /// Reads a string with escapes or a block string, and stores its value in the tree.
+    ///
+    /// - Returns: the offset at which the string ends.
     @inline(never)
     private mutating func parseStringValue(
-        of node: Nodes.Place, _ at: Cursor
+        of node: Nodes.Index, _ cursor: Cursor
     ) throws(SyntaxFailure) -> Int {
-        let string = try lexer.text.scanString(at: at.start)
+        let string = try lexer.text.scanString(at: cursor.start)
         nodes[node].detail = string.isBlock ? 1 : 0
         setValue(string.value, of: node)
         return string.end
     }
 
     @inline(always)
-    mutating func parseNumber(_ at: inout Cursor) throws(SyntaxFailure) {
-        let number = try lexer.text.scanNumber(at: at.start)
-        let node = open(number.isFloat ? .float : .int, at)
-        try lexer.jump(&at, behind: number.end)
-        settle(&at)
+    mutating func parseNumber(_ cursor: inout Cursor) throws(SyntaxFailure) {
+        let number = try lexer.text.scanNumber(at: cursor.start)
+        let node = open(number.isFloat ? .float : .int, cursor)
+        try lexer.jump(&cursor, tokenEnd: number.end)
+        skipIgnored(&cursor)
         close(node)
     }
 }

@@ -4,37 +4,38 @@ extension Parser {
     ///
     /// Spec: https://spec.graphql.org/September2025/#Value
     @inline(always)
-    mutating func parseValue(isConst: Bool, _ at: inout Cursor) throws(SyntaxFailure) {
-        if try parseLeafValue(isConst: isConst, &at) { return }
-        at = try parseNestedValue(isConst: isConst, from: at)
+    mutating func parseValue(isConst: Bool, _ cursor: inout Cursor) throws(SyntaxFailure) {
+        if try parseLeafValue(isConst: isConst, &cursor) { return }
+        cursor = try parseNestedValue(isConst: isConst, from: cursor)
     }
 
-    /// A list or an object, with all that is in it.
+    /// Parses a list or an object with everything inside it. Nested ones are entered and left in a
+    /// loop instead of by recursion.
     @inline(never)
     private mutating func parseNestedValue(
-        isConst: Bool, from cursor: Cursor
+        isConst: Bool, from start: Cursor
     ) throws(SyntaxFailure) -> Cursor {
-        var at = cursor
-        let outside = nodes.innermost
+        var cursor = start
+        let enclosing = nodes.innermost
         repeat {
-            if try !parseLeafValue(isConst: isConst, &at) {
-                try openBracket(at.isAt("[") ? .list : .object, &at)
+            if try !parseLeafValue(isConst: isConst, &cursor) {
+                try openBracket(cursor.isAt("[") ? .list : .object, &cursor)
             }
-            while nodes.innermost != outside, try !stepToNextValue(&at) {}
-        } while nodes.innermost != outside
-        return at
+            while nodes.innermost != enclosing, try !stepToNextValue(&cursor) {}
+        } while nodes.innermost != enclosing
+        return cursor
     }
 
     @inline(always)
     private mutating func openBracket(
-        _ kind: NodeKind, _ at: inout Cursor
+        _ kind: NodeKind, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
-        try descend(at)
-        nodes.enter(open(kind, at))
-        try advance(&at)
+        try descend(cursor)
+        nodes.enter(open(kind, cursor))
+        try advance(&cursor)
     }
 
-    /// Closes the innermost list, object or object field where it ends.
+    /// Closes the innermost list, object, or object field if it ends here.
     ///
     /// ListValue[Const] :: `[` `]` | `[` Value[?Const]+ `]`
     ///
@@ -42,45 +43,47 @@ extension Parser {
     ///
     /// ObjectField[Const] :: Name `:` Value[?Const]
     ///
-    /// - Returns: whether it goes on, with a value.
+    /// - Returns: whether a value follows; false if a node was closed.
     @inline(always)
-    private mutating func stepToNextValue(_ at: inout Cursor) throws(SyntaxFailure) -> Bool {
+    private mutating func stepToNextValue(_ cursor: inout Cursor) throws(SyntaxFailure) -> Bool {
         let kind = nodes[nodes.innermost].kind
         if kind == .objectField {
             close(nodes.leave())
             return false
         }
-        if at.isAt(kind == .list ? "]" : "}") {
-            try advance(&at)
+        if cursor.isAt(kind == .list ? "]" : "}") {
+            try advance(&cursor)
             close(nodes.leave())
             ascend()
             return false
         }
         if kind == .object {
-            let field = try stepOverName(.objectField, &at)
-            try stepOver(":", &at)
+            let field = try stepPastName(.objectField, &cursor)
+            try stepPast(":", &cursor)
             nodes.enter(field)
         }
         return true
     }
 
-    /// - Returns: false, with nothing read, for a list or an object.
+    /// Parses a value that is not a list or an object.
+    ///
+    /// - Returns: false, without consuming anything, for a list or an object.
     @inline(always)
     private mutating func parseLeafValue(
-        isConst: Bool, _ at: inout Cursor
+        isConst: Bool, _ cursor: inout Cursor
     ) throws(SyntaxFailure) -> Bool {
-        if !at.isAtLetter, !at.isAt("\"") { settle(&at) }
-        switch at.first {
+        if !cursor.isAtLetter, !cursor.isAt("\"") { skipIgnored(&cursor) }
+        switch cursor.firstByte {
         case UInt8(ascii: "$"):
-            try parseVariable(isConst: isConst, &at)
+            try parseVariable(isConst: isConst, &cursor)
         case UInt8(ascii: "\""):
-            try parseString(.string, &at)
+            try parseString(.string, &cursor)
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-            try parseNumber(&at)
+            try parseNumber(&cursor)
         case UInt8(ascii: "["), UInt8(ascii: "{"):
             return false
         default:
-            try parseWord(&at)
+            try parseWord(&cursor)
         }
         return true
     }
@@ -91,81 +94,83 @@ extension Parser {
     ///
     /// EnumValue :: Name but not `true` or `false` or `null`
     @inline(always)
-    private mutating func parseWord(_ at: inout Cursor) throws(SyntaxFailure) {
-        guard let name = at.name else { throw unexpected(at) }
-        let node: Nodes.Place
+    private mutating func parseWord(_ cursor: inout Cursor) throws(SyntaxFailure) {
+        guard let name = cursor.name else { throw unexpected(cursor) }
+        let node: Nodes.Index
         if name.isKeyword("true") {
-            node = open(.boolean, detail: 1, at)
+            node = open(.boolean, detail: 1, cursor)
         } else if name.isKeyword("false") {
-            node = open(.boolean, at)
+            node = open(.boolean, cursor)
         } else if name.isKeyword("null") {
-            node = open(.null, at)
+            node = open(.null, cursor)
         } else {
-            node = open(.enumeration, at)
-            nodes[node].setName(number(of: name, at))
+            node = open(.enumeration, cursor)
+            nodes[node].setName(intern(name, cursor))
         }
-        try advance(&at, behind: name.end)
+        try advance(&cursor, tokenEnd: name.end)
         close(node)
     }
 
     /// Variable :: `$` Name
     @inline(always)
     private mutating func parseVariable(
-        isConst: Bool, _ at: inout Cursor
+        isConst: Bool, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
-        let start = at.start
-        try step(&at)
-        guard !isConst else { throw unexpectedVariable(at: start, at) }
-        let name = try expectName(&at)
-        _ = try stepOver(name, .variable, start: start, &at)
-        settle(&at)
+        let start = cursor.start
+        try step(&cursor)
+        guard !isConst else { throw unexpectedVariable(at: start, cursor) }
+        let name = try expectName(&cursor)
+        _ = try stepPast(name, .variable, start: start, &cursor)
+        skipIgnored(&cursor)
     }
 
-    /// The current token is what stands behind a `$` at `start`.
+    /// Returns the error for a variable in a constant value. `start` is the cursor after the `$`.
     @inline(never)
-    private mutating func unexpectedVariable(at start: Int, _ cursor: Cursor) -> SyntaxFailure {
-        var at = cursor
-        settle(&at)
+    private mutating func unexpectedVariable(at dollar: Int, _ start: Cursor) -> SyntaxFailure {
+        var cursor = start
+        skipIgnored(&cursor)
         do throws(SyntaxFailure) {
-            _ = try lexer.text.describeToken(at: at.start)
+            _ = try lexer.text.describeToken(at: cursor.start)
         } catch {
             return error
         }
-        guard let name = at.name else {
-            return lexer.text.failure(at: start, "Unexpected \"$\".")
+        guard let name = cursor.name else {
+            return lexer.text.failure(at: dollar, "Unexpected \"$\".")
         }
-        let text = lexer.text.source.text(start..<name.end)
-        return lexer.text.failure(at: start, "Unexpected variable \"\(text)\" in constant value.")
+        let text = lexer.text.source.text(dollar..<name.end)
+        return lexer.text.failure(at: dollar, "Unexpected variable \"\(text)\" in constant value.")
     }
 
     /// Type :: NamedType | ListType | NonNullType
     ///
-    /// A non-null is no node of its own, for it is known only behind its type.
+    /// A non-null type does not have a node of its own, because the `!` follows the type. It is
+    /// stored as `detail` of the node of the nullable type.
     ///
     /// Spec: https://spec.graphql.org/September2025/#Type
-    mutating func parseTypeReference(_ at: inout Cursor) throws(SyntaxFailure) {
-        let outside = nodes.innermost
-        while at.isAt("[") { try openBracket(.listType, &at) }
-        let named = open(.namedType, at)
-        try parseName(of: named, &at)
-        try closeType(named, &at)
-        while nodes.innermost != outside {
-            try expect("]", &at)
+    mutating func parseTypeReference(_ cursor: inout Cursor) throws(SyntaxFailure) {
+        let enclosing = nodes.innermost
+        while cursor.isAt("[") { try openBracket(.listType, &cursor) }
+        let named = open(.namedType, cursor)
+        try parseName(of: named, &cursor)
+        try closeType(named, &cursor)
+        while nodes.innermost != enclosing {
+            try expect("]", &cursor)
             ascend()
-            try closeType(nodes.leave(), &at)
+            try closeType(nodes.leave(), &cursor)
         }
     }
 
     private mutating func closeType(
-        _ node: Nodes.Place, _ at: inout Cursor
+        _ node: Nodes.Index, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
-        if at.isAt("!") {
-            // The type ends before its non-null; only a list needs to know where.
+        if cursor.isAt("!") {
+            // Keep the end of the list type without the `!`. A named type does not need it, because
+            // it ends with its name.
             if nodes[node].kind == .listType {
                 nodes[node].nameStart = Int32(truncatingIfNeeded: lexer.previousEnd)
             }
             nodes[node].detail = 1
-            try advance(&at)
+            try advance(&cursor)
         }
         close(node)
     }

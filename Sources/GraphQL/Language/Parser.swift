@@ -1,34 +1,39 @@
-/// A recursive-descent parser; one method a grammar production, one token of lookahead.
+/// A recursive-descent parser with one method per grammar production and one token of lookahead.
 ///
-/// A production takes the cursor where it begins, and leaves it where it ends. It opens its node, which puts it into the
-/// tree before its children, and closes it behind them.
+/// **Nodes.** A production expects the cursor at its first token and leaves it after its last one.
+/// It opens its node before it parses the children, so a parent precedes its children in the tree,
+/// and closes it afterwards.
 ///
-/// What can stand in itself (selection sets, values, list types) is read in a loop, which enters such a node and leaves it
-/// at its end, instead of recursion: so no text overflows the stack of the thread.
+/// **Nesting.** Constructs that can contain themselves (selection sets, values, list types) are
+/// parsed in a loop instead of by recursion: the loop enters a node at its opening bracket and
+/// leaves it at the closing one. No document can overflow the thread's stack.
 ///
-/// What every request has to read is made of a few big methods, and small ones that are inlined into these. A big one is
-/// given a cursor and returns another, for `inout` would keep the caller's in memory. It is `mutating` even if it only
-/// reads: what is borrowed the compiler copies, whole, for each call.
+/// **Performance.** The productions that every request needs are a few large methods into which
+/// small ones are inlined. A large method takes a cursor and returns a new one, because an `inout`
+/// parameter would force the caller to keep its cursor in memory. All methods are `mutating`, even
+/// those that only read: for a borrowed `self`, the compiler copies the whole parser on each call.
 struct Parser: ~Copyable {
     var lexer: Lexer
     var nodes: Nodes
-    private var names: NameTable
+    private var names: SymbolTable
     private var strings: [String] = []
     private let nestingMax: Int
     private var nesting = 0
 
-    /// Takes a text that `Source.check` let pass.
+    /// Creates a parser for a text that has passed `Source.check`.
     init(_ source: consuming Source, limits: ParseLimits) {
         let bytesCount = source.bytes.count
         lexer = Lexer(
-            source, tokensMax: limits.tokensMax, room: NameTable.room(bytesCount: bytesCount))
-        // More are rare: a name and the blanks around it are one node.
+            source, tokensMax: limits.tokensMax,
+            scratchSize: SymbolTable.scratchSize(bytesCount: bytesCount))
+        // Six bytes per node are enough for most documents: a name and the white space around it
+        // make one node.
         nodes = Nodes(capacity: bytesCount / 6 + 8)
-        names = NameTable(bytesCount: bytesCount, room: lexer.text.bytes.room)
+        names = SymbolTable(bytesCount: bytesCount, scratch: lexer.text.bytes.scratch)
         nestingMax = limits.nestingMax
     }
 
-    /// The tree of what was read.
+    /// Returns the syntax tree of the text parsed so far.
     consuming func finish() -> SyntaxTree {
         var strings: [String] = []
         swap(&strings, &self.strings)
@@ -39,63 +44,63 @@ struct Parser: ~Copyable {
 
     // MARK: - Nodes
 
-    /// A node that starts with the current token.
+    /// Opens a node that starts at the current token.
     @inline(always)
-    mutating func open(_ kind: NodeKind, detail: UInt8 = 0, _ at: Cursor) -> Nodes.Place {
-        nodes.open(kind, detail: detail, start: at.start)
+    mutating func open(_ kind: NodeKind, detail: UInt8 = 0, _ cursor: Cursor) -> Nodes.Index {
+        nodes.open(kind, detail: detail, start: cursor.start)
     }
 
-    /// Ends a node behind the last token that was read.
+    /// Closes a node at the end of the previous token.
     @inline(always)
-    mutating func close(_ node: Nodes.Place) { nodes.close(node, end: lexer.previousEnd) }
+    mutating func close(_ node: Nodes.Index) { nodes.close(node, end: lexer.previousEnd) }
 
     @inline(always)
-    mutating func number(of name: NameToken, _ at: Cursor) -> NumberedName {
-        NumberedName(
-            number: names.number(of: name, in: at.text),
+    mutating func intern(_ name: NameToken, _ cursor: Cursor) -> InternedName {
+        InternedName(
+            id: names.id(of: name, in: cursor.text),
             start: Int32(truncatingIfNeeded: name.start))
     }
 
-    /// Gives an open node the value of a string.
-    mutating func setValue(_ value: String, of node: Nodes.Place) {
+    /// Stores a string value in the tree and makes it the value of an open node.
+    mutating func setValue(_ value: String, of node: Nodes.Index) {
         nodes[node].name = Int32(truncatingIfNeeded: strings.count)
         strings.append(value)
     }
 
     // MARK: - Lists and levels
 
-    /// One node or more between `open` and `close`.
+    /// Parses one or more nodes between `open` and `close`.
     @inline(always)
     mutating func many(
-        _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ at: inout Cursor,
+        _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ cursor: inout Cursor,
         _ parse: (inout Parser, inout Cursor) throws(SyntaxFailure) -> Void
     ) throws(SyntaxFailure) {
-        try expect(open, &at)
-        repeat { try parse(&self, &at) } while try !skip(close, &at)
+        try expect(open, &cursor)
+        repeat { try parse(&self, &cursor) } while try !skip(close, &cursor)
     }
 
-    /// Nothing at all, or one node or more between `open` and `close`.
+    /// Parses one or more nodes between `open` and `close`, or nothing if `open` does not follow.
     @inline(always)
     mutating func optionalMany(
-        _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ at: inout Cursor,
+        _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ cursor: inout Cursor,
         _ parse: (inout Parser, inout Cursor) throws(SyntaxFailure) -> Void
     ) throws(SyntaxFailure) {
-        if at.isAt(open) { try many(open, close, &at, parse) }
+        if cursor.isAt(open) { try many(open, close, &cursor, parse) }
     }
 
-    /// One node or more between delimiters, the first of which may be left out.
+    /// Parses one or more nodes separated by `delimiter`, which may also precede the first one.
     mutating func delimited(
-        by delimiter: Unicode.Scalar, _ at: inout Cursor,
+        by delimiter: Unicode.Scalar, _ cursor: inout Cursor,
         _ parse: (inout Parser, inout Cursor) throws(SyntaxFailure) -> Void
     ) throws(SyntaxFailure) {
-        _ = try skip(delimiter, &at)
-        repeat { try parse(&self, &at) } while try skip(delimiter, &at)
+        _ = try skip(delimiter, &cursor)
+        repeat { try parse(&self, &cursor) } while try skip(delimiter, &cursor)
     }
 
-    /// Counts one level more; every `descend` is followed by an `ascend`, or the parse has failed.
+    /// Enters one nesting level. Every `descend` is paired with an `ascend` unless parsing fails.
     @inline(always)
-    mutating func descend(_ at: Cursor) throws(SyntaxFailure) {
-        guard _fastPath(nesting < nestingMax) else { throw nestedTooDeep(at) }
+    mutating func descend(_ cursor: Cursor) throws(SyntaxFailure) {
+        guard _fastPath(nesting < nestingMax) else { throw nestedTooDeep(cursor) }
         nesting &+= 1
     }
 
@@ -104,32 +109,33 @@ struct Parser: ~Copyable {
 
     // MARK: - Errors
 
-    /// The current token is none that fits.
+    /// Returns the error for a token that the grammar does not allow here.
     @inline(never)
-    mutating func unexpected(_ at: Cursor) -> SyntaxFailure {
-        failure(at) { token in "Unexpected \(token)." }
+    mutating func unexpected(_ cursor: Cursor) -> SyntaxFailure {
+        failure(cursor) { token in "Unexpected \(token)." }
     }
 
     @inline(never)
-    mutating func expected(_ what: String, _ at: Cursor) -> SyntaxFailure {
-        failure(at) { token in "Expected \(what), found \(token)." }
+    mutating func expected(_ what: String, _ cursor: Cursor) -> SyntaxFailure {
+        failure(cursor) { token in "Expected \(what), found \(token)." }
     }
 
-    /// An error of the current token, or that it is no token at all.
-    mutating func failure(_ at: Cursor, _ message: (_ token: String) -> String) -> SyntaxFailure {
+    /// Returns an error about the current token, or the lexical error if it is not a valid token.
+    mutating func failure(_ cursor: Cursor, _ message: (_ token: String) -> String) -> SyntaxFailure
+    {
         do throws(SyntaxFailure) {
-            let token = try lexer.text.describeToken(at: at.start)
-            return lexer.text.failure(at: at.start, message(token))
+            let token = try lexer.text.describeToken(at: cursor.start)
+            return lexer.text.failure(at: cursor.start, message(token))
         } catch {
             return error
         }
     }
 
     @inline(never)
-    private mutating func nestedTooDeep(_ at: Cursor) -> SyntaxFailure {
+    private mutating func nestedTooDeep(_ cursor: Cursor) -> SyntaxFailure {
         SyntaxFailure(
             lexer.text.source.limitExceeded(
-                at: at.start, "Document is nested deeper than \(nestingMax) levels.",
+                at: cursor.start, "Document is nested deeper than \(nestingMax) levels.",
                 limit: "nestingMax", max: nestingMax))
     }
 }

@@ -1,7 +1,8 @@
 extension OperationDefinition {
-    /// A query without name, variables, directives and description takes the short form.
+    /// Uses the shorthand form for a query without a name, variables, directives, and a
+    /// description.
     var printed: String {
-        let head = words([
+        let head = joinNonEmpty([
             kind.rawValue, (name?.value ?? "") + list(variables.map(\.printed)),
             directives.printed,
         ])
@@ -13,7 +14,7 @@ extension OperationDefinition {
 extension FragmentDefinition {
     var printed: String {
         printedLine(description)
-            + words([
+            + joinNonEmpty([
                 "fragment", name.value, "on", typeCondition.value, directives.printed,
                 selectionSet.printed,
             ])
@@ -24,15 +25,16 @@ extension VariableDefinition {
     fileprivate var printed: String {
         let value = defaultValue.map { " = " + print($0) } ?? ""
         return printedLine(description)
-            + words(["$\(name.value): \(print(type))\(value)", directives.printed])
+            + joinNonEmpty(["$\(name.value): \(print(type))\(value)", directives.printed])
     }
 }
 
 extension SelectionSet {
-    /// Each selection in a line of its own, the sets inside deeper by two spaces.
+    /// Prints each selection on its own line and indents nested sets by two spaces.
     fileprivate var printed: String {
         var text = "{"
-        // What is left of the sets around the place: a stack instead of recursion.
+        // The remaining selections of each enclosing set, innermost last: a stack instead of
+        // recursion.
         var sets = [selections[...]]
         while var rest = sets.popLast() {
             guard let selection = rest.popFirst() else {
@@ -51,14 +53,14 @@ extension SelectionSet {
 }
 
 extension Selection {
-    /// Without its own selections.
+    /// The text of the selection without its selection set.
     fileprivate var printedHead: String {
         switch self {
         case .field(let field): field.printedHead
         case .fragmentSpread(let spread):
-            words(["..." + spread.name.value, spread.directives.printed])
+            joinNonEmpty(["..." + spread.name.value, spread.directives.printed])
         case .inlineFragment(let fragment):
-            words([
+            joinNonEmpty([
                 "...", fragment.typeCondition.map { "on " + $0.value } ?? "",
                 fragment.directives.printed,
             ])
@@ -75,7 +77,7 @@ extension Selection {
 }
 
 extension Field {
-    /// Arguments stand in one line, or each in its own where the line would exceed 80 characters.
+    /// Arguments are on one line, or each on its own line if that line would exceed 80 characters.
     fileprivate var printedHead: String {
         let name = (alias.map { $0.value + ": " } ?? "") + name.value
         let arguments = arguments.map(\.printed)
@@ -83,7 +85,7 @@ extension Field {
         if line.utf16.count > 80, !arguments.isEmpty {
             line = name + "(\n" + indented(arguments.joined(separator: "\n")) + "\n)"
         }
-        return words([line, directives.printed])
+        return joinNonEmpty([line, directives.printed])
     }
 }
 
@@ -93,16 +95,17 @@ extension Argument {
 
 extension Collection<Directive> {
     var printed: String {
-        words(map { "@" + $0.name.value + parenthesized($0.arguments.map(\.printed)) })
+        joinNonEmpty(map { "@" + $0.name.value + parenthesized($0.arguments.map(\.printed)) })
     }
 }
 
-/// `(a, b)`, or nothing where there are none.
+/// Returns `(a, b)`, or an empty string if there are no items.
 func parenthesized(_ items: [String]) -> String {
     items.isEmpty ? "" : "(" + items.joined(separator: ", ") + ")"
 }
 
-/// Variable definitions: each in its own line where one of them has lines of its own.
+/// Returns variable definitions in parentheses: each on its own line if one of them spans several
+/// lines.
 private func list(_ items: [String]) -> String {
     items.contains { $0.utf8.contains(UInt8(ascii: "\n")) }
         ? "(\n" + items.joined(separator: "\n") + "\n)" : parenthesized(items)

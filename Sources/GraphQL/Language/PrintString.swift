@@ -1,9 +1,9 @@
-/// A string as a literal: quoted once, or three times where it was so in the source.
+/// Returns a string as a literal, as a block string if it was one in the source.
 func print(_ string: StringValue) -> String {
     string.isBlock ? printBlockString(string.value) : printQuotedString(string.value)
 }
 
-/// Control characters, quotes and backslashes are escaped, all else stands for itself.
+/// Returns a quoted string. Control characters, quotes, and backslashes are escaped.
 private func printQuotedString(_ value: String) -> String {
     var text = "\""
     for scalar in value.unicodeScalars {
@@ -24,29 +24,31 @@ private func printQuotedString(_ value: String) -> String {
     return text + "\""
 }
 
-/// A block string that reads back as `value`, on lines of its own where that is clearer.
+/// Returns a block string whose value is `value`, with the quotes on separate lines if that is more
+/// readable.
 ///
 /// Spec: https://spec.graphql.org/September2025/#BlockStringValue()
 func printBlockString(_ value: String) -> String {
     let escaped = escapeTripleQuotes(value)
     let lines = splitLines(escaped)
     let isSingleLine = lines.count == 1
-    // Without a line break first, common indentation of the other lines would be lost.
+    // Without a leading line break, the common indentation of the other lines would be removed when
+    // the string is parsed.
     let needsLeadingBreak =
         !isSingleLine && lines.dropFirst().allSatisfy { $0.first.map(isWhiteSpace) ?? true }
     let endsInTripleQuote = escaped.ends(with: "\\\"\"\"")
     let needsTrailingBreak =
         value.utf8.last == UInt8(ascii: "\\")
         || value.utf8.last == UInt8(ascii: "\"") && !endsInTripleQuote
-    let isSpread =
+    let isMultiline =
         !isSingleLine || value.utf16.count > 70 || needsTrailingBreak || needsLeadingBreak
         || endsInTripleQuote
     let startsWithSpace = isSingleLine && (value.utf8.first.map(isWhiteSpace) ?? false)
 
     var text = "\"\"\""
-    if isSpread && !startsWithSpace || needsLeadingBreak { text += "\n" }
+    if isMultiline && !startsWithSpace || needsLeadingBreak { text += "\n" }
     text += escaped
-    if isSpread { text += "\n" }
+    if isMultiline { text += "\n" }
     return text + "\"\"\""
 }
 

@@ -11,7 +11,7 @@ extension TypeSystemDefinition {
 extension SchemaDefinition {
     fileprivate var printed: String {
         printedLine(description)
-            + words([
+            + joinNonEmpty([
                 isExtension ? "extend schema" : "schema", directives.printed,
                 block(operationTypes.map { "\($0.kind.rawValue): \($0.type.value)" }),
             ])
@@ -36,7 +36,7 @@ extension TypeDefinitionNode {
         case .inputObject(let fields): (keyword, members) = ("input", block(fields.map(\.printed)))
         }
         return printedLine(description)
-            + words([
+            + joinNonEmpty([
                 isExtension ? "extend" : "", keyword, name.value,
                 interfaces.isEmpty ? "" : "implements " + joined(interfaces, " & "),
                 directives.printed, members,
@@ -47,7 +47,7 @@ extension TypeDefinitionNode {
 extension FieldDefinitionNode {
     fileprivate var printed: String {
         printedLine(description)
-            + words([
+            + joinNonEmpty([
                 "\(name.value)\(argumentsDefinition(arguments)): \(print(type))",
                 directives.printed,
             ])
@@ -57,7 +57,7 @@ extension FieldDefinitionNode {
 extension InputValueDefinitionNode {
     fileprivate var printed: String {
         printedLine(description)
-            + words([
+            + joinNonEmpty([
                 "\(name.value): \(print(type))", defaultValue.map { "= " + print($0) } ?? "",
                 directives.printed,
             ])
@@ -66,21 +66,21 @@ extension InputValueDefinitionNode {
 
 extension EnumValueDefinitionNode {
     fileprivate var printed: String {
-        printedLine(description) + words([name.value, directives.printed])
+        printedLine(description) + joinNonEmpty([name.value, directives.printed])
     }
 }
 
 extension DirectiveDefinitionNode {
     fileprivate var printed: String {
         printedLine(description)
-            + words([
+            + joinNonEmpty([
                 "directive @\(name.value)\(argumentsDefinition(arguments))",
                 isRepeatable ? "repeatable" : "", "on", joined(locations, " | "),
             ])
     }
 }
 
-/// In one line, or each in its own where one of them has a description.
+/// Prints the arguments on one line, or each on its own line if one of them has a description.
 private func argumentsDefinition(_ arguments: NodeList<InputValueDefinitionNode>) -> String {
     let items = arguments.map(\.printed)
     return items.contains { $0.utf8.contains(UInt8(ascii: "\n")) }

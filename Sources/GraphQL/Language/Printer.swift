@@ -1,24 +1,27 @@
-/// The canonical text of a document: what `parse` reads back as the same tree, comments aside.
+/// Returns the canonical text of a document. Parsing the result yields the same tree; comments are
+/// lost.
 ///
-/// Layout is that of graphql-js: two spaces a level, an empty line between definitions.
+/// The layout is that of graphql-js: two spaces per level and an empty line between definitions.
 public func print(_ document: Document) -> String {
     var texts: [String] = []
-    var mayHaveBraces = false
+    var acceptsTrailingBraces = false
     for definition in document.definitions {
         let text = print(definition)
-        // Behind a type without fields, the brace of a short query would open its fields.
-        let isMisread =
-            mayHaveBraces && text.utf8.first == UInt8(ascii: "{")
+        // After a type without fields, the brace of a shorthand query would be parsed as the fields
+        // of the type.
+        let wouldBeMisread =
+            acceptsTrailingBraces && text.utf8.first == UInt8(ascii: "{")
             && texts.last?.utf8.last != UInt8(ascii: "}")
-        texts.append(isMisread ? "query " + text : text)
-        mayHaveBraces = definition.mayHaveBraces
+        texts.append(wouldBeMisread ? "query " + text : text)
+        acceptsTrailingBraces = definition.acceptsTrailingBraces
     }
     return texts.joined(separator: "\n\n")
 }
 
 extension Definition {
-    /// Whether a brace behind it, where it has none, would be read as a part of it.
-    fileprivate var mayHaveBraces: Bool {
+    /// Whether a `{` after this definition would be parsed as part of it if its last part is
+    /// missing.
+    fileprivate var acceptsTrailingBraces: Bool {
         switch self {
         case .typeSystem(.schema): true
         case .typeSystem(.type(let type)):
@@ -31,7 +34,7 @@ extension Definition {
     }
 }
 
-/// The canonical text of one definition.
+/// Returns the canonical text of one definition.
 public func print(_ definition: Definition) -> String {
     switch definition {
     case .operation(let operation): operation.printed
@@ -40,7 +43,7 @@ public func print(_ definition: Definition) -> String {
     }
 }
 
-/// The canonical text of a type reference: `[Book!]!`.
+/// Returns the canonical text of a type reference: `[Book!]!`.
 public func print(_ type: TypeReference) -> String {
     switch type {
     case .named(let name): name.value
@@ -49,24 +52,24 @@ public func print(_ type: TypeReference) -> String {
     }
 }
 
-/// The canonical text of a value: `{tags: ["a", "b"], rating: 4.5}`.
+/// Returns the canonical text of a value: `{tags: ["a", "b"], rating: 4.5}`.
 public func print(_ value: ValueNode) -> String {
     let tree = value.reference.tree
     var text = ""
-    /// The lists and objects around the place, with what follows them.
-    var around: [(index: Int32, end: Int32, isList: Bool)] = []
-    func closeThoseEnding(at index: Int32) {
-        while let innermost = around.last, innermost.end <= index {
+    /// The open lists and objects, innermost last, each with the index after its last descendant.
+    var enclosing: [(index: Int32, end: Int32, isList: Bool)] = []
+    func closeContainers(endingAt index: Int32) {
+        while let innermost = enclosing.last, innermost.end <= index {
             text += innermost.isList ? "]" : "}"
-            around.removeLast()
+            enclosing.removeLast()
         }
     }
     let end = value.reference.node.next
     for index in value.reference.index..<end {
-        closeThoseEnding(at: index)
+        closeContainers(endingAt: index)
         let reference = NodeReference(tree: tree, index: index)
         let kind = reference.kind
-        if let innermost = around.last, innermost.isList || kind == .objectField,
+        if let innermost = enclosing.last, innermost.isList || kind == .objectField,
             index > innermost.index + 1
         {
             text += ", "
@@ -74,12 +77,12 @@ public func print(_ value: ValueNode) -> String {
         switch kind {
         case .list, .object:
             text += kind == .list ? "[" : "{"
-            around.append((index, reference.node.next, kind == .list))
+            enclosing.append((index, reference.node.next, kind == .list))
         case .objectField: text += reference.nameText + ": "
         default: text += printLeaf(ValueNode(reference))
         }
     }
-    closeThoseEnding(at: end)
+    closeContainers(endingAt: end)
     return text
 }
 
@@ -95,19 +98,19 @@ private func printLeaf(_ value: ValueNode) -> String {
 
 // MARK: - Layout
 
-/// What is there, with a space between.
-func words(_ parts: [String]) -> String {
+/// Joins the parts that are not empty with spaces.
+func joinNonEmpty(_ parts: [String]) -> String {
     parts.filter { !$0.isEmpty }.joined(separator: " ")
 }
 
-/// Lines between braces, or nothing where there are none.
+/// Returns the lines between braces, or an empty string if there are no lines.
 func block(_ lines: [String]) -> String {
     lines.isEmpty ? "" : "{\n" + indented(lines.joined(separator: "\n")) + "\n}"
 }
 
 func indented(_ text: String) -> String { "  " + indented(text, depth: 1) }
 
-/// The lines behind the first one, moved to the right by two spaces a level.
+/// Indents every line but the first by two spaces per level.
 func indented(_ text: String, depth: Int) -> String {
     guard text.utf8.contains(UInt8(ascii: "\n")) else { return text }
     let lineBreak = lineBreak(depth: depth).utf8
@@ -120,7 +123,7 @@ func indented(_ text: String, depth: Int) -> String {
 
 func lineBreak(depth: Int) -> String { "\n" + String(repeating: "  ", count: depth) }
 
-/// A description in lines of its own.
+/// Returns a description followed by a line break, or an empty string.
 func printedLine(_ description: StringValue?) -> String {
     description.map { print($0) + "\n" } ?? ""
 }

@@ -1,4 +1,6 @@
-/// The text of a document as bytes. They need not be valid UTF-8: the parser refuses what is not.
+/// The UTF-8 bytes of a document.
+///
+/// The bytes are not validated here: `parse` rejects text that is not valid UTF-8.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Source-Text
 public struct Source: Sendable {
@@ -7,7 +9,7 @@ public struct Source: Sendable {
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
     public init(_ text: String) { self.bytes = Array(text.utf8) }
 
-    /// The text of a part that begins and ends between scalars of valid UTF-8.
+    /// Returns the text of a byte range. Both bounds must lie on scalar boundaries of valid UTF-8.
     func text(_ range: Range<Int>) -> String {
         String(unsafeUninitializedCapacity: range.count) { text in
             bytes.withUnsafeBufferPointer { bytes in
@@ -16,9 +18,11 @@ public struct Source: Sendable {
         }
     }
 
-    /// The line and column of a byte offset; offsets outside the text count as its nearest end.
+    /// Returns the line and column of a UTF-8 byte offset. Offsets outside the text are clamped to
+    /// it.
     ///
-    /// `\r\n`, `\r` and `\n` end one line each. It reads the text from its start: for errors only.
+    /// `\r\n`, `\r`, and `\n` each end one line. The function scans the text from its start, so it
+    /// is used only to report errors.
     public func location(at offset: Int32) -> SourceLocation {
         let end = min(max(Int(offset), 0), bytes.count)
         let bytes = bytes.span
@@ -37,9 +41,10 @@ public struct Source: Sendable {
         return SourceLocation(line: line, column: 1 + utf16Count(lineStart..<end))
     }
 
-    /// How many UTF-16 code units the bytes of `range` are: one a scalar, two above U+FFFF.
+    /// Returns the number of UTF-16 code units that `range` takes: two for each scalar above
+    /// U+FFFF, one for every other scalar.
     ///
-    /// Continuation bytes count nothing, so it is defined for invalid UTF-8 too.
+    /// UTF-8 continuation bytes count as zero, so the result is defined for invalid UTF-8 as well.
     public func utf16Count(_ range: Range<Int>) -> Int {
         let bytes = bytes.span
         var count = 0
@@ -51,7 +56,7 @@ public struct Source: Sendable {
     }
 }
 
-/// A place a person can find: both numbers start at 1, columns count UTF-16 code units, as graphql-js does.
+/// A line and a column, both starting at 1. Columns count UTF-16 code units, as in graphql-js.
 public struct SourceLocation: Hashable, Sendable {
     public var line: Int
     public var column: Int

@@ -1,15 +1,17 @@
 extension Source {
-    /// The end of the text as it reads in an error.
+    /// The name of the end of the text in error messages.
     static let endOfFile = "<EOF>"
 
-    /// An error of the document's text, worded as graphql-js does.
+    /// Creates a syntax error at a byte offset. Messages are those of graphql-js, with the code
+    /// `GRAPHQL_PARSE_FAILED`.
     func syntaxError(at offset: Int, _ message: String) -> GraphQLError {
         GraphQLError(
             "Syntax Error: " + message, locations: [location(at: Int32(clamping: offset))],
             extensions: [.init("code", .string("GRAPHQL_PARSE_FAILED"))])
     }
 
-    /// The document exceeds one of its `ParseLimits`, named in `extensions.limit`.
+    /// Creates the error for a document that exceeds one of its `ParseLimits`. `limit` is the name
+    /// of the limit for `extensions.limit`.
     func limitExceeded(
         at offset: Int, _ message: String, limit: String, max: Int
     ) -> GraphQLError {
@@ -23,7 +25,7 @@ extension Source {
             ])
     }
 
-    /// Refuses a text that is too long, or that is no UTF-8.
+    /// Throws if the text exceeds `limits.sourceBytesMax` or is not valid UTF-8.
     func check(_ limits: ParseLimits) throws(GraphQLError) {
         guard bytes.count <= limits.sourceBytesMax else {
             throw limitExceeded(
@@ -37,7 +39,8 @@ extension Source {
         }
     }
 
-    /// The scalar at a byte offset for an error: `"a"`, `U+00E9`, or `<EOF>`.
+    /// Returns a description of the scalar at a byte offset for an error message: `"a"`, `U+00E9`,
+    /// or `<EOF>`.
     func describeCharacter(at offset: Int) -> String {
         guard offset < bytes.count else { return Self.endOfFile }
         let scalar = scalar(at: offset)
@@ -50,7 +53,7 @@ extension Source {
         }
     }
 
-    /// The text from a byte offset on, at most `scalarsMax` Unicode scalars of it.
+    /// Returns at most `scalarsMax` Unicode scalars of the text from a byte offset on.
     func excerpt(at offset: Int, scalarsMax: Int) -> String {
         var end = offset
         for _ in 0..<scalarsMax where end < bytes.count { end += UTF8.width(scalar(at: end)) }
@@ -58,7 +61,8 @@ extension Source {
     }
 
     private func scalar(at offset: Int) -> Unicode.Scalar {
-        // Four bytes hold any scalar; the text was validated, so the first decodes.
+        // The text was validated, and a scalar has at most four bytes, so the first scalar of these
+        // bytes is complete.
         let few = bytes[offset..<min(offset + 4, bytes.count)]
         return String(decoding: few, as: UTF8.self).unicodeScalars.first ?? "\u{FFFD}"
     }

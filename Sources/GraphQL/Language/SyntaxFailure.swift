@@ -1,5 +1,5 @@
-/// An error of a text, in a box: so what a production throws weighs one word, which it also returns faster when it does
-/// not throw.
+/// A `GraphQLError` in a box. The error type that productions throw is one word in size, which
+/// makes returning without an error faster.
 indirect enum SyntaxFailure: Error {
     case failed(GraphQLError)
 

@@ -1,17 +1,32 @@
-/// A parsed text as one array of nodes, in the order of the text.
+/// A parsed text as an array of nodes in the order of the text.
 ///
-/// A node's children follow it, each with everything below it, up to the node's `next`, where its next sibling stands.
-/// So a document is a few allocations whatever its size, and walking it reads memory forwards. Names are numbers: equal
-/// names of one tree have one number. Nobody sees the array but the views in `Document.swift` and its neighbours.
+/// The descendants of a node directly follow it, and `Node.next` is the index after the last of
+/// them, which is where the next sibling starts. A document therefore needs only a few allocations
+/// regardless of its size, and walking it reads memory sequentially. Names are interned: equal
+/// names of one tree have equal IDs.
+///
+/// Example: the nodes of `{ a { b } c }` are
+///
+///     index  node            next
+///     0      operation       6
+///     1        selectionSet  6
+///     2          field a     5
+///     3            selectionSet  5
+///     4              field b     5
+///     5          field c     6
+///
+/// The array is internal. Public access goes through the views in `Document.swift` and the files
+/// next to it.
 final class SyntaxTree: Sendable {
     let source: Source
     let nodes: Nodes
-    let names: Names
-    /// Values of the strings that are not what stands between their quotes: with escapes, and block strings.
+    let names: InternedNames
+    /// The values of strings with escapes and of block strings. The value of any other string is
+    /// the text between its quotes.
     let strings: [String]
 
     init(
-        source: consuming Source, nodes: consuming Nodes, names: consuming Names,
+        source: consuming Source, nodes: consuming Nodes, names: consuming InternedNames,
         strings: consuming [String]
     ) {
         self.source = source
@@ -20,7 +35,7 @@ final class SyntaxTree: Sendable {
         self.strings = strings
     }
 
-    /// The first child of a kind.
+    /// Returns the index of the first child with the given kind.
     @inline(__always)
     func firstChild(_ kind: NodeKind, of index: Int32) -> Int32? {
         let end = nodes[index].next
@@ -32,13 +47,13 @@ final class SyntaxTree: Sendable {
         return nil
     }
 
-    /// The text of a part of the source, which is a whole token or the inside of one.
+    /// Returns the text of a range, which must be a whole token or the inside of one.
     func text(_ range: SourceRange) -> String {
         source.text(Int(range.start)..<Int(range.end))
     }
 }
 
-/// A place in a tree: what a view of a node is made of.
+/// A node of a syntax tree. Views such as `Field` are made from it.
 public struct NodeReference: Sendable {
     let tree: SyntaxTree
     let index: Int32
@@ -56,7 +71,7 @@ public struct NodeReference: Sendable {
         return SourceRange(start: node.start, end: node.end)
     }
 
-    /// The name of a node that has one.
+    /// The name of the node with its range. The node must have a name.
     var name: Name {
         let node = node
         let length = tree.names.length(of: node.name)
@@ -64,50 +79,50 @@ public struct NodeReference: Sendable {
         return Name(tree.text(range), range: range)
     }
 
-    /// The text of the node's name; its number where comparing is enough.
+    /// The text of the node's name. Use `nameID` where comparing is enough.
     var nameText: String { tree.names.text(of: node.name, in: tree.source) }
     @inline(__always)
     var nameID: NameID { NameID(rawValue: node.name) }
 
-    /// The first child of a kind.
+    /// Returns the first child with the given kind.
     @inline(__always)
     func first(_ kind: NodeKind) -> NodeReference? {
         tree.firstChild(kind, of: index).map { NodeReference(tree: tree, index: $0) }
     }
 
-    /// The children that `Child` is a view of; they stand together.
+    /// Returns the children that `Child` represents. They are adjacent.
     @inline(__always)
     func children<Child: SyntaxNode>(_: Child.Type = Child.self) -> NodeList<Child> {
         let end = node.next
         var child = index + 1
-        while child < end, !Child.views(tree.nodes[child].kind) {
+        while child < end, !Child.represents(tree.nodes[child].kind) {
             child = tree.nodes[child].next
         }
         return NodeList(tree: tree, start: child, end: end)
     }
 
-    /// The first child that `Child` is a view of.
+    /// Returns the first child that `Child` represents.
     func child<Child: SyntaxNode>(_: Child.Type = Child.self) -> Child? {
         children(Child.self).first
     }
 }
 
-/// A view of a node: a type with properties for what the array holds in numbers.
+/// A typed view of a node, with properties for what the node stores as numbers.
 public protocol SyntaxNode: Sendable {
     init(_ reference: NodeReference)
-    /// Whether nodes of that kind are its to view.
-    static func views(_ kind: NodeKind) -> Bool
+    /// Returns whether this type represents nodes of the given kind.
+    static func represents(_ kind: NodeKind) -> Bool
 }
 
-/// The children of a node that are of one sort, in the order of the text.
+/// The children of a node that have one type, in the order of the text.
 public struct NodeList<Element: SyntaxNode>: Collection, Sendable {
     let tree: SyntaxTree
-    /// The index of the first, or of what follows where there is none.
+    /// The index of the first element, or of the node where it would be if the list is empty.
     let start: Int32
-    /// Behind everything below the parent.
+    /// The index after the last descendant of the parent.
     let end: Int32
 
-    /// A node's index in the tree.
+    /// The index of a node in the tree.
     public struct Index: Comparable, Sendable {
         let node: Int32
 
@@ -129,7 +144,7 @@ public struct NodeList<Element: SyntaxNode>: Collection, Sendable {
 
     @inline(__always)
     private func index(at node: Int32) -> Index {
-        node < end && Element.views(tree.nodes[node].kind) ? Index(node: node) : endIndex
+        node < end && Element.represents(tree.nodes[node].kind) ? Index(node: node) : endIndex
     }
 }
 
@@ -143,14 +158,14 @@ extension NodeList {
 
         @inline(__always)
         public mutating func next() -> Element? {
-            guard index < end, Element.views(tree.nodes[index].kind) else { return nil }
+            guard index < end, Element.represents(tree.nodes[index].kind) else { return nil }
             let reference = NodeReference(tree: tree, index: index)
             index = tree.nodes[index].next
             return Element(reference)
         }
     }
 
-    /// The element of a list that has one.
+    /// The element of a list with exactly one element; nil for any other list.
     var only: Element? {
         guard let first, dropFirst().isEmpty else { return nil }
         return first

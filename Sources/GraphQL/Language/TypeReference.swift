@@ -1,4 +1,4 @@
-/// A type as it is written, by name, with its lists and non-nulls.
+/// A type as written: a named type with its list and non-null wrappers.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Type-References
 public enum TypeReference: Sendable {
@@ -7,35 +7,36 @@ public enum TypeReference: Sendable {
     indirect case nonNull(TypeReference, range: SourceRange)
 }
 
-/// A type in the syntax tree, of which a `TypeReference` is made where it is needed.
+/// The node of a type, from which a `TypeReference` is created on demand.
 struct TypeNode: SyntaxNode {
     let reference: NodeReference
 
     init(_ reference: NodeReference) { self.reference = reference }
 
-    static func views(_ kind: NodeKind) -> Bool {
+    static func represents(_ kind: NodeKind) -> Bool {
         kind == .namedType || kind == .listType
     }
 }
 
 extension NodeReference {
-    /// The child that is a type, where the grammar demands one.
+    /// The child node that is a type, for nodes where the grammar requires one.
     var typeNode: NodeReference {
         guard let type = child(TypeNode.self) else {
-            preconditionFailure("the parser made a \(kind) without its type")
+            preconditionFailure("the \(kind) node has no type child")
         }
         return type.reference
     }
 
-    /// The type that the node is; its depth is bounded by the parser's nesting limit.
+    /// The type that this node represents. The recursion depth is bounded by the parser's nesting
+    /// limit.
     var typeReference: TypeReference {
         let node = node
-        // A non-null stands in the node of its type: see `Parser.parseTypeReference`.
+        // A non-null type shares the node of its nullable type: see `Parser.parseTypeReference`.
         let isNonNull = node.detail != 0
         let type: TypeReference =
             if node.kind == .listType {
                 .list(
-                    onlyChild.typeReference,
+                    firstChildNode.typeReference,
                     range: isNonNull ? SourceRange(start: node.start, end: node.nameStart) : range)
             } else {
                 .named(name)

@@ -15,9 +15,9 @@ public enum TypeSystemDefinition: SyntaxNode {
             }
     }
 
-    public static func views(_ kind: NodeKind) -> Bool {
-        SchemaDefinition.views(kind) || DirectiveDefinitionNode.views(kind)
-            || TypeDefinitionNode.views(kind)
+    public static func represents(_ kind: NodeKind) -> Bool {
+        SchemaDefinition.represents(kind) || DirectiveDefinitionNode.represents(kind)
+            || TypeDefinitionNode.represents(kind)
     }
 }
 
@@ -26,7 +26,7 @@ public struct SchemaDefinition: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .schemaDefinition }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .schemaDefinition }
 
     public var description: StringValue? { reference.description }
     public var directives: NodeList<Directive> { reference.children() }
@@ -40,14 +40,14 @@ public struct OperationTypeDefinition: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .operationType }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .operationType }
 
     public var kind: OperationKind { OperationKind(detail: reference.detail) }
-    public var type: Name { reference.onlyChild.name }
+    public var type: Name { reference.firstChildNode.name }
     public var range: SourceRange { reference.range }
 }
 
-/// `type`, `interface`, `union`, `enum`, `input` or `scalar`, defined or extended.
+/// The definition or extension of a scalar, object, interface, union, enum, or input object type.
 public struct TypeDefinitionNode: SyntaxNode {
     public enum Body: Sendable {
         case scalar
@@ -62,7 +62,7 @@ public struct TypeDefinitionNode: SyntaxNode {
 
     public init(_ reference: NodeReference) { self.reference = reference }
 
-    public static func views(_ kind: NodeKind) -> Bool {
+    public static func represents(_ kind: NodeKind) -> Bool {
         NodeKind.scalarType.rawValue <= kind.rawValue
             && kind.rawValue <= NodeKind.inputObjectType.rawValue
     }
@@ -84,7 +84,7 @@ public struct TypeDefinitionNode: SyntaxNode {
         }
     }
 
-    /// The interfaces of an object or interface type, the members of a union.
+    /// The names of the interfaces of an object or interface type, or of the members of a union.
     private var typeNames: [Name] { reference.children(TypeNode.self).map(\.reference.name) }
 }
 
@@ -92,7 +92,7 @@ public struct FieldDefinitionNode: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .fieldDefinition }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .fieldDefinition }
 
     public var description: StringValue? { reference.description }
     public var name: Name { reference.name }
@@ -102,12 +102,12 @@ public struct FieldDefinitionNode: SyntaxNode {
     public var range: SourceRange { reference.range }
 }
 
-/// An argument's or an input field's definition.
+/// The definition of an argument or input field.
 public struct InputValueDefinitionNode: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .inputValueDefinition }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .inputValueDefinition }
 
     public var description: StringValue? { reference.description }
     public var name: Name { reference.name }
@@ -121,7 +121,7 @@ public struct EnumValueDefinitionNode: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .enumValueDefinition }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .enumValueDefinition }
 
     public var description: StringValue? { reference.description }
     public var name: Name { reference.name }
@@ -133,7 +133,7 @@ public struct DirectiveDefinitionNode: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .directiveDefinition }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .directiveDefinition }
 
     public var description: StringValue? { reference.description }
     public var name: Name { reference.name }
@@ -145,12 +145,12 @@ public struct DirectiveDefinitionNode: SyntaxNode {
     public var range: SourceRange { reference.range }
 }
 
-/// A location in a directive's definition.
+/// A location in the definition of a directive.
 private struct DirectiveLocationNode: SyntaxNode {
     let reference: NodeReference
 
     init(_ reference: NodeReference) { self.reference = reference }
-    static func views(_ kind: NodeKind) -> Bool { kind == .directiveLocation }
+    static func represents(_ kind: NodeKind) -> Bool { kind == .directiveLocation }
 }
 
 extension NodeReference {

@@ -1,13 +1,13 @@
-/// A value as it is written in a document.
+/// A value literal or variable, as written in a document.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Values
 public struct ValueNode: SyntaxNode {
     public enum Kind: Sendable {
-        /// Without the `$`.
+        /// The name without the `$`.
         case variable(String)
-        /// As written: `-12`.
+        /// The digits as written: `-12`.
         case int(String)
-        /// As written: `1.5e3`.
+        /// The digits as written: `1.5e3`.
         case float(String)
         case string(StringValue)
         case boolean(Bool)
@@ -21,16 +21,17 @@ public struct ValueNode: SyntaxNode {
 
     public init(_ reference: NodeReference) { self.reference = reference }
 
-    public static func views(_ kind: NodeKind) -> Bool {
+    public static func represents(_ kind: NodeKind) -> Bool {
         NodeKind.variable.rawValue <= kind.rawValue && kind.rawValue <= NodeKind.object.rawValue
     }
 
-    /// A value that the program's own text gives, such as the default of a built-in directive.
+    /// Parses a value from the program's own source code, such as the default value of a built-in
+    /// directive.
     static func literal(_ text: String) -> ValueNode {
         do throws(GraphQLError) {
             return try parseValue(Source(text))
         } catch {
-            preconditionFailure("\(text) is no value: \(error.message)")
+            preconditionFailure("\(text) is not a value: \(error.message)")
         }
     }
 
@@ -53,7 +54,7 @@ public struct ValueNode: SyntaxNode {
     var isVariable: Bool { reference.kind == .variable }
 }
 
-/// A string literal, escapes and block indentation already resolved.
+/// The value of a string literal, with escapes and block indentation already resolved.
 public struct StringValue: Sendable {
     public var value: String
     public var isBlock: Bool
@@ -70,18 +71,18 @@ public struct ObjectField: SyntaxNode {
     let reference: NodeReference
 
     public init(_ reference: NodeReference) { self.reference = reference }
-    public static func views(_ kind: NodeKind) -> Bool { kind == .objectField }
+    public static func represents(_ kind: NodeKind) -> Bool { kind == .objectField }
 
     public var name: Name { reference.name }
-    public var value: ValueNode { ValueNode(reference.onlyChild) }
+    public var value: ValueNode { ValueNode(reference.firstChildNode) }
     public var range: SourceRange { reference.range }
 }
 
 extension NodeReference {
-    /// Of a string or a description.
+    /// The value of a string or description node.
     var stringValue: StringValue {
         let node = node
-        // Without one of its own, it is what stands between its quotes.
+        // A string without escapes has no stored value: its value is the text between its quotes.
         let value =
             node.name >= 0
             ? tree.strings[Int(node.name)]
@@ -89,10 +90,10 @@ extension NodeReference {
         return StringValue(value, isBlock: node.detail != 0, range: range)
     }
 
-    /// The value behind the type, of a variable or an input value.
+    /// The default value of a variable or input value definition, which follows its type.
     var defaultValue: ValueNode? {
         let index = typeNode.node.next
-        guard index < node.next, ValueNode.views(tree.nodes[index].kind) else { return nil }
+        guard index < node.next, ValueNode.represents(tree.nodes[index].kind) else { return nil }
         return ValueNode(NodeReference(tree: tree, index: index))
     }
 }

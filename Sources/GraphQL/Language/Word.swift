@@ -1,11 +1,12 @@
-/// Eight bytes, the first of them the lowest.
+/// Eight bytes in one integer. The first byte is the least significant one.
 struct Word: Equatable {
     let bits: UInt64
 
     @inline(always)
     init(bits: UInt64) { self.bits = bits }
 
-    /// Bytes of a word of the grammar, eight from `start` on or what there is of them.
+    /// Creates a word from up to eight bytes of a keyword, starting at `start`. Missing bytes are
+    /// zero.
     @inline(always)
     init(_ word: StaticString, from start: Int = 0) {
         var bits: UInt64 = 0
@@ -15,7 +16,7 @@ struct Word: Equatable {
         self.bits = bits
     }
 
-    /// The first `count` bytes, 1 to 8, and zeros behind them.
+    /// Returns the word with all bytes after the first `count` (1 to 8) set to zero.
     @inline(always)
     func prefix(_ count: Int) -> Word {
         Word(bits: bits & (~0 >> (UInt64(truncatingIfNeeded: -8 &* count) & 63)))

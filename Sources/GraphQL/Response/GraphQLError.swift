@@ -1,13 +1,13 @@
-/// An error of the response's `errors` list.
+/// An entry of `errors` in a response.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Errors
 public struct GraphQLError: Error, Sendable, Equatable {
-    /// A sentence for a person.
+    /// A complete sentence for people.
     public var message: String
     public var locations: [SourceLocation]
-    /// Response keys and list indices from the root; nil for request errors.
+    /// The response keys and list indices from the root to the field; nil for request errors.
     public var path: [PathElement]?
-    /// Members of `extensions`, in order; `code` first by custom.
+    /// The members of `extensions`, in order. By convention, `code` is first.
     public var extensions: [Value.Member]
 
     public enum PathElement: Sendable, Equatable {
@@ -25,11 +25,11 @@ public struct GraphQLError: Error, Sendable, Equatable {
         self.extensions = extensions
     }
 
-    /// `extensions.code`, where there is one.
+    /// The value of `extensions.code`, if there is one.
     public var code: String? { extensions.first { $0.name == "code" }?.value.string }
 }
 
-/// One or more errors that stop a request before it is executed.
+/// One or more errors that prevent a request from being executed.
 public struct RequestErrors: Error, Sendable, Equatable {
     public var errors: [GraphQLError]
 

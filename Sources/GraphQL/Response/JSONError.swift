@@ -1,7 +1,8 @@
-/// What a JSON text may cost.
+/// Limits on a JSON text.
 public struct JSONLimits: Sendable {
     public var bytesMax: Int
-    /// Levels of lists and objects. The reader needs no stack for them, but freeing the value does: about 300 bytes a level.
+    /// The maximum nesting depth of lists and objects. Reading does not use the thread's stack, but
+    /// releasing a nested value uses about 300 bytes per level.
     public var nestingMax: Int
 
     public init(bytesMax: Int = 1 << 20, nestingMax: Int = 64) {
@@ -10,19 +11,20 @@ public struct JSONLimits: Sendable {
     }
 }
 
-/// Why a text is no JSON, or none that is read here. Offsets count bytes from 0.
+/// The reason why a text is not valid JSON or is not accepted. Offsets are in bytes, starting at 0.
 public enum JSONError: Error, Sendable, Equatable {
     case tooLong(bytesMax: Int)
     case tooDeep(nestingMax: Int, offset: Int)
     case notUTF8(offset: Int)
-    /// Two members of one object have the same name: readers differ in which of them they take.
+    /// Two members of one object have the same name. JSON readers differ in which of them they use.
     case duplicateMember(name: String, offset: Int)
-    /// Escapes that form no Unicode scalar value, such as half a surrogate pair.
+    /// An invalid escape sequence, including those that are not a Unicode scalar value, such as a
+    /// lone surrogate.
     case invalidEscape(offset: Int)
     case unexpected(offset: Int)
     case unexpectedEnd
 
-    /// A sentence for a person.
+    /// A complete sentence for people.
     public var message: String {
         switch self {
         case .tooLong(let bytesMax): "JSON is longer than \(bytesMax) bytes."
@@ -33,7 +35,7 @@ public enum JSONError: Error, Sendable, Equatable {
             "JSON has the member \"\(name)\" twice in one object at byte \(offset)."
         case .invalidEscape(let offset): "JSON has an invalid escape at byte \(offset)."
         case .unexpected(let offset): "JSON has an unexpected character at byte \(offset)."
-        case .unexpectedEnd: "JSON ends too early."
+        case .unexpectedEnd: "JSON ends unexpectedly."
         }
     }
 }

@@ -1,8 +1,9 @@
-/// Reads one JSON value, strictly by RFC 8259: no comments, no trailing commas, no byte order mark.
+/// Parses one JSON value, strictly according to RFC 8259: without comments, trailing commas, and
+/// byte order mark.
 ///
-/// Integers that fit 64 bits are `.int`; all other numbers `.float`, infinite beyond its range. Members keep
-/// their order; an object with two members of one name is refused, as are lone surrogates and bytes that
-/// are no UTF-8. `\u0000` is a character like others.
+/// Integers that fit in 64 bits become `.int`. All other numbers become `.float`, which is infinite
+/// if the number is out of range. Members keep their order. Objects with duplicate member names,
+/// lone surrogates, and invalid UTF-8 are rejected. `\u0000` is accepted.
 public func parseJSON(
     _ bytes: [UInt8], limits: JSONLimits = JSONLimits()
 ) throws(JSONError) -> Value {
@@ -18,18 +19,20 @@ public func parseJSON(
     return value
 }
 
-/// A reader over bytes that are known to be UTF-8.
+/// A JSON reader for valid UTF-8.
 ///
-/// What is read waits on stacks of its own for the list or object around it, so nesting costs nothing of the thread's.
+/// Finished values and names are kept on explicit stacks until their list or object is complete, so
+/// nesting does not use the thread's stack.
 struct JSONReader: ~Copyable {
     let bytes: [UInt8]
     let nestingMax: Int
     var position = 0
-    private var around: [Container] = []
+    private var containers: [Container] = []
     private var values: [Value] = []
     private var names: [String] = []
 
-    /// A list or object that is being read: its values and names are those from there on.
+    /// A list or object that is being read. Its values and names are those from the given indices
+    /// on.
     private struct Container {
         let isObject: Bool
         let valuesStart: Int
@@ -49,28 +52,33 @@ struct JSONReader: ~Copyable {
             case UInt8(ascii: "["): try open(isObject: false)
             default: values.append(try readLeaf())
             }
-            // Up to the place of the next value.
+            // Continue to the position of the next value.
             while try !isAtNextValue() {
-                if around.isEmpty { return values.removeLast() }
+                if containers.isEmpty { return values.removeLast() }
             }
         }
     }
 
     private mutating func open(isObject: Bool) throws(JSONError) {
-        guard around.count < nestingMax else {
+        guard containers.count < nestingMax else {
             throw .tooDeep(nestingMax: nestingMax, offset: position)
         }
         position += 1
-        around.append(
+        containers.append(
             Container(isObject: isObject, valuesStart: values.count, namesStart: names.count))
     }
 
-    /// Takes what stands behind a value or an opening bracket; closes the innermost list or object where it ends.
+    /// Consumes what follows a value or an opening bracket: closing brackets, commas, and member
+    /// names.
+    ///
+    /// - Returns: whether a value follows; false if a list or object was closed or the whole value
+    ///   is complete.
     private mutating func isAtNextValue() throws(JSONError) -> Bool {
-        guard !around.isEmpty else { return false }
-        // Not the container itself: another reference to its names would have them copied by the next that is added.
-        let isObject = around[around.count - 1].isObject
-        let valuesStart = around[around.count - 1].valuesStart
+        guard !containers.isEmpty else { return false }
+        // Do not copy the container: a second reference to `seenNames` would force the next
+        // insertion to copy the set.
+        let isObject = containers[containers.count - 1].isObject
+        let valuesStart = containers[containers.count - 1].valuesStart
         let end = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
         let byte = try nextByte()
         if byte == end {
@@ -87,14 +95,15 @@ struct JSONReader: ~Copyable {
     }
 
     private mutating func close() {
-        let container = around.removeLast()
+        let container = containers.removeLast()
         let value = contents(of: container)
         values.removeLast(values.count - container.valuesStart)
         names.removeLast(names.count - container.namesStart)
         values.append(value)
     }
 
-    /// A function of its own, so that no slice is left when its items are removed, which would copy all the others.
+    /// Creates the value of a container. This is a separate function so that its slices are
+    /// released before their items are removed; otherwise that would copy the arrays.
     private func contents(of container: Container) -> Value {
         let items = values[container.valuesStart...]
         return container.isObject
@@ -102,14 +111,14 @@ struct JSONReader: ~Copyable {
             : .list(Array(items))
     }
 
-    /// The name of a member of the innermost object, and the colon behind it.
+    /// Reads the name of a member of the innermost object and the colon after it.
     private mutating func readName() throws(JSONError) {
         guard try nextByte() == UInt8(ascii: "\"") else { throw .unexpected(offset: position) }
         let offset = position
         let name = try readString()
-        let innermost = around.count - 1
-        let start = around[innermost].namesStart
-        guard around[innermost].seenNames.insert(name, after: names[start...]) else {
+        let innermost = containers.count - 1
+        let start = containers[innermost].namesStart
+        guard containers[innermost].seenNames.insert(name, after: names[start...]) else {
             throw .duplicateMember(name: name, offset: offset)
         }
         names.append(name)
@@ -120,21 +129,22 @@ struct JSONReader: ~Copyable {
     private mutating func readLeaf() throws(JSONError) -> Value {
         switch bytes[position] {
         case UInt8(ascii: "\""): return .string(try readString())
-        case UInt8(ascii: "t"): return try readWord("true", .boolean(true))
-        case UInt8(ascii: "f"): return try readWord("false", .boolean(false))
-        case UInt8(ascii: "n"): return try readWord("null", .null)
+        case UInt8(ascii: "t"): return try readKeyword("true", .boolean(true))
+        case UInt8(ascii: "f"): return try readKeyword("false", .boolean(false))
+        case UInt8(ascii: "n"): return try readKeyword("null", .null)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try readNumber()
         default: throw .unexpected(offset: position)
         }
     }
 
-    /// Only white space may follow the value.
+    /// Throws unless only white space follows.
     mutating func expectEnd() throws(JSONError) {
         skipWhiteSpace()
         guard position == bytes.count else { throw .unexpected(offset: position) }
     }
 
-    private mutating func readWord(_ word: StaticString, _ value: Value) throws(JSONError) -> Value
+    private mutating func readKeyword(_ word: StaticString, _ value: Value) throws(JSONError)
+        -> Value
     {
         for offset in 0..<word.utf8CodeUnitCount {
             guard position + offset < bytes.count else { throw .unexpectedEnd }
@@ -146,7 +156,7 @@ struct JSONReader: ~Copyable {
         return value
     }
 
-    /// The next byte that is no white space; it is not taken.
+    /// Skips white space and returns the next byte without consuming it.
     private mutating func nextByte() throws(JSONError) -> UInt8 {
         skipWhiteSpace()
         guard position < bytes.count else { throw .unexpectedEnd }
@@ -164,12 +174,14 @@ struct JSONReader: ~Copyable {
     }
 }
 
-/// Finds names that come twice: by comparison in small objects, by hashing in large ones.
+/// Detects duplicate names: by comparison in small objects, by hashing in large ones.
 private struct SeenNames {
     private static let comparedMax = 16
     private var names: Set<String> = []
 
-    /// False if one of the others has the name.
+    /// Inserts a name.
+    ///
+    /// - Returns: false if it is one of `others`, the names before it.
     mutating func insert(_ name: String, after others: ArraySlice<String>) -> Bool {
         if others.count < Self.comparedMax { return !others.contains(name) }
         if names.isEmpty { names = Set(others) }

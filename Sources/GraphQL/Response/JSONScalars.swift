@@ -21,11 +21,11 @@ extension JSONReader {
             try skipDigits()
         }
         if isInteger, let value = integer(start..<position) { return .int(value) }
-        // The text has a number's form, so it is read, if only as infinite.
+        // The text is a valid number, so the conversion succeeds, possibly with an infinite result.
         return .float(Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? .infinity)
     }
 
-    /// The digits as an integer, where 64 bits hold it.
+    /// Returns an integer, or nil if it does not fit in 64 bits.
     private func integer(_ range: Range<Int>) -> Int? {
         let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
         var value = 0
@@ -50,7 +50,7 @@ extension JSONReader {
         }
     }
 
-    /// Reads the string whose quote is at `position`.
+    /// Reads the string whose opening quote is at `position`.
     mutating func readString() throws(JSONError) -> String {
         position += 1
         var chunkStart = position
@@ -95,7 +95,7 @@ extension JSONReader {
         return scalar
     }
 
-    /// One escape, or two that form a surrogate pair.
+    /// Reads one `\u` escape, or two that form a surrogate pair.
     private mutating func readUnicodeEscape() throws(JSONError) -> Unicode.Scalar {
         guard let code = fourHexDigits(at: position + 2, in: bytes.span) else {
             throw .invalidEscape(offset: position)

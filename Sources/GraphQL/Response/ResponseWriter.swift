@@ -1,11 +1,11 @@
-/// The response's bytes as they grow: one buffer, no tree, no strings in between.
+/// A growing buffer for the JSON of a response.
 ///
-/// Sources of data write their leaves straight into it. Everything written is JSON; a region that
-/// turns out to be null is taken back with `rewind`.
+/// Data sources write their leaves directly to it, without intermediate values or strings. If a
+/// value turns out to be null, `rewind` discards what was written for it.
 public struct ResponseWriter: ~Copyable {
     private var storage: UnsafeMutablePointer<UInt8>
     private var capacity: Int
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     public private(set) var count = 0
 
     public init(capacity: Int = 4096) {
@@ -15,20 +15,21 @@ public struct ResponseWriter: ~Copyable {
 
     deinit { storage.deallocate() }
 
-    /// What has been written; valid until the next write.
+    /// Calls `body` with the bytes written so far. The buffer is valid only during the call.
     public func withBytes<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
         body(UnsafeBufferPointer(start: storage, count: count))
     }
 
     public var bytes: [UInt8] { withBytes { Array($0) } }
 
-    /// Forgets what was written after the first `count` bytes.
+    /// Discards everything after the first `count` bytes.
     public mutating func rewind(to count: Int) {
-        precondition(count <= self.count, "a writer can only go back")
+        precondition(count <= self.count, "cannot rewind forward")
         self.count = count
     }
 
-    /// Makes room for `extra` bytes and hands it out; `body` returns how many it used.
+    /// Reserves `extra` bytes and passes them to `body`, which returns the number of bytes that it
+    /// wrote.
     @inline(__always)
     public mutating func reserve(_ extra: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) {
         if count + extra > capacity { grow(by: extra) }
@@ -53,7 +54,7 @@ public struct ResponseWriter: ~Copyable {
         count += 1
     }
 
-    /// Appends bytes that are JSON already.
+    /// Appends bytes that are already JSON.
     public mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
         reserve(bytes.count) {
@@ -67,7 +68,7 @@ public struct ResponseWriter: ~Copyable {
         bytes.withUnsafeBufferPointer { append($0) }
     }
 
-    /// Appends a part of bytes that are JSON already.
+    /// Appends a range of bytes that are already JSON.
     @inline(__always)
     mutating func append(_ bytes: [UInt8], _ range: Range<Int>) {
         bytes.withUnsafeBufferPointer { append(UnsafeBufferPointer(rebasing: $0[range])) }
@@ -86,7 +87,7 @@ public struct ResponseWriter: ~Copyable {
     }
 
     public mutating func write(_ value: Int) {
-        // 20 characters hold every Int64.
+        // The longest Int64 has 20 characters.
         reserve(20) { out in
             var magnitude = value.magnitude
             var digits = 1
@@ -107,9 +108,9 @@ public struct ResponseWriter: ~Copyable {
         }
     }
 
-    /// Writes a finite number in its shortest form; JSON has no others.
+    /// Writes a finite number in its shortest form. JSON cannot represent other numbers.
     ///
-    /// - Returns: false, with nothing written, for NaN and infinities.
+    /// - Returns: false, without writing anything, for NaN and infinities.
     @discardableResult
     public mutating func write(_ value: Double) -> Bool {
         guard value.isFinite else { return false }
@@ -127,9 +128,9 @@ public struct ResponseWriter: ~Copyable {
         text.withUTF8 { write(utf8: $0) }
     }
 
-    /// Writes a string of valid UTF-8: quoted, with what JSON wants escaped.
+    /// Writes valid UTF-8 as a quoted and escaped JSON string.
     public mutating func write(utf8 text: UnsafeBufferPointer<UInt8>) {
-        // Two quotes and, at worst, six bytes for one.
+        // Reserve space for the text and two quotes. Escapes grow the buffer further if necessary.
         if count + text.count + 2 > capacity { grow(by: text.count + 2) }
         storage[count] = UInt8(ascii: "\"")
         count += 1
@@ -165,15 +166,16 @@ public struct ResponseWriter: ~Copyable {
         }
     }
 
-    /// Numbers that JSON does not have are null.
+    /// Writes a value as JSON. NaN and infinities become null.
     public mutating func write(_ value: Value) {
         if writeLeaf(value) { return }
-        // What is left of the lists and objects around the place: nesting costs nothing of the thread's stack.
-        var around = [OpenValue(value)]
-        append(around[0].opening)
-        while let innermost = around.indices.last {
-            guard let item = around[innermost].next() else {
-                append(around.removeLast().closing)
+        // The open lists and objects, innermost last. An explicit stack, so nesting does not use
+        // the thread's stack.
+        var stack = [OpenValue(value)]
+        append(stack[0].opening)
+        while let innermost = stack.indices.last {
+            guard let item = stack[innermost].next() else {
+                append(stack.removeLast().closing)
                 continue
             }
             if !item.isFirst { append(UInt8(ascii: ",")) }
@@ -182,13 +184,15 @@ public struct ResponseWriter: ~Copyable {
                 append(UInt8(ascii: ":"))
             }
             if !writeLeaf(item.value) {
-                around.append(OpenValue(item.value))
-                append(around[innermost + 1].opening)
+                stack.append(OpenValue(item.value))
+                append(stack[innermost + 1].opening)
             }
         }
     }
 
-    /// False, with nothing written, for lists and objects.
+    /// Writes a leaf.
+    ///
+    /// - Returns: false, without writing anything, for lists and objects.
     private mutating func writeLeaf(_ value: Value) -> Bool {
         switch value {
         case .null: writeNull()

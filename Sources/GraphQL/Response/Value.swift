@@ -1,7 +1,8 @@
-/// A value of the request or of an error's extensions: JSON, with numbers kept apart and members in order.
+/// A JSON value in a request or in the extensions of an error. Integers and other numbers are
+/// distinguished, and members keep their order.
 ///
-/// Variables arrive as this, and coerced arguments leave as this: an enum value is its name as a string.
-/// Results never take this form: they go from their source to the response's bytes.
+/// Variables are parsed to this type, and coerced arguments have it, with the name of an enum value
+/// as a string. Results do not: data sources write them directly to the response.
 public enum Value: Sendable, Equatable {
     case null
     case boolean(Bool)
@@ -21,9 +22,9 @@ public enum Value: Sendable, Equatable {
         }
     }
 
-    /// The member of an object; nil where it is absent or the value is no object.
+    /// Returns a member of an object, or nil if it is absent or the value is not an object.
     ///
-    /// Absent and null differ: an absent member is nil, a null one `.null`.
+    /// An absent member is nil; a member that is null is `.null`.
     public subscript(name: String) -> Value? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value

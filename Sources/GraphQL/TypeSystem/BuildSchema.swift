@@ -1,6 +1,7 @@
-/// Builds the schema that a text in the schema definition language describes.
+/// Builds a schema from a text in the schema definition language (SDL).
 ///
-/// - Throws: the syntax error, or every error that the document has.
+/// - Parameter scalars: input coercion of the schema's custom scalars, by name.
+/// - Throws: the syntax error, or all errors of the document.
 public func buildSchema(
     _ source: Source, scalars: [String: ScalarInput] = [:]
 ) throws(RequestErrors) -> Schema {
@@ -13,12 +14,12 @@ public func buildSchema(
     return try buildSchema(document, scalars: scalars)
 }
 
-/// Builds the schema a type-system document describes: definitions and extensions merged, with the built-in scalars
-/// and directives and the introspection types.
+/// Builds a schema from a type-system document. Extensions are merged into their definitions, and
+/// the built-in scalars, the built-in directives, and the introspection types are added.
 ///
-/// - Parameter scalars: input coercion of the schema's own scalars, by their names.
-/// - Throws: every error the document has. Those of the document itself (names that stand twice, unknown types,
-///   misused directives) come alone; the rules for types are checked once it has none of them.
+/// - Parameter scalars: input coercion of the schema's custom scalars, by name.
+/// - Throws: all errors of the document. Errors of names, references, and directives are reported
+///   alone. The types are checked only when there are none of these.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Schema
 public func buildSchema(
@@ -26,7 +27,8 @@ public func buildSchema(
 ) throws(RequestErrors) -> Schema {
     let parts = SchemaParts(document)
     let schema = Schema(parts, scalars: scalars)
-    // All errors of a schema are told: who wrote it is no stranger.
+    // Report all errors: the author of a schema is trusted, so the limit only has to be high
+    // enough.
     let options = ValidationOptions(errorsMax: 1_000)
     for check in [checkDefinitions, checkTypes] {
         var context = ValidationContext(schema: schema, document: document, options: options)
@@ -37,7 +39,7 @@ public func buildSchema(
     return schema
 }
 
-/// The rules for the document: names, references and directives.
+/// Checks names, references, and directives.
 private func checkDefinitions(_ parts: SchemaParts, _ context: inout ValidationContext) {
     checkIsTypeSystem(context.document, &context)
     checkUniqueNames(context.document, &context)
@@ -46,18 +48,20 @@ private func checkDefinitions(_ parts: SchemaParts, _ context: inout ValidationC
     checkScalarInputs(parts, &context)
 }
 
-/// What coerces a scalar's input has a scalar to coerce: a name that is misspelt would leave that without its checks.
+/// Checks that each entry of `scalars` belongs to a custom scalar. A misspelled name would silently
+/// disable the coercion of that scalar.
 private func checkScalarInputs(_ parts: SchemaParts, _ context: inout ValidationContext) {
     for name in context.schema.scalars.keys.sorted() {
         if case .scalar? = parts[name]?.definition.body, BuiltInScalar(named: name) == nil {
             continue
         }
         context.report(
-            "The schema defines no scalar \"\(name)\" whose input could be coerced.", at: [])
+            "Input coercion was given for \"\(name)\", which is not a custom scalar of the schema.",
+            at: [])
     }
 }
 
-/// The rules for what the definitions say.
+/// Checks the contents of the definitions.
 private func checkTypes(_ parts: SchemaParts, _ context: inout ValidationContext) {
     checkRootTypes(parts, &context)
     checkDirectiveDefinitions(parts, &context)
@@ -83,7 +87,8 @@ private func checkTypes(_ parts: SchemaParts, _ context: inout ValidationContext
 }
 
 extension Schema {
-    /// The schema of parts that may still be wrong: what is unknown is left as it is written.
+    /// Creates a schema from parts that have not been checked. References to unknown types are kept
+    /// as written.
     fileprivate convenience init(_ parts: SchemaParts, scalars: [String: ScalarInput]) {
         let directives = parts.directives.map(DirectiveDefinition.init)
         let ownDirectives = Set(directives.map(\.name))
@@ -99,7 +104,7 @@ extension Schema {
         self.init(
             description: parts.schema?.description?.value, types: known,
             directives: allDirectives,
-            // Only a schema with errors has none: it is never given out.
+            // A schema without a query type is invalid and never returned to the caller.
             queryType: root(.query)
                 ?? TypeDefinition(
                     name: "", description: nil,
@@ -108,7 +113,8 @@ extension Schema {
             appliedDirectives: parts.schemas.flatMap(\.directives), scalars: scalars)
     }
 
-    /// Built-in scalars are part of the schema where something refers to them; introspection refers to two.
+    /// Returns the built-in scalars that the schema refers to. The introspection types refer to
+    /// `String` and `Boolean`.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Scalars.Built-in-Scalars
     private static func referencedScalars(
@@ -134,7 +140,7 @@ extension Schema {
 }
 
 extension TypeDefinition {
-    /// Nil for built-in types, which every schema has already.
+    /// Returns nil for built-in types, which every schema contains anyway.
     fileprivate convenience init?(_ parts: TypeParts) {
         let name = parts.name.value
         guard !SpecifiedScalars.names.contains(name), !IntrospectionTypes.names.contains(name)
@@ -208,7 +214,7 @@ extension DirectiveDefinition {
             name: node.name.value, description: node.description?.value,
             arguments: node.arguments.map(InputValueDefinition.init),
             isRepeatable: node.isRepeatable,
-            // The parser takes no other names.
+            // The parser accepts only known locations.
             locations: node.locations.compactMap { DirectiveLocation(rawValue: $0.value) })
     }
 }
@@ -219,7 +225,7 @@ extension Collection<Directive> {
         return argument("reason", of: "deprecated") ?? SpecifiedDirectives.defaultDeprecationReason
     }
 
-    /// The string argument of a directive.
+    /// Returns the string argument `name` of the first directive named `directive`.
     fileprivate func argument(_ name: String, of directive: String) -> String? {
         let arguments = first { $0.name.value == directive }?.arguments
         let value = arguments?.first { $0.name.value == name }?.value

@@ -1,6 +1,7 @@
-/// What changed from one version of a schema to the next, in the order of the older schema, additions after it.
+/// Returns the changes from one version of a schema to the next, in the order of the older schema,
+/// followed by additions.
 ///
-/// Descriptions and the order of things are not compared.
+/// Descriptions and the order of definitions are not compared.
 public func compareSchemas(_ old: Schema, _ new: Schema) -> [SchemaChange] {
     var changes = SchemaChanges()
     changes.compareRoots(old, new)
@@ -71,25 +72,26 @@ struct SchemaChanges {
     private mutating func compareFields(_ old: FieldsType, _ new: FieldsType, of type: String) {
         let fields = difference(old.fields, new.fields, by: \.name)
         for field in fields.removed {
-            let place = SchemaCoordinate.member(type: type, field.name)
-            add(.breaking, place, "Field \(place) was removed.")
+            let coordinate = SchemaCoordinate.member(type: type, field.name)
+            add(.breaking, coordinate, "Field \(coordinate) was removed.")
         }
         for (oldField, newField) in fields.kept {
-            let place = SchemaCoordinate.member(type: type, newField.name)
+            let coordinate = SchemaCoordinate.member(type: type, newField.name)
             compareInputValues(oldField.arguments, newField.arguments, "argument") {
                 .argument(type: type, field: newField.name, $0)
             }
             if !oldField.type.isSame(as: newField.type) {
                 add(
-                    isNarrowed(newField.type, from: oldField.type) ? .safe : .breaking, place,
-                    "Field \(place) changed type from \(print(oldField.type)) to "
+                    isNarrowed(newField.type, from: oldField.type) ? .safe : .breaking, coordinate,
+                    "Field \(coordinate) changed type from \(print(oldField.type)) to "
                         + "\(print(newField.type)).")
             }
-            compareDeprecations(oldField.deprecationReason, newField.deprecationReason, at: place)
+            compareDeprecations(
+                oldField.deprecationReason, newField.deprecationReason, at: coordinate)
         }
         for field in fields.added {
-            let place = SchemaCoordinate.member(type: type, field.name)
-            add(.safe, place, "Field \(place) was added.")
+            let coordinate = SchemaCoordinate.member(type: type, field.name)
+            add(.safe, coordinate, "Field \(coordinate) was added.")
         }
     }
 
@@ -118,8 +120,8 @@ struct SchemaChanges {
     ) {
         let values = difference(old, new, by: \.name)
         for value in values.removed {
-            let place = SchemaCoordinate.member(type: type, value.name)
-            add(.breaking, place, "Enum value \(place) was removed.")
+            let coordinate = SchemaCoordinate.member(type: type, value.name)
+            add(.breaking, coordinate, "Enum value \(coordinate) was removed.")
         }
         for (oldValue, newValue) in values.kept {
             compareDeprecations(
@@ -127,8 +129,8 @@ struct SchemaChanges {
                 at: .member(type: type, newValue.name))
         }
         for value in values.added {
-            let place = SchemaCoordinate.member(type: type, value.name)
-            add(.dangerous, place, "Enum value \(place) was added.")
+            let coordinate = SchemaCoordinate.member(type: type, value.name)
+            add(.dangerous, coordinate, "Enum value \(coordinate) was added.")
         }
     }
 
@@ -147,56 +149,59 @@ struct SchemaChanges {
 
     private mutating func compareInputValues(
         _ old: [InputValueDefinition], _ new: [InputValueDefinition], _ noun: String,
-        at place: (String) -> SchemaCoordinate
+        at coordinate: (String) -> SchemaCoordinate
     ) {
         let values = difference(old, new, by: \.name)
         for value in values.removed {
-            add(.breaking, place(value.name), "The \(noun) \(place(value.name)) was removed.")
+            add(
+                .breaking, coordinate(value.name),
+                "The \(noun) \(coordinate(value.name)) was removed.")
         }
         for (oldValue, newValue) in values.kept {
-            compare(oldValue, newValue, noun, at: place(newValue.name))
+            compare(oldValue, newValue, noun, at: coordinate(newValue.name))
         }
         for value in values.added {
             add(
-                value.isRequired ? .breaking : .dangerous, place(value.name),
-                "\(value.isRequired ? "A required" : "An optional") \(noun) \(place(value.name)) was "
+                value.isRequired ? .breaking : .dangerous, coordinate(value.name),
+                "\(value.isRequired ? "A required" : "An optional") \(noun) \(coordinate(value.name)) was "
                     + "added.")
         }
     }
 
     private mutating func compare(
         _ old: InputValueDefinition, _ new: InputValueDefinition, _ noun: String,
-        at place: SchemaCoordinate
+        at coordinate: SchemaCoordinate
     ) {
         if !old.type.isSame(as: new.type) {
             add(
-                isWidened(new.type, from: old.type) ? .safe : .breaking, place,
-                "The \(noun) \(place) changed type from \(print(old.type)) to \(print(new.type)).")
+                isWidened(new.type, from: old.type) ? .safe : .breaking, coordinate,
+                "The \(noun) \(coordinate) changed type from \(print(old.type)) to \(print(new.type))."
+            )
         }
         switch (old.defaultValue.map { print($0) }, new.defaultValue.map { print($0) }) {
         case (let oldText?, let newText?) where oldText != newText:
             add(
-                .dangerous, place,
-                "The default value of \(place) changed from \(oldText) to \(newText).")
+                .dangerous, coordinate,
+                "The default value of \(coordinate) changed from \(oldText) to \(newText).")
         case (_?, nil):
             add(
-                new.isRequired ? .breaking : .dangerous, place,
-                "The default value of \(place) was removed.")
+                new.isRequired ? .breaking : .dangerous, coordinate,
+                "The default value of \(coordinate) was removed.")
         case (nil, let newText?):
             add(
-                old.isRequired ? .safe : .dangerous, place,
-                "The default value \(newText) of \(place) was added.")
+                old.isRequired ? .safe : .dangerous, coordinate,
+                "The default value \(newText) of \(coordinate) was added.")
         case (nil, nil), (_?, _?):
             break
         }
-        compareDeprecations(old.deprecationReason, new.deprecationReason, at: place)
+        compareDeprecations(old.deprecationReason, new.deprecationReason, at: coordinate)
     }
 
     private mutating func compareDeprecations(
-        _ old: String?, _ new: String?, at place: SchemaCoordinate
+        _ old: String?, _ new: String?, at coordinate: SchemaCoordinate
     ) {
         guard (old == nil) != (new == nil) else { return }
-        add(.safe, place, "\(place) is \(new == nil ? "no longer" : "now") deprecated.")
+        add(.safe, coordinate, "\(coordinate) is \(new == nil ? "no longer" : "now") deprecated.")
     }
 
     // MARK: - Directives
@@ -208,21 +213,24 @@ struct SchemaChanges {
                 .breaking, .directive(directive.name), "Directive @\(directive.name) was removed.")
         }
         for (oldDirective, newDirective) in directives.kept {
-            let place = SchemaCoordinate.directive(newDirective.name)
+            let coordinate = SchemaCoordinate.directive(newDirective.name)
             compareInputValues(oldDirective.arguments, newDirective.arguments, "argument") {
                 .directiveArgument(directive: newDirective.name, $0)
             }
             if oldDirective.isRepeatable != newDirective.isRepeatable {
                 add(
-                    newDirective.isRepeatable ? .safe : .breaking, place,
-                    "\(place) is \(newDirective.isRepeatable ? "now" : "no longer") repeatable.")
+                    newDirective.isRepeatable ? .safe : .breaking, coordinate,
+                    "\(coordinate) is \(newDirective.isRepeatable ? "now" : "no longer") repeatable."
+                )
             }
             let locations = difference(oldDirective.locations, newDirective.locations, by: \.self)
             for location in locations.removed {
-                add(.breaking, place, "\(place) may no longer be used on \(location.rawValue).")
+                add(
+                    .breaking, coordinate,
+                    "\(coordinate) may no longer be used on \(location.rawValue).")
             }
             for location in locations.added {
-                add(.safe, place, "\(place) may now be used on \(location.rawValue).")
+                add(.safe, coordinate, "\(coordinate) may now be used on \(location.rawValue).")
             }
         }
         for directive in directives.added {
@@ -233,7 +241,7 @@ struct SchemaChanges {
 
 // MARK: - Comparing
 
-/// What is only in `old`, in both, and only in `new`.
+/// Returns the elements that are only in `old`, in both, and only in `new`.
 private func difference<Element>(
     _ old: [Element], _ new: [Element], by key: (Element) -> some Hashable
 ) -> (removed: [Element], kept: [(Element, Element)], added: [Element]) {
@@ -246,7 +254,8 @@ private func difference<Element>(
     )
 }
 
-/// Whether a field may return `new` where it returned `old`: null less often, the same otherwise.
+/// Whether the type of a field can change from `old` to `new` without breaking clients: it may
+/// become non-nullable, but must not change otherwise.
 private func isNarrowed(_ new: TypeReference, from old: TypeReference) -> Bool {
     switch (new, old) {
     case (.nonNull(let new, _), .nonNull(let old, _)), (.list(let new, _), .list(let old, _)):
@@ -257,7 +266,8 @@ private func isNarrowed(_ new: TypeReference, from old: TypeReference) -> Bool {
     }
 }
 
-/// Whether an input may be `new` where it was `old`: null more often, the same otherwise.
+/// Whether the type of an input can change from `old` to `new` without breaking clients: it may
+/// become nullable, but must not change otherwise.
 private func isWidened(_ new: TypeReference, from old: TypeReference) -> Bool {
     isNarrowed(old, from: new)
 }

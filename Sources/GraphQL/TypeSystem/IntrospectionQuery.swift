@@ -1,4 +1,5 @@
-/// Asks for all that introspection can tell, deprecated members included: what tools send.
+/// The introspection query that tools send. It selects everything that introspection offers,
+/// including deprecated elements.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Introspection
 public let introspectionQuery = """

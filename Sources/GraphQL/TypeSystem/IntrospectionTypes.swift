@@ -1,6 +1,7 @@
-/// The types that describe a schema, as part of every schema.
+/// The introspection types, which are part of every schema.
 ///
-/// They are ordinary definitions: introspection is validated and planned like anything else.
+/// They are ordinary definitions, so introspection queries are validated and planned like all
+/// others.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Schema-Introspection.Schema-Introspection-Schema
 enum IntrospectionTypes {
@@ -17,7 +18,7 @@ enum IntrospectionTypes {
 
     /// `__type(name:)`, on the query type.
     static let typeField = FieldDefinition(
-        name: "__type", description: "A type by its name; null where there is none.",
+        name: "__type", description: "The type with the given name, or null if it does not exist.",
         arguments: [
             InputValueDefinition(
                 name: "name", description: nil, type: nonNull("String"), defaultValue: nil)
@@ -30,33 +31,33 @@ enum IntrospectionTypes {
 
     private static let schema = object(
         "__Schema",
-        "What this service can be asked: its types, its directives and where operations start.",
+        "The types, directives, and root operation types of this service.",
         [
             member("description", named("String")),
             member(
                 "types", nonNullList("__Type"),
-                description: "Every type of the schema, built-in ones included."),
-            member("queryType", nonNull("__Type"), description: "Where queries start."),
+                description: "All types of the schema, including built-in types."),
+            member("queryType", nonNull("__Type"), description: "The root type of queries."),
             member(
                 "mutationType", named("__Type"),
-                description: "Where mutations start; null where there are none."),
+                description: "The root type of mutations, or null if they are not supported."),
             member(
                 "subscriptionType", named("__Type"),
-                description: "Where subscriptions start; null where there are none."),
+                description: "The root type of subscriptions, or null if they are not supported."),
             member(
                 "directives", nonNullList("__Directive"),
-                description: "Every directive the service knows."),
+                description: "All directives that the service supports."),
         ])
 
     private static let directive = object(
         "__Directive",
-        "An annotation that changes how a part of a document is read, checked or executed.",
+        "An annotation that changes how a part of a document is validated or executed.",
         [
-            member("name", nonNull("String"), description: "Without the `@`."),
+            member("name", nonNull("String"), description: "The name without the `@`."),
             member("description", named("String")),
             member(
                 "isRepeatable", nonNull("Boolean"),
-                description: "Whether it may stand more than once at one place."),
+                description: "Whether the directive can be used more than once at one location."),
             member("locations", nonNullList("__DirectiveLocation")),
             member("args", nonNullList("__InputValue"), includesDeprecated: true),
         ])
@@ -64,12 +65,12 @@ enum IntrospectionTypes {
     private static let type = object(
         "__Type",
         """
-        A type of the schema, or a list or non-null around one. `kind` tells which of the fields have a value; \
+        A type of the schema, or a list or non-null type. `kind` determines which of the fields have a value; \
         the others are null.
         """,
         [
             member("kind", nonNull("__TypeKind")),
-            member("name", named("String"), description: "Null for lists and non-nulls."),
+            member("name", named("String"), description: "Null for list and non-null types."),
             member("description", named("String")),
             member("specifiedByURL", named("String"), description: "Scalars only."),
             member(
@@ -83,7 +84,7 @@ enum IntrospectionTypes {
             member(
                 "inputFields", list("__InputValue"), description: "Input objects only.",
                 includesDeprecated: true),
-            member("ofType", named("__Type"), description: "Lists and non-nulls only."),
+            member("ofType", named("__Type"), description: "List and non-null types only."),
             member("isOneOf", named("Boolean"), description: "Input objects only."),
         ])
 
@@ -106,7 +107,7 @@ enum IntrospectionTypes {
             member("type", nonNull("__Type")),
             member(
                 "defaultValue", named("String"),
-                description: "Written in the GraphQL language; null where there is none."),
+                description: "The default value as a GraphQL literal, or null if there is none."),
             member("isDeprecated", nonNull("Boolean")),
             member("deprecationReason", named("String")),
         ])
@@ -121,7 +122,7 @@ enum IntrospectionTypes {
         ])
 
     private static let typeKind = enumeration(
-        "__TypeKind", "Which kind of type a `__Type` describes.",
+        "__TypeKind", "The kind of a type.",
         [
             ("SCALAR", "A leaf value. May have `specifiedByURL`."),
             ("OBJECT", "Has `fields` and `interfaces`."),
@@ -130,11 +131,11 @@ enum IntrospectionTypes {
             ("ENUM", "Has `enumValues`."),
             ("INPUT_OBJECT", "Has `inputFields` and `isOneOf`."),
             ("LIST", "Has `ofType`, the type of the items."),
-            ("NON_NULL", "Has `ofType`, the type without the non-null."),
+            ("NON_NULL", "Has `ofType`, the nullable type."),
         ])
 
     private static let directiveLocation = enumeration(
-        "__DirectiveLocation", "A place where a directive may stand.",
+        "__DirectiveLocation", "A location at which a directive can be used.",
         DirectiveLocation.allCases.map { ($0.rawValue, nil) })
 
     private static func object(

@@ -1,8 +1,8 @@
-/// The SDL of a schema: its own directives and types in the order of the document it was built from, what every schema
-/// has left out.
+/// Returns the SDL of a schema without the built-in types and directives. Definitions are in the
+/// order of the document from which the schema was built.
 ///
-/// The layout is that of graphql-js. Descriptions are block strings; a member with a description has an empty line
-/// before it. Directives are printed as they were applied. The text ends in a line break.
+/// The layout is that of graphql-js. Descriptions are block strings, and an empty line precedes
+/// each member with a description. Applied directives are printed. The text ends with a line break.
 public func printSchema(_ schema: Schema) -> String {
     let directives = schema.directives.filter { definition in
         !SpecifiedDirectives.all.contains { $0 === definition }
@@ -16,25 +16,26 @@ public func printSchema(_ schema: Schema) -> String {
     return definitions.joined(separator: "\n\n") + "\n"
 }
 
-/// Nil where the default names say all of it.
+/// Returns nil if the root types have their default names and there is nothing else to print.
 private func printSchemaDefinition(_ schema: Schema) -> String? {
     let roots = OperationKind.allCases.compactMap { kind in
         schema.rootType(of: kind).map { (kind: kind, name: $0.name) }
     }
     let hasDefaultNames = OperationKind.allCases.allSatisfy { kind in
-        // A type of that name that is no root has to be told from one that is.
+        // A type with a default name that is not a root type requires an explicit `schema`
+        // definition.
         let root = schema.rootType(of: kind)
         return root === schema.type(named: kind.defaultTypeName)
     }
     if schema.description == nil, schema.appliedDirectives.isEmpty, hasDefaultNames { return nil }
     return printDescription(schema.description)
-        + words(["schema", schema.appliedDirectives.printed])
+        + joinNonEmpty(["schema", schema.appliedDirectives.printed])
         + printBlock(roots.map { "\($0.kind.rawValue): \($0.name)" })
 }
 
 private func printDirective(_ directive: DirectiveDefinition) -> String {
     printDescription(directive.description)
-        + words([
+        + joinNonEmpty([
             "directive @\(directive.name)" + printArguments(directive.arguments),
             directive.isRepeatable ? "repeatable" : "", "on",
             directive.locations.map(\.rawValue).joined(separator: " | "),
@@ -52,7 +53,7 @@ private func printType(_ type: TypeDefinition) -> String {
         case .inputObject(let body): ("input", [], printInputFields(body.fields))
         }
     return printDescription(type.description)
-        + words([
+        + joinNonEmpty([
             keyword, type.name,
             interfaces.isEmpty ? "" : "implements " + interfaces.joined(separator: " & "),
             type.appliedDirectives.printed,
@@ -63,7 +64,7 @@ private func printFields(_ fields: [FieldDefinition]) -> String {
     printBlock(
         fields.map { field in
             printDescription(field.description)
-                + words([
+                + joinNonEmpty([
                     field.name + printArguments(field.arguments) + ": " + print(field.type),
                     field.appliedDirectives.printed,
                 ])
@@ -73,7 +74,8 @@ private func printFields(_ fields: [FieldDefinition]) -> String {
 private func printValues(_ values: [EnumValueDefinition]) -> String {
     printBlock(
         values.map {
-            printDescription($0.description) + words([$0.name, $0.appliedDirectives.printed])
+            printDescription($0.description)
+                + joinNonEmpty([$0.name, $0.appliedDirectives.printed])
         })
 }
 
@@ -82,13 +84,13 @@ private func printInputFields(_ fields: [InputValueDefinition]) -> String {
 }
 
 private func printInputValue(_ value: InputValueDefinition) -> String {
-    words([
+    joinNonEmpty([
         value.name + ": " + print(value.type), value.defaultValue.map { "= " + print($0) } ?? "",
         value.appliedDirectives.printed,
     ])
 }
 
-/// In one line, or each in its own where one of them has a description.
+/// Prints the arguments on one line, or each on its own line if one of them has a description.
 private func printArguments(_ arguments: [InputValueDefinition]) -> String {
     if arguments.isEmpty { return "" }
     guard arguments.contains(where: { $0.description != nil }) else {
@@ -102,27 +104,30 @@ private func printBlock(_ members: [String]) -> String {
     members.isEmpty ? "" : " {\n" + printMembers(members) + "\n}"
 }
 
-/// Members on lines of their own, an empty line before those that begin with a description.
+/// Prints each member on its own line, with an empty line before members that begin with a
+/// description.
 private func printMembers(_ members: [String]) -> String {
     members.enumerated().map { index, member in
         (index > 0 && member.hasPrefix("\"") ? "\n" : "") + indentedLines(member)
     }.joined(separator: "\n")
 }
 
-/// Two spaces before every line that is not empty.
+/// Indents every non-empty line by two spaces.
 private func indentedLines(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
         .map { $0.isEmpty ? "" : "  " + $0 }.joined(separator: "\n")
 }
 
-/// A description on lines of its own: a block string, or a quoted one where that would not read back the same.
+/// Prints a description on its own lines: as a block string, or as a quoted string if a block
+/// string would not preserve its value.
 private func printDescription(_ description: String?) -> String {
     guard let description else { return "" }
     let block = StringValue(description, isBlock: true)
     return print(canBeBlockString(description) ? block : StringValue(description)) + "\n"
 }
 
-/// No control characters and no white space that a block string would lose.
+/// Whether a block string preserves the value: there are no control characters, and no white space
+/// that would be removed.
 private func canBeBlockString(_ text: String) -> Bool {
     let isPrintable = text.unicodeScalars.allSatisfy {
         $0.value >= 0x20 || $0 == "\n" || $0 == "\t"

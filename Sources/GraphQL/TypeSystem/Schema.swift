@@ -1,27 +1,30 @@
-/// A valid schema: what a service can be asked.
+/// A valid schema.
 ///
-/// Built once from SDL by `buildSchema`, then only read. Types refer to one another by name.
+/// It is built from SDL by `buildSchema` and does not change afterwards. Types refer to one another
+/// by name.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Schema
 public final class Schema: Sendable {
     public let description: String?
-    /// In the order of the document, built-in scalars and introspection types last.
+    /// All types, in the order of the document, followed by built-in scalars and introspection
+    /// types.
     public let types: [TypeDefinition]
     public let directives: [DirectiveDefinition]
     public let queryType: TypeDefinition
     public let mutationType: TypeDefinition?
     public let subscriptionType: TypeDefinition?
-    /// Directives of the `schema` definition, as applied in the SDL.
+    /// The directives applied to the `schema` definition.
     public let appliedDirectives: [Directive]
-    /// Input coercion of custom scalars by name; those without one take any value as it is.
+    /// Input coercion of custom scalars, by name. A custom scalar without an entry accepts any
+    /// value.
     public let scalars: [String: ScalarInput]
 
     private let typesByName: [String: TypeDefinition]
     private let directivesByName: [String: DirectiveDefinition]
-    /// Object types behind each abstract type, in the order of `types`.
+    /// The possible object types of each abstract type, in the order of `types`.
     private let possibleTypesByName: [String: [TypeDefinition]]
 
-    /// Takes parts that have been checked: `buildSchema` is the way in.
+    /// Creates a schema from checked definitions. Use `buildSchema` to create a schema from SDL.
     init(
         description: String?, types: [TypeDefinition], directives: [DirectiveDefinition],
         queryType: TypeDefinition, mutationType: TypeDefinition?, subscriptionType: TypeDefinition?,
@@ -59,7 +62,8 @@ public final class Schema: Sendable {
 
     public func directive(named name: String) -> DirectiveDefinition? { directivesByName[name] }
 
-    /// The root type of an operation, where the schema supports that kind.
+    /// Returns the root type of an operation, or nil if the schema does not support that kind of
+    /// operation.
     public func rootType(of kind: OperationKind) -> TypeDefinition? {
         switch kind {
         case .query: queryType
@@ -68,7 +72,8 @@ public final class Schema: Sendable {
         }
     }
 
-    /// The object types a value of `type` may have: itself for an object type.
+    /// Returns the object types that a value of `type` can have: its possible types if it is
+    /// abstract, otherwise the type itself.
     ///
     /// Spec: https://spec.graphql.org/September2025/#GetPossibleTypes()
     public func possibleTypes(of type: TypeDefinition) -> [TypeDefinition] {
@@ -85,7 +90,7 @@ public final class TypeDefinition: Sendable {
         case scalar(specifiedByURL: String?)
         case object(FieldsType)
         case interface(FieldsType)
-        /// Names of the member types.
+        /// The names of the member types.
         case union([String])
         case enumeration([EnumValueDefinition])
         case inputObject(InputObjectType)
@@ -94,11 +99,11 @@ public final class TypeDefinition: Sendable {
     public let name: String
     public let description: String?
     public let kind: Kind
-    /// The fields of an object or interface type; nil for other kinds.
+    /// The fields of an object or interface type; nil for other kinds of types.
     public let fieldsType: FieldsType?
-    /// Which of the five built-in scalars it is; nil for every other type.
+    /// The built-in scalar that this type is; nil for all other types.
     let builtInScalar: BuiltInScalar?
-    /// As applied in the SDL, for printing and tools.
+    /// The directives applied in the SDL, for printing and for tools.
     public let appliedDirectives: [Directive]
 
     public init(
@@ -118,7 +123,7 @@ public final class TypeDefinition: Sendable {
 
     public func field(named name: String) -> FieldDefinition? { fieldsType?.field(named: name) }
 
-    /// Scalars and enums: types without fields of their own.
+    /// Whether the type is a scalar or an enum.
     public var isLeaf: Bool {
         switch kind {
         case .scalar, .enumeration: true
@@ -154,9 +159,9 @@ public final class TypeDefinition: Sendable {
     }
 }
 
-/// What object and interface types have in common.
+/// The fields and interfaces of an object or interface type.
 public final class FieldsType: Sendable {
-    /// Names of the interfaces it implements.
+    /// The names of the implemented interfaces.
     public let interfaces: [String]
     public let fields: [FieldDefinition]
     private let fieldsByName: [String: FieldDefinition]
@@ -176,7 +181,7 @@ public final class FieldDefinition: Sendable {
     public let description: String?
     public let arguments: [InputValueDefinition]
     public let type: TypeReference
-    /// The name inside all lists and non-nulls of `type`.
+    /// The name of `type` without its list and non-null wrappers.
     public let namedType: String
     let hasRequiredArguments: Bool
     public let deprecationReason: String?
@@ -201,14 +206,14 @@ public final class FieldDefinition: Sendable {
     }
 }
 
-/// An argument or an input field.
+/// The definition of an argument or input field.
 public final class InputValueDefinition: Sendable {
     public let name: String
     public let description: String?
     public let type: TypeReference
-    /// As written; coerced by `coerceLiteral` when it is used.
+    /// The default value as written. `coerceLiteral` coerces it when it is used.
     public let defaultValue: ValueNode?
-    /// Non-null and without a default: it must be given.
+    /// Whether a value must be provided: the type is non-null and there is no default value.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Required-Arguments
     public let isRequired: Bool
@@ -231,7 +236,7 @@ public final class InputValueDefinition: Sendable {
 
 public final class InputObjectType: Sendable {
     public let fields: [InputValueDefinition]
-    /// Exactly one member must be given, and not null.
+    /// Whether exactly one member must be provided, which must not be null.
     public let isOneOf: Bool
     private let fieldsByName: [String: InputValueDefinition]
 

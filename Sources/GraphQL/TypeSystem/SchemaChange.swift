@@ -1,17 +1,19 @@
 /// A difference between two versions of a schema.
 public struct SchemaChange: Hashable, Sendable {
-    /// What a change does to clients that were written for the older version.
+    /// The effect of a change on clients that were written for the older version.
     public enum Severity: String, Sendable, CaseIterable {
-        /// Their operations can become invalid, or get what they cannot take.
+        /// Operations of clients can become invalid, or their responses can contain values that
+        /// clients cannot handle.
         case breaking
-        /// Their operations stay valid, but may get values they do not know or mean something else.
+        /// Operations of clients stay valid, but responses can contain values that clients do not
+        /// know, or the meaning of an operation can change.
         case dangerous
         case safe
     }
 
     public let severity: Severity
-    /// The element that changed: of the older schema where it was removed, of the newer one otherwise.
+    /// The changed element: of the older schema if it was removed, otherwise of the newer schema.
     public let coordinate: SchemaCoordinate
-    /// A sentence for a person.
+    /// A complete sentence for people.
     public let message: String
 }

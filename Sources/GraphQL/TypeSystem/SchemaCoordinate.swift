@@ -1,4 +1,4 @@
-/// A name for one element of a schema, for tools and people.
+/// A human-readable identifier of one element of a schema.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Schema-Coordinates
 public enum SchemaCoordinate: Hashable, Sendable, CustomStringConvertible {
@@ -13,10 +13,11 @@ public enum SchemaCoordinate: Hashable, Sendable, CustomStringConvertible {
     /// `@deprecated(reason:)`
     case directiveArgument(directive: String, String)
 
-    /// Reads a coordinate; nil where the text is none. There may be no white space.
+    /// Parses a coordinate. Returns nil if the text is not a valid coordinate. White space is not
+    /// allowed.
     ///
     /// SchemaCoordinate ::
-    ///   Name | Name . Name | Name . Name ( Name : ) | @ Name | @ Name ( Name : )
+    ///     Name | Name . Name | Name . Name ( Name : ) | @ Name | @ Name ( Name : )
     public init?(_ text: String) {
         var rest = text.utf8[...]
         let isDirective = Self.take("@", from: &rest)
@@ -70,7 +71,7 @@ public enum SchemaCoordinate: Hashable, Sendable, CustomStringConvertible {
         return String(Substring(name))
     }
 
-    /// `(name:)` and the end.
+    /// Parses `(name:)`, which must be at the end of the text.
     private static func takeArgument(from rest: inout Substring.UTF8View) -> String? {
         guard take("(", from: &rest), let name = takeName(from: &rest), take(":)", from: &rest),
             rest.isEmpty
@@ -88,7 +89,7 @@ public enum SchemaCoordinate: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a coordinate leads to.
+/// The element of a schema that a coordinate identifies.
 public enum SchemaElement: Sendable {
     case type(TypeDefinition)
     case field(FieldDefinition)
@@ -99,7 +100,7 @@ public enum SchemaElement: Sendable {
 }
 
 extension Schema {
-    /// The element a coordinate names; nil where the schema has none.
+    /// Returns the element that a coordinate identifies, or nil if the schema does not contain it.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Schema-Coordinates.Resolving-a-Schema-Coordinate
     public func element(at coordinate: SchemaCoordinate) -> SchemaElement? {

@@ -1,6 +1,8 @@
-/// The definitions of a type-system document with their extensions merged, as syntax: what the rules for schemas read.
+/// The definitions of a type-system document with their extensions merged, still as syntax. The
+/// schema validation rules read them.
 ///
-/// Of two definitions with one name the first counts; a rule tells of the other.
+/// If two definitions have the same name, the first one is used. A separate rule reports the second
+/// one.
 struct SchemaParts {
     /// `schema { … }` and its extensions, in the order of the document.
     var schemas: [SchemaDefinition] = []
@@ -35,10 +37,11 @@ struct SchemaParts {
 
     subscript(name: String) -> TypeParts? { indices[name].map { types[$0] } }
 
-    /// The definition, where there is one that is no extension.
+    /// The `schema` definition, or nil if there are only extensions of it.
     var schema: SchemaDefinition? { schemas.first { !$0.isExtension } }
 
-    /// The type named for an operation kind, or else the type of the default name where no `schema` is written.
+    /// Returns the name of the root type of an operation kind. Without a `schema` definition, that
+    /// is the type with the default name, if it exists.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Root-Operation-Types.Default-Root-Operation-Type-Names
     func rootTypeName(of kind: OperationKind) -> Name? {
@@ -50,7 +53,7 @@ struct SchemaParts {
 }
 
 extension OperationKind {
-    /// `Query`, `Mutation` or `Subscription`.
+    /// The default name of the root type.
     var defaultTypeName: String {
         switch self {
         case .query: "Query"
@@ -60,10 +63,10 @@ extension OperationKind {
     }
 }
 
-/// A type's definition with its extensions.
+/// The definition of a type with its extensions.
 struct TypeParts {
     let name: Name
-    /// The definition first, then the extensions.
+    /// The definition, followed by the extensions.
     private(set) var nodes: [TypeDefinitionNode]
 
     init(_ definition: TypeDefinitionNode) {
@@ -120,7 +123,7 @@ extension TypeDefinitionNode {
         }
     }
 
-    /// What kind of type it defines, in words.
+    /// The kind of type, for error messages.
     var kindName: String {
         switch body {
         case .scalar: "scalar"

@@ -1,4 +1,4 @@
-/// The scalars every schema has.
+/// The scalars that are part of every schema.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Scalars.Built-in-Scalars
 enum SpecifiedScalars {
@@ -6,11 +6,13 @@ enum SpecifiedScalars {
 
     static let all: [TypeDefinition] = [
         scalar("String", "Text: a sequence of Unicode scalar values."),
-        scalar("Int", "A whole number of 32 bits with a sign."),
-        scalar("Float", "A number of double precision (IEEE 754)."),
+        scalar("Int", "A signed 32-bit integer."),
+        scalar("Float", "A double-precision number (IEEE 754)."),
         scalar("Boolean", "`true` or `false`."),
         scalar(
-            "ID", "An opaque key of an object. Written as a string; a whole number is taken, too."),
+            "ID",
+            "A unique identifier of an object. Serialized as a string; integers are accepted as input."
+        ),
     ]
 
     private static func scalar(_ name: String, _ description: String) -> TypeDefinition {
@@ -18,41 +20,44 @@ enum SpecifiedScalars {
     }
 }
 
-/// The directives every schema has.
+/// The directives that are part of every schema.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Type-System.Directives.Built-in-Directives
 enum SpecifiedDirectives {
     static let names: Set<String> = ["include", "skip", "deprecated", "specifiedBy", "oneOf"]
 
-    /// What `@deprecated` says where no reason is given.
+    /// The default value of the `reason` argument of `@deprecated`.
     static let defaultDeprecationReason = "No longer supported"
 
     static let all: [DirectiveDefinition] = [
         DirectiveDefinition(
             name: "include",
-            description: "Takes this part of the selection only where `if` is true.",
+            description: "Includes this selection only if the `if` argument is true.",
             arguments: [argument("if", "Boolean", "Included when true.")], isRepeatable: false,
             locations: [.field, .fragmentSpread, .inlineFragment]),
         DirectiveDefinition(
-            name: "skip", description: "Leaves this part of the selection out where `if` is true.",
+            name: "skip", description: "Skips this selection if the `if` argument is true.",
             arguments: [argument("if", "Boolean", "Skipped when true.")], isRepeatable: false,
             locations: [.field, .fragmentSpread, .inlineFragment]),
         DirectiveDefinition(
-            name: "deprecated", description: "Still works, but should not be used any more.",
+            name: "deprecated",
+            description: "Marks an element that is still supported but should no longer be used.",
             arguments: [
                 argument(
-                    "reason", "String", "Why, and what to use instead, in Markdown (CommonMark).",
+                    "reason", "String",
+                    "The reason and the recommended replacement, in Markdown (CommonMark).",
                     default: .literal(print(StringValue(defaultDeprecationReason))))
             ], isRepeatable: false,
             locations: [
                 .fieldDefinition, .argumentDefinition, .inputFieldDefinition, .enumValue,
             ]),
         DirectiveDefinition(
-            name: "specifiedBy", description: "Names the specification of a scalar.",
-            arguments: [argument("url", "String", "Where the specification is found.")],
+            name: "specifiedBy", description: "Specifies the behavior of a custom scalar.",
+            arguments: [argument("url", "String", "The URL of the specification.")],
             isRepeatable: false, locations: [.scalar]),
         DirectiveDefinition(
-            name: "oneOf", description: "Exactly one field must be given, and it must not be null.",
+            name: "oneOf",
+            description: "Requires exactly one field of the input object, which must not be null.",
             arguments: [], isRepeatable: false, locations: [.inputObject]),
     ]
 

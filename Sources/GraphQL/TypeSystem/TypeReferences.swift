@@ -1,5 +1,5 @@
 extension TypeReference {
-    /// The name inside all lists and non-nulls.
+    /// The name without the list and non-null wrappers.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Wrapping-Types
     public var namedType: String {
@@ -11,12 +11,12 @@ extension TypeReference {
 
     public var isNonNull: Bool { if case .nonNull = self { true } else { false } }
 
-    /// The type without an outer non-null.
+    /// The type without an outer non-null wrapper.
     public var nullable: TypeReference {
         if case .nonNull(let inner, _) = self { inner } else { self }
     }
 
-    /// The type of a list's items, where this is a list, non-null or not.
+    /// The item type of a list or non-null list; nil for all other types.
     public var listItem: TypeReference? {
         if case .list(let inner, _) = nullable { inner } else { nil }
     }
@@ -28,7 +28,7 @@ extension TypeReference {
         }
     }
 
-    /// Whether both are the same type, wherever they are written.
+    /// Whether both references denote the same type. Their positions in the source are ignored.
     public func isSame(as other: TypeReference) -> Bool {
         switch (self, other) {
         case (.named(let left), .named(let right)): left.value == right.value
@@ -40,7 +40,7 @@ extension TypeReference {
 }
 
 extension Schema {
-    /// Whether every value of `type` is a value of `supertype`, too.
+    /// Whether every value of `type` is also a value of `supertype`.
     ///
     /// Spec: https://spec.graphql.org/September2025/#IsSubType()
     public func isSubtype(_ type: TypeReference, of supertype: TypeReference) -> Bool {
@@ -55,7 +55,7 @@ extension Schema {
         }
     }
 
-    /// Whether `type` is named by the abstract type `abstract`: a member of the union, or an object or
+    /// Whether `type` is a possible type of `abstract`: a member of the union, or an object or
     /// interface type that implements the interface.
     public func isPossibleType(_ type: String, of abstract: String) -> Bool {
         guard let abstract = self.type(named: abstract) else { return false }
@@ -69,7 +69,7 @@ extension Schema {
         }
     }
 
-    /// Whether a value may be of both types at once.
+    /// Whether a value can have both types.
     public func overlap(_ left: TypeDefinition, _ right: TypeDefinition) -> Bool {
         if left === right { return true }
         switch (left.isAbstract, right.isAbstract) {

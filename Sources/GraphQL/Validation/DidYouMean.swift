@@ -1,4 +1,5 @@
-/// ` Did you mean "a", "b", or "c"?`: at most five names, after `lead` if there is one.
+/// Returns ` Did you mean "a", "b", or "c"?` with at most five names, preceded by `lead` if there
+/// is one. Returns an empty string if there are no names.
 func didYouMean(_ names: [String], lead: String? = nil) -> String {
     guard !names.isEmpty else { return "" }
     let quoted = names.prefix(5).map { "\"\($0)\"" }
@@ -11,9 +12,10 @@ func didYouMean(_ names: [String], lead: String? = nil) -> String {
     return " Did you mean " + (lead.map { $0 + " " } ?? "") + list + "?"
 }
 
-/// The options that are near enough to `input` to be what was meant, the nearest first.
+/// Returns the options that are similar to `input`, the most similar first.
 ///
-/// Near means: edits up to four tenths of the length, and one. A difference of case alone is one edit.
+/// An option is similar if its edit distance is at most 40 % of the length of `input` plus one. A
+/// difference only in case counts as one edit.
 func suggestionList(_ input: String, _ options: [String]) -> [String] {
     let distance = LexicalDistance(to: input)
     let editsMax = input.utf8.count * 2 / 5 + 1
@@ -26,7 +28,8 @@ func suggestionList(_ input: String, _ options: [String]) -> [String] {
     }.map(\.option)
 }
 
-/// Counts insertions, deletions, replacements and swaps of neighbours (Damerau and Levenshtein).
+/// The Damerau–Levenshtein distance from a fixed input: the number of insertions, deletions,
+/// replacements, and swaps of adjacent bytes.
 private struct LexicalDistance {
     private let input: [UInt8]
     private let inputLowercased: [UInt8]
@@ -36,7 +39,7 @@ private struct LexicalDistance {
         inputLowercased = self.input.map(lowercased)
     }
 
-    /// The number of edits; nil above `editsMax`.
+    /// Returns the number of edits, or nil if it exceeds `editsMax`.
     func measure(_ option: String, editsMax: Int) -> Int? {
         let bytes = Array(option.utf8)
         if bytes == input { return 0 }
@@ -70,7 +73,7 @@ private struct LexicalDistance {
     }
 }
 
-/// Orders names as people do: digits as numbers, `b2` before `b10`.
+/// Compares names in natural order, in which digits are compared as numbers: `b2` precedes `b10`.
 func naturallyPrecedes(_ left: String, _ right: String) -> Bool {
     var left = Array(left.utf8)[...]
     var right = Array(right.utf8)[...]
@@ -88,7 +91,7 @@ func naturallyPrecedes(_ left: String, _ right: String) -> Bool {
     return left.count < right.count
 }
 
-/// Takes leading digits; returns them without leading zeros.
+/// Removes the leading digits and returns them without leading zeros.
 private func takeNumber(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let digits = text.prefix(while: isDigit)
     text.removeFirst(digits.count)

@@ -1,7 +1,7 @@
-/// Two fields of one response key, and why they cannot both be there.
+/// Two fields with the same response key that cannot be merged.
 struct FieldConflict {
     let responseKey: String
-    /// As it reads behind "because".
+    /// The reason, as the clause that follows "because" in the error message.
     let reason: String
     let left: [SourceRange]
     let right: [SourceRange]

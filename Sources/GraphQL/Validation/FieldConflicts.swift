@@ -1,28 +1,99 @@
-/// Finds the pairs of fields that conflict, in the order and with the words of graphql-js.
+/// Finds all conflicting pairs of fields, in the order and with the messages of graphql-js.
 ///
-/// Every field is compared with every other of its response key, fragments are compared in pairs, each pair once. That
-/// is quadratic: the work is bounded by a budget, the depth by `depthMax`. What is still to be compared is on a stack.
+/// **Conflicts.** Two fields with the same response key conflict if one of these conditions is
+/// true:
+///
+/// - Their parent types are not mutually exclusive, and the fields have different names.
+/// - Their parent types are not mutually exclusive, and the fields have different arguments.
+/// - Their types have conflicting shapes, such as `Int` and `[Int]`.
+/// - Any of their subfields conflict.
+///
+/// Two different object types are mutually exclusive: no object has both types, so at most one of
+/// the two fields applies to it. If the parents of two fields are mutually exclusive, so are the
+/// parents of all fields below them.
+///
+/// **Comparisons.** For a selection set, `find` compares three things:
+///
+/// - Each pair of its fields that have the same response key.
+/// - Its fields with the fields of each fragment that it spreads, directly or through other
+///   fragments.
+/// - The fields of each pair of these fragments.
+///
+/// If two compared fields have selection sets, `compare` adds the comparisons between the two sets:
+///
+/// - The fields of one set with the fields of the other.
+/// - The fields of each set with the fragments of the other.
+/// - Each fragment of one set with each fragment of the other.
+///
+/// Conflicts inside one of the two sets or inside a fragment are not searched here. The rule finds
+/// them when it checks that selection set.
+///
+/// **State.** There is no recursion.
+///
+/// - `pending` is the stack of comparisons to be done.
+/// - `found` is a stack of lists of conflicts. The first list is the result. There is one more list
+///   for each pair of fields whose selection sets are being compared. `Comparison.finish` removes
+///   the list of its pair, and if the list is not empty, it adds a single conflict for the pair to
+///   the list below.
+/// - `collections` caches the fields and fragment names of each selection set and parent type.
+/// - `comparedFragments` and `comparedWithFragment` record which comparisons with fragments were
+///   done. Comparing fields with mutually exclusive parents checks less. A comparison that was done
+///   only in that mode must therefore be repeated in the other one, but not vice versa. This also
+///   makes the search end if fragments form cycles.
+///
+/// **Invariant.** `pending` contains one `finish` for each list in `found` except the first. The
+/// comparisons above the topmost `finish` belong to its pair.
+///
+/// **Limits.** The number of comparisons is quadratic in the worst case. `comparisonsLeft` bounds
+/// it, and `depthMax` bounds the nesting. If either is exceeded, `isOverBudget` is true and the
+/// result is incomplete.
+///
+/// **Example.**
+///
+///     {
+///       dog { ...A name: nickname }
+///       dog { name }
+///     }
+///     fragment A on Dog { name: barkVolume }
+///
+/// 1. `find` compares the two `dog` fields. Both select the same field and have selection sets, so
+///    `found` becomes `[[], []]`. `pending` receives `finish`, and above it the comparisons of the
+///    fields of both sets and of the second set with A.
+/// 2. The fields of the sets: `nickname` and `name` are different fields with the response key
+///    `name`. This is the first conflict in the second list.
+/// 3. The second set with A: `name` and `barkVolume` are different fields. This is the second
+///    conflict in that list.
+/// 4. `finish` replaces the two conflicts by one in the first list: `"dog" conflict because
+///    subfields "name" conflict because "nickname" and "name" are different fields and subfields
+///    "name" conflict because "name" and "barkVolume" are different fields`.
+///
+/// The conflict between A and `name: nickname` inside the first set is reported when the rule
+/// checks that set.
 struct FieldConflicts {
-    /// Levels of nested fields through fragments: far above any limit on the depth of an operation.
+    /// The maximum nesting depth of fields, including those in fragments. It is far above the limit
+    /// on the depth of an operation.
     private static let depthMax = 128
 
     private var comparisonsLeft: Int
     private var isTooDeep = false
-    private var tasks: [Task] = []
-    /// Conflicts found so far: at the top, and below each pair of fields whose selections are compared.
+    private var pending: [Comparison] = []
+    /// See the description of the state above.
     private var found: [[FieldConflict]] = []
     private var conflictsLeft = 0
     private var collections: [CollectionKey: Collection] = [:]
-    /// Whether a pair of fragments was compared as mutually exclusive only.
+    /// The compared pairs of fragments. The value is true if the pair was compared only with
+    /// mutually exclusive parents.
     private var comparedFragments: [FragmentPair: Bool] = [:]
-    /// The same for a selection set and a fragment.
+    /// The compared pairs of a collection and a fragment. The value has the same meaning as in
+    /// `comparedFragments`.
     private var comparedWithFragment: [CollectionAndFragment: Bool] = [:]
 
     init(comparisonsMax: Int) { comparisonsLeft = comparisonsMax }
 
     var isOverBudget: Bool { comparisonsLeft < 0 || isTooDeep }
 
-    /// Conflicts among the fields of a selection set and of the fragments spread in it.
+    /// Returns the conflicts among the fields of a selection set and of the fragments that it
+    /// spreads.
     mutating func find(
         within selectionSet: SelectionSet, of parentType: TypeDefinition?,
         in context: ValidationContext
@@ -53,7 +124,8 @@ struct FieldConflicts {
 
     // MARK: - Collections
 
-    /// What a selection set selects itself: fields by response key, and the names of the fragments it spreads.
+    /// The fields of a selection set by response key, including those of inline fragments, and the
+    /// names of the fragments that it spreads.
     private final class Collection {
         let id: Int
         var groups: [(key: NameID, fields: [Entry])] = []
@@ -70,7 +142,8 @@ struct FieldConflicts {
         func fields(_ key: NameID) -> [Entry] { indices[key].map { groups[$0].fields } ?? [] }
     }
 
-    /// A selection set and the type it is selected from, which may be known in one place and not in another.
+    /// The key of `collections`. The parent type is part of it because it can be known for one use
+    /// of a selection set and unknown for another.
     private struct CollectionKey: Hashable {
         let start: Int32
         let parentType: ObjectIdentifier?
@@ -112,12 +185,12 @@ struct FieldConflicts {
         _ collection: Collection, from selectionSet: SelectionSet, of parentType: TypeDefinition?,
         in context: ValidationContext
     ) {
-        // What is left of the inline fragments around the place.
-        var around = [(rest: selectionSet.selections[...], type: parentType)]
-        while var (rest, type) = around.popLast() {
+        // The remaining selections of each enclosing inline fragment, innermost last.
+        var stack = [(rest: selectionSet.selections[...], type: parentType)]
+        while var (rest, type) = stack.popLast() {
             guard let selection = rest.popFirst() else { continue }
             comparisonsLeft -= 1
-            around.append((rest, type))
+            stack.append((rest, type))
             switch selection {
             case .field(let field):
                 let definition = type.flatMap {
@@ -134,7 +207,7 @@ struct FieldConflicts {
                 if let condition = fragment.typeCondition {
                     type = context.schema.type(named: condition.value)
                 }
-                around.append((fragment.selectionSet.selections[...], type))
+                stack.append((fragment.selectionSet.selections[...], type))
             case .fragmentSpread(let spread):
                 collection.insert(fragment: spread.nameID)
             }
@@ -152,16 +225,17 @@ struct FieldConflicts {
 
     // MARK: - Comparisons
 
-    /// A comparison; the flag says whether both sides are on types that exclude one another.
-    private enum Task {
+    /// A comparison to be done. The flag is true if the parent types are mutually exclusive.
+    private enum Comparison {
         case fields(Entry, Entry, Bool)
-        /// Every field of one collection with every field of the other that has its response key.
+        /// Every field of one collection with every field of the other that has the same response
+        /// key. `next` is the next pair.
         case collections(Collection, Collection, Bool, next: Position)
-        /// A collection with a fragment and the fragments that one spreads.
+        /// A collection with a fragment and the fragments that it spreads.
         case withFragment(Collection, NameID, Bool)
-        /// Two fragments and the fragments they spread.
+        /// Two fragments, and each of them with the fragments that the other one spreads.
         case fragments(NameID, NameID, Bool)
-        /// The selections of two fields are compared.
+        /// All comparisons of the selection sets of two fields are done.
         case finish(Entry, Entry)
     }
 
@@ -171,18 +245,18 @@ struct FieldConflicts {
         var right = 0
     }
 
-    private mutating func run(_ task: Task, in context: ValidationContext) {
-        tasks.append(task)
-        while let task = tasks.popLast() {
-            switch task {
-            case .fields(let left, let right, let areExclusive):
-                compare(left, right, areExclusive, in: context)
-            case .collections(let left, let right, let areExclusive, let next):
-                compare(left, right, areExclusive, from: next)
-            case .withFragment(let collection, let name, let areExclusive):
-                compare(collection, with: name, areExclusive, in: context)
-            case .fragments(let left, let right, let areExclusive):
-                compareFragments(left, right, areExclusive, in: context)
+    private mutating func run(_ comparison: Comparison, in context: ValidationContext) {
+        pending.append(comparison)
+        while let comparison = pending.popLast() {
+            switch comparison {
+            case .fields(let left, let right, let areMutuallyExclusive):
+                compare(left, right, areMutuallyExclusive, in: context)
+            case .collections(let left, let right, let areMutuallyExclusive, let next):
+                compare(left, right, areMutuallyExclusive, from: next)
+            case .withFragment(let collection, let name, let areMutuallyExclusive):
+                compare(collection, with: name, areMutuallyExclusive, in: context)
+            case .fragments(let left, let right, let areMutuallyExclusive):
+                compareFragments(left, right, areMutuallyExclusive, in: context)
             case .finish(let left, let right):
                 finish(left, right)
             }
@@ -194,7 +268,7 @@ struct FieldConflicts {
     }
 
     private mutating func compare(
-        _ left: Collection, _ right: Collection, _ areExclusive: Bool, from start: Position
+        _ left: Collection, _ right: Collection, _ areMutuallyExclusive: Bool, from start: Position
     ) {
         var next = start
         while next.group < left.groups.count, !isDone {
@@ -208,59 +282,64 @@ struct FieldConflicts {
             let pair = (leftFields[next.left], rightFields[next.right])
             next.right += 1
             if next.right == rightFields.count { (next.left, next.right) = (next.left + 1, 0) }
-            tasks.append(.collections(left, right, areExclusive, next: next))
-            tasks.append(.fields(pair.0, pair.1, areExclusive))
+            pending.append(.collections(left, right, areMutuallyExclusive, next: next))
+            pending.append(.fields(pair.0, pair.1, areMutuallyExclusive))
             return
         }
     }
 
     private mutating func compare(
-        _ collection: Collection, with name: NameID, _ areExclusive: Bool,
+        _ collection: Collection, with name: NameID, _ areMutuallyExclusive: Bool,
         in context: ValidationContext
     ) {
         comparisonsLeft -= 1
         let pair = CollectionAndFragment(collection: collection.id, fragment: name)
-        guard !isDone, !isKnown(&comparedWithFragment[pair], areExclusive),
+        guard !isDone, !wasCompared(&comparedWithFragment[pair], areMutuallyExclusive),
             let other = collect(fragment: name, in: context), other !== collection
         else { return }
         for spread in other.fragments.reversed() {
-            tasks.append(.withFragment(collection, spread, areExclusive))
+            pending.append(.withFragment(collection, spread, areMutuallyExclusive))
         }
-        tasks.append(.collections(collection, other, areExclusive, next: Position()))
+        pending.append(.collections(collection, other, areMutuallyExclusive, next: Position()))
     }
 
     private mutating func compareFragments(
-        _ left: NameID, _ right: NameID, _ areExclusive: Bool, in context: ValidationContext
+        _ left: NameID, _ right: NameID, _ areMutuallyExclusive: Bool, in context: ValidationContext
     ) {
         comparisonsLeft -= 1
         guard !isDone, left != right,
-            !isKnown(&comparedFragments[FragmentPair(left, right)], areExclusive),
+            !wasCompared(&comparedFragments[FragmentPair(left, right)], areMutuallyExclusive),
             let leftFields = collect(fragment: left, in: context),
             let rightFields = collect(fragment: right, in: context)
         else { return }
         for spread in leftFields.fragments.reversed() {
-            tasks.append(.fragments(spread, right, areExclusive))
+            pending.append(.fragments(spread, right, areMutuallyExclusive))
         }
         for spread in rightFields.fragments.reversed() {
-            tasks.append(.fragments(left, spread, areExclusive))
+            pending.append(.fragments(left, spread, areMutuallyExclusive))
         }
-        tasks.append(.collections(leftFields, rightFields, areExclusive, next: Position()))
+        pending.append(
+            .collections(leftFields, rightFields, areMutuallyExclusive, next: Position()))
     }
 
-    /// Whether a pair was compared before, at least as strictly; from now on it was.
-    private func isKnown(_ wasExclusive: inout Bool?, _ areExclusive: Bool) -> Bool {
-        if let wasExclusive, areExclusive || !wasExclusive { return true }
-        wasExclusive = areExclusive
+    /// Returns whether a pair was already compared at least as strictly, and otherwise records that
+    /// it is now.
+    private func wasCompared(_ wasMutuallyExclusive: inout Bool?, _ areMutuallyExclusive: Bool)
+        -> Bool
+    {
+        if let wasMutuallyExclusive, areMutuallyExclusive || !wasMutuallyExclusive { return true }
+        wasMutuallyExclusive = areMutuallyExclusive
         return false
     }
 
     private mutating func compare(
-        _ left: Entry, _ right: Entry, _ parentsAreExclusive: Bool, in context: ValidationContext
+        _ left: Entry, _ right: Entry, _ parentsAreMutuallyExclusive: Bool,
+        in context: ValidationContext
     ) {
         guard !isDone else { return }
         comparisonsLeft -= 1
-        let areExclusive = parentsAreExclusive || areDifferentObjects(left, right)
-        if let reason = plainReason(left, right, areExclusive, in: context.schema) {
+        let areMutuallyExclusive = parentsAreMutuallyExclusive || areDifferentObjects(left, right)
+        if let reason = ownConflictReason(left, right, areMutuallyExclusive, in: context.schema) {
             conflictsLeft -= 1
             report(
                 FieldConflict(
@@ -280,23 +359,25 @@ struct FieldConflicts {
             leftSet, of: left.type.flatMap { schema.type(named: $0.namedType) }, in: context)
         let rightFields = collect(
             rightSet, of: right.type.flatMap { schema.type(named: $0.namedType) }, in: context)
-        // Every pair of them waits on the stack, which must not outgrow the budget that they are compared with.
+        // Each pair of fragments is pushed on the stack, whose size must not exceed the budget for
+        // comparisons.
         let pairCount = leftFields.fragments.count * rightFields.fragments.count
-        guard tasks.count + pairCount <= comparisonsLeft else {
+        guard pending.count + pairCount <= comparisonsLeft else {
             comparisonsLeft = -1
             return
         }
         found.append([])
-        tasks.append(.finish(left, right))
-        let first = tasks.count
-        tasks.append(.collections(leftFields, rightFields, areExclusive, next: Position()))
-        tasks += rightFields.fragments.map { .withFragment(leftFields, $0, areExclusive) }
-        tasks += leftFields.fragments.map { .withFragment(rightFields, $0, areExclusive) }
+        pending.append(.finish(left, right))
+        let first = pending.count
+        pending.append(
+            .collections(leftFields, rightFields, areMutuallyExclusive, next: Position()))
+        pending += rightFields.fragments.map { .withFragment(leftFields, $0, areMutuallyExclusive) }
+        pending += leftFields.fragments.map { .withFragment(rightFields, $0, areMutuallyExclusive) }
         for leftName in leftFields.fragments {
-            tasks += rightFields.fragments.map { .fragments(leftName, $0, areExclusive) }
+            pending += rightFields.fragments.map { .fragments(leftName, $0, areMutuallyExclusive) }
         }
-        // The next one is the last.
-        tasks[first...].reverse()
+        // The stack is popped from its end, so the first comparison must be last.
+        pending[first...].reverse()
     }
 
     private mutating func finish(_ left: Entry, _ right: Entry) {
@@ -312,11 +393,11 @@ struct FieldConflicts {
                 right: [right.field.range] + inner.flatMap(\.right)))
     }
 
-    /// Why two fields conflict by themselves, their selections aside.
-    private func plainReason(
-        _ left: Entry, _ right: Entry, _ areExclusive: Bool, in schema: Schema
+    /// Returns why two fields conflict regardless of their selection sets, or nil if they do not.
+    private func ownConflictReason(
+        _ left: Entry, _ right: Entry, _ areMutuallyExclusive: Bool, in schema: Schema
     ) -> String? {
-        if !areExclusive {
+        if !areMutuallyExclusive {
             let (leftName, rightName) = (left.field.name.value, right.field.name.value)
             if leftName != rightName {
                 return "\"\(leftName)\" and \"\(rightName)\" are different fields"
@@ -331,7 +412,7 @@ struct FieldConflicts {
         return nil
     }
 
-    /// Two different object types: no value is of both.
+    /// Whether the parents are two different object types, so that no object has both.
     private func areDifferentObjects(_ left: Entry, _ right: Entry) -> Bool {
         guard let leftType = left.parentType, let rightType = right.parentType,
             leftType !== rightType, case .object = leftType.kind, case .object = rightType.kind

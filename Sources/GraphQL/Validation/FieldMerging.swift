@@ -1,16 +1,40 @@
-/// Tells of selection sets that their fields can be merged, without telling type conditions apart.
+/// A fast check that the fields of a selection set can be merged.
 ///
-/// Fields of one response key are compared with the first of them only, and their selections are merged and checked
-/// as one, level by level: every field is visited once a level, however often it is repeated. "No" means that a
-/// closer look is needed: fields on types that exclude one another may differ after all.
+/// It is stricter than the specification, because it treats all type conditions as if they applied
+/// at the same time. If the result is true, there is no conflict. If it is false, `FieldConflicts`
+/// has to examine the fields, because fields on mutually exclusive types may differ.
+///
+/// **State.** A *part* is a selection set with its parent type. `pending` is a stack of merged
+/// selection sets, each of which is a list of parts that are treated as one selection set.
+/// `checked` contains the merged sets that were pushed, so that repeated fields and fragment cycles
+/// do not cause repeated work.
+///
+/// **Invariant.** All parts of a merged set come from fields that can be merged with one another.
+///
+/// **Steps.**
+///
+/// 1. Pop a merged set. Group the fields of all parts by response key, expanding inline fragments
+///    and each named fragment once.
+/// 2. Compare each field only with the first one of its group: name, arguments, and shape of the
+///    type. If a field differs, the result is false.
+/// 3. If more than one field of a group has a selection set, push these sets as a merged set. A
+///    single selection set is checked when the rule reaches it.
+///
+/// Each field is visited once per level of nesting, so the time is linear even if a field is
+/// repeated many times. Comparing all pairs would be quadratic.
+///
+/// **Example.** In `{ a { x } a { y } ...F }` with `fragment F on Query { a { x } }`, the group `a`
+/// has three fields. The second and the third are each compared with the first. Their selection
+/// sets form the merged set `[{ x }, { y }, { x }]`, in which the group `x` has two fields and `y`
+/// one. There is no difference, so the result is true.
 struct FieldMerging {
     private var visitsLeft: Int
-    /// Merged selection sets that were checked, as their parts.
+    /// The merged selection sets that were pushed, as sets of their parts.
     private var checked: Set<Set<PartKey>> = []
 
     init(visitsMax: Int) { visitsLeft = visitsMax }
 
-    /// A selection set and the type it selects from.
+    /// A selection set and its parent type.
     private struct Part {
         let selectionSet: SelectionSet
         let parentType: TypeDefinition?
@@ -26,7 +50,7 @@ struct FieldMerging {
         }
     }
 
-    /// Fields of one response key.
+    /// The first field with a response key, and the selection sets of all fields with this key.
     private struct Group {
         let name: NameID
         let arguments: NodeList<Argument>
@@ -34,7 +58,7 @@ struct FieldMerging {
         var parts: [Part]
     }
 
-    /// Nil when the budget is used up.
+    /// Returns whether the fields can be merged, or nil if the budget is exhausted.
     mutating func isMergeable(
         _ selectionSet: SelectionSet, of parentType: TypeDefinition?, in context: ValidationContext
     ) -> Bool? {
@@ -53,7 +77,8 @@ struct FieldMerging {
         return true
     }
 
-    /// The fields of all parts by response key; nil where two differ or the budget ends.
+    /// Returns the fields of all parts grouped by response key, or nil if two of them differ or the
+    /// budget is exhausted.
     private mutating func groups(of parts: [Part], in context: ValidationContext) -> [Group]? {
         var groups: [Group] = []
         var indices: [NameID: Int] = [:]
@@ -89,7 +114,9 @@ struct FieldMerging {
         return groups
     }
 
-    /// False where the field differs from the first one of its response key.
+    /// Adds a field to its group.
+    ///
+    /// - Returns: false if the field differs from the first one of its group.
     private func add(
         _ field: Field, of parentType: TypeDefinition?, to groups: inout [Group],
         _ indices: inout [NameID: Int], in context: ValidationContext
@@ -118,8 +145,9 @@ struct FieldMerging {
 }
 
 extension Schema {
-    /// Whether no value could be of both types: lists and non-nulls differ, or two leaves do. The fields of composite
-    /// types are compared by themselves.
+    /// Returns whether two types have conflicting shapes: one is a list or non-null type and the
+    /// other is not, or they are different types of which at least one is a leaf. The fields of
+    /// composite types are compared separately.
     ///
     /// Spec: https://spec.graphql.org/September2025/#SameResponseShape()
     func haveConflictingShapes(_ left: TypeReference?, _ right: TypeReference?) -> Bool {
@@ -138,7 +166,7 @@ extension Schema {
     }
 }
 
-/// Whether two fields have the same arguments, in whatever order.
+/// Returns whether two fields have the same arguments in any order.
 func haveSameArguments(_ left: NodeList<Argument>, _ right: NodeList<Argument>) -> Bool {
     guard left.count == right.count else { return false }
     if left.isEmpty { return true }
@@ -147,7 +175,7 @@ func haveSameArguments(_ left: NodeList<Argument>, _ right: NodeList<Argument>) 
     return zip(left, right).allSatisfy { $0.name == $1.name && isSameValue($0.value, $1.value) }
 }
 
-/// Whether two literals are written alike, the order of object fields aside.
+/// Returns whether two literals are equal. The order of object fields is ignored.
 private func isSameValue(_ left: ValueNode, _ right: ValueNode) -> Bool {
     var pending = [(left, right)]
     while let (left, right) = pending.popLast() {

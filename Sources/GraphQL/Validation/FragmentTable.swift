@@ -1,10 +1,10 @@
 /// The fragments of a document by name.
 struct FragmentTable {
-    /// In the order of the document.
+    /// All fragments, in the order of the document.
     private(set) var all: [FragmentDefinition] = []
-    /// Where each fragment of `all` stands in the document.
+    /// The index of each fragment of `all` among the definitions of the document.
     private(set) var definitionIndices: [Int] = []
-    /// By the name's number, -1 where there is none.
+    /// The index in `all` by name ID; -1 if no fragment has the name.
     private var indices: [Int32] = []
 
     init(_ document: Document) {
@@ -21,7 +21,8 @@ struct FragmentTable {
 
     var isEmpty: Bool { all.isEmpty }
 
-    /// Of several with one name, the last.
+    /// Returns the index of a fragment in `all`. If several fragments have the name, returns the
+    /// last one.
     func index(of name: NameID) -> Int? {
         guard !isEmpty else { return nil }
         let index = indices[Int(name.rawValue)]
@@ -31,10 +32,10 @@ struct FragmentTable {
     subscript(name: NameID) -> FragmentDefinition? { index(of: name).map { all[$0] } }
 }
 
-/// Who spreads which fragments, directly and through others; each selection set is read once.
+/// The spreads of all fragments. Each selection set is read only once.
 struct FragmentReferences {
     let fragments: FragmentTable
-    /// Spreads inside each fragment of the table.
+    /// The spreads in each fragment of the table.
     let spreads: [[FragmentSpread]]
     private var reached = NameSet()
 
@@ -43,7 +44,8 @@ struct FragmentReferences {
         spreads = fragments.all.map { $0.selectionSet.spreads() }
     }
 
-    /// Indices of the fragments a selection set reaches, each once.
+    /// Returns the indices of the fragments that a selection set spreads, directly or through other
+    /// fragments, without duplicates.
     mutating func reached(from selectionSet: SelectionSet) -> [Int] {
         guard !fragments.isEmpty else { return [] }
         reached.removeAll(namesCount: selectionSet.reference.tree.names.count)
@@ -62,9 +64,10 @@ struct FragmentReferences {
 }
 
 extension FragmentReferences {
-    /// Indices of all fragments, each after those it spreads; nil where they form a cycle.
-    func dependenciesFirst() -> [Int]? {
-        // A stack of its own: a chain of fragments may be as long as the document.
+    /// Returns the indices of all fragments, each after the fragments that it spreads, or nil if
+    /// there is a cycle.
+    func topologicalOrder() -> [Int]? {
+        // An explicit stack, because a chain of fragments can be as long as the document.
         var isDone = Array(repeating: false, count: fragments.all.count)
         var isOnPath = isDone
         var order: [Int] = []
@@ -92,10 +95,12 @@ extension FragmentReferences {
 }
 
 extension SelectionSet {
-    /// Every spread inside it, itself without the fragments it names.
+    /// Returns the spreads in the selection set and its nested sets. The spread fragments are not
+    /// followed.
     ///
-    /// Breadth of a level first, then its sub-selections from the last to the first, as graphql-js has it: the
-    /// order decides which of several fragment cycles is told.
+    /// The spreads of a set come first, then those of its nested sets from the last to the first.
+    /// That is the order of graphql-js, which determines which of several fragment cycles is
+    /// reported.
     fileprivate func spreads() -> [FragmentSpread] {
         let tree = reference.tree
         var spreads: [FragmentSpread] = []

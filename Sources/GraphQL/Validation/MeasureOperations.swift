@@ -1,19 +1,21 @@
-/// What a selection set asks for, everything below it included. Numbers stop at `Int.max` instead of overflowing.
+/// The size of a selection set, including everything below it. Numbers saturate at `Int.max`.
 struct SelectionMeasure {
     var depth = 0
     var introspectionDepth = 0
     var introspectionLists = 0
     var fields = 0
     var aliases = 0
-    /// Fields of the set itself.
+    /// The number of fields in the set itself, without nested sets.
     var rootFields = 0
     var directives = 0
-    /// Objects that can be returned.
+    /// The maximum number of objects that can be returned.
     var cost = 0
-    /// The same where the set is that of a page: its own lists hold the page's objects, which are counted already.
+    /// The cost if the set selects from a page, such as a connection. Lists in it contain the
+    /// objects of the page, which the page size already counts, so they are not multiplied by an
+    /// assumed size.
     var pageCost = 0
 
-    /// Puts the selections of a fragment, or another field, beside those known so far.
+    /// Adds another field or the contents of a fragment.
     mutating func add(_ other: SelectionMeasure) {
         depth = max(depth, other.depth)
         introspectionDepth = max(introspectionDepth, other.introspectionDepth)
@@ -27,24 +29,29 @@ struct SelectionMeasure {
     }
 }
 
-/// Measures selection sets; each fragment is measured once.
-struct Measurements {
+/// Measures the operations of a document. Each fragment is measured once, before the fragments and
+/// operations that spread it, so the time is linear in the size of the document.
+///
+/// The cost of a field of composite type with page size n is `n × (1 + inner cost)` for a list, and
+/// `1 + n × inner page cost` for an object that holds a page. For example, `books(first: 20) {
+/// edges { node { title } } }` costs 1 + 20 × (1 + 1) = 41: the connection, 20 edges, and 20 nodes.
+struct OperationMeasurer {
     private let fragments: FragmentTable
     private let schema: Schema
     private let limits: OperationLimits
-    /// Nil before there are values.
+    /// The values of the variables; nil if they are not known yet.
     private let variables: VariableValues?
     private var defaults: [String: Int] = [:]
-    /// By the index of the fragment.
+    /// The measures of the fragments by index.
     private var measures: [SelectionMeasure?]
     private var hasMeasures = false
 
-    /// Nil where fragments form cycles.
+    /// Fails if the fragments form a cycle.
     init?(
         _ fragments: FragmentTable, schema: Schema, limits: OperationLimits,
         variables: VariableValues? = nil
     ) {
-        guard let order = FragmentReferences(fragments).dependenciesFirst() else { return nil }
+        guard let order = FragmentReferences(fragments).topologicalOrder() else { return nil }
         self.fragments = fragments
         self.schema = schema
         self.limits = limits
@@ -54,9 +61,10 @@ struct Measurements {
     }
 
     private let order: [Int]
-    private var fields = NameMemory<MeasuredField>()
+    private var fields = NameCache<MeasuredField>()
 
-    /// Measures an operation; fragments anew where it gives its variables other page sizes.
+    /// Measures an operation. The fragments are measured again if the default values of its
+    /// variables differ from those of the previous operation, because these can be page sizes.
     mutating func measure(_ operation: OperationDefinition) -> SelectionMeasure {
         var defaults: [String: Int] = [:]
         for variable in operation.variables {
@@ -82,20 +90,21 @@ struct Measurements {
         return measure
     }
 
-    /// A selection set that is being measured, and the field that selects it.
+    /// A selection set that is being measured, with the field that it belongs to.
     private struct OpenSelectionSet {
         var rest: NodeList<Selection>.Iterator
-        /// What is selected from.
+        /// The type on which the set selects.
         let type: TypeDefinition?
         let owner: Field?
         var total = SelectionMeasure()
     }
 
-    /// With a stack of its own for the sets around; spreads are looked up.
+    /// Measures a selection set with an explicit stack for the enclosing sets. A spread contributes
+    /// the measure of its fragment.
     private mutating func measure(
         _ selectionSet: SelectionSet, of type: TypeDefinition?
     ) -> SelectionMeasure {
-        var around: [OpenSelectionSet] = []
+        var stack: [OpenSelectionSet] = []
         var innermost = OpenSelectionSet(
             rest: selectionSet.selections.makeIterator(), type: type, owner: nil)
         while true {
@@ -106,7 +115,7 @@ struct Measurements {
                     continue
                 }
                 let type = measuredField(field, of: innermost.type).type
-                around.append(innermost)
+                stack.append(innermost)
                 innermost = OpenSelectionSet(
                     rest: selectionSet.selections.makeIterator(), type: type, owner: field)
             case .inlineFragment(let fragment)?:
@@ -114,7 +123,7 @@ struct Measurements {
                     fragment.typeCondition.map { schema.type(named: $0.value) } ?? innermost.type
                 innermost.total.directives = saturatingSum(
                     innermost.total.directives, fragment.directives.count)
-                around.append(innermost)
+                stack.append(innermost)
                 innermost = OpenSelectionSet(
                     rest: fragment.selectionSet.selections.makeIterator(), type: type, owner: nil)
             case .fragmentSpread(let spread)?:
@@ -125,7 +134,7 @@ struct Measurements {
                     innermost.total.directives, spread.directives.count)
             case nil:
                 let measured = innermost
-                guard let outer = around.popLast() else { return measured.total }
+                guard let outer = stack.popLast() else { return measured.total }
                 innermost = outer
                 innermost.total.add(
                     measured.owner.map { measure($0, of: outer.type, measured.total) }
@@ -140,13 +149,15 @@ struct Measurements {
         guard let parentType else {
             return MeasuredField(named: field.nameText, of: nil, in: schema)
         }
-        if let known = fields.meaning(of: field.nameID, in: parentType) { return known }
+        if let known = fields.value(for: field.nameID, in: parentType) { return known }
         let measured = MeasuredField(named: field.nameText, of: parentType, in: schema)
-        fields.remember(measured, of: field.nameID, in: parentType)
+        fields.insert(measured, for: field.nameID, in: parentType)
         return measured
     }
 
-    /// - Parameter inner: of the field's own selections.
+    /// Returns the measure of a field.
+    ///
+    /// - Parameter inner: the measure of the field's selection set.
     private mutating func measure(
         _ field: Field, of parentType: TypeDefinition?, _ inner: SelectionMeasure
     ) -> SelectionMeasure {
@@ -167,7 +178,7 @@ struct Measurements {
         if measured.multipliesIntrospection {
             measure.introspectionLists = inner.introspectionLists + 1
         }
-        if measured.startsIntrospection || measured.isOfIntrospection {
+        if measured.startsIntrospection || measured.isIntrospectionField {
             (measure.cost, measure.pageCost) = (0, 0)
         } else {
             (measure.cost, measure.pageCost) = cost(of: field, measured, inner)
@@ -177,13 +188,14 @@ struct Measurements {
 
     // MARK: - Cost
 
-    /// Objects below and including a field, on a page and elsewhere.
+    /// Returns the number of objects that a field can return, including those below it: the cost
+    /// and the page cost.
     private func cost(
         of field: Field, _ measured: MeasuredField, _ inner: SelectionMeasure
     ) -> (cost: Int, pageCost: Int) {
         guard measured.type?.isComposite == true else { return (0, 0) }
         if let size = pageSize(of: field, measured.sizeArguments) {
-            // A list of objects, or one object that holds the page.
+            // The field is either a list of objects or one object that holds a page.
             let cost =
                 measured.isList
                 ? saturatingProduct(size, saturatingSum(1, inner.cost))
@@ -194,7 +206,7 @@ struct Measurements {
         return (measured.isList ? saturatingProduct(limits.listSizeAssumed, once) : once, once)
     }
 
-    /// The value of `first` or `last`; nil for a field without such arguments.
+    /// Returns the value of `first` or `last`, or nil if the field has no such arguments.
     private func pageSize(of field: Field, _ arguments: [InputValueDefinition]) -> Int? {
         guard !arguments.isEmpty else { return nil }
         for argument in arguments {
@@ -219,7 +231,8 @@ struct Measurements {
 }
 
 extension Document {
-    /// Names of the variables that are given as the size of a page anywhere, each once: they decide what it costs.
+    /// Returns the names of the variables that are used as page sizes, without duplicates. They
+    /// determine the cost of the document.
     func pageSizeVariables() -> [String] {
         var names: [String] = []
         for index in 0..<tree.nodes.count where tree.nodes[index].kind == .argument {

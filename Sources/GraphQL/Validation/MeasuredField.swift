@@ -1,14 +1,15 @@
-/// What a field's definition says about its measure.
+/// The properties of a field's definition that determine its measure.
 struct MeasuredField {
-    /// The named type of its values.
+    /// The type of the field without list and non-null wrappers.
     let type: TypeDefinition?
     let isList: Bool
-    /// Those of its arguments that say how large a page is.
+    /// The arguments that determine the size of a page.
     let sizeArguments: [InputValueDefinition]
-    /// `__schema` and `__type`.
+    /// Whether the field is `__schema` or `__type`.
     let startsIntrospection: Bool
-    let isOfIntrospection: Bool
-    /// Lists of introspection that multiply where one is inside another.
+    let isIntrospectionField: Bool
+    /// Whether the field is an introspection list that multiplies the size of the response when
+    /// such lists are nested.
     let multipliesIntrospection: Bool
 
     init(named name: String, of parentType: TypeDefinition?, in schema: Schema) {
@@ -18,12 +19,12 @@ struct MeasuredField {
         sizeArguments =
             definition?.arguments.filter { pageSizeArguments.contains($0.name) } ?? []
         startsIntrospection = name == "__schema" || name == "__type"
-        isOfIntrospection = parentType?.name.hasPrefix("__") ?? false
+        isIntrospectionField = parentType?.name.hasPrefix("__") ?? false
         multipliesIntrospection =
-            isOfIntrospection
+            isIntrospectionField
             && ["fields", "interfaces", "possibleTypes", "inputFields"].contains(name)
     }
 }
 
-/// Arguments that say how many objects a page has at most.
+/// The names of the arguments that limit the number of objects of a page.
 let pageSizeArguments = ["first", "last"]

@@ -1,30 +1,33 @@
-/// What the operations of one document may ask for, fragments counted wherever they are spread.
+/// Limits on the operations of one document. The contents of a fragment count each time it is
+/// spread.
 ///
-/// The standard introspection query is well inside the defaults.
+/// The standard introspection query is well below the defaults.
 public struct OperationLimits: Sendable {
-    /// Levels of fields, those below `__schema` and `__type` aside.
+    /// The maximum depth of fields, without those below `__schema` and `__type`.
     public var depthMax = 12
-    /// Levels of fields below `__schema` and `__type`.
+    /// The maximum depth of fields below `__schema` and `__type`.
     public var introspectionDepthMax = 20
-    /// How often `fields`, `interfaces`, `possibleTypes` and `inputFields` may stand inside one another: each multiplies
-    /// the answer by the size of the schema.
+    /// The maximum number of nested `fields`, `interfaces`, `possibleTypes`, and `inputFields`.
+    /// Each one multiplies the size of the response by the size of the schema.
     public var introspectionListsMax = 2
     public var fieldsMax = 2_000
     public var aliasesMax = 60
     public var rootFieldsMax = 20
     public var directivesMax = 50
-    /// Fragment definitions of the document.
+    /// The maximum number of fragment definitions in a document.
     public var fragmentsMax = 200
-    /// Variable definitions of the document.
+    /// The maximum number of variable definitions in a document.
     public var variablesMax = 500
-    /// Objects an operation can return at most: a page counts `first` (or `last`) times.
+    /// The maximum number of objects that an operation can return. A page counts as `first` (or
+    /// `last`) objects.
     public var costMax = 10_000
-    /// Objects of a list that is no page, and of a page whose size is a variable without a value.
+    /// The assumed number of objects of a list that is not a page, and of a page whose size is a
+    /// variable without a value.
     public var listSizeAssumed = 10
 
     public init() {}
 
-    /// For documents of one's own: no limits but those of the parser.
+    /// Limits for trusted documents: none apart from those of the parser.
     public static let trusted: OperationLimits = {
         var limits = OperationLimits()
         limits.depthMax = .max
@@ -43,12 +46,13 @@ public struct OperationLimits: Sendable {
 
 /// Checks the operations of a document against `limits`.
 ///
-/// Every selection set is read once, fragments before those who spread them: the time is linear in the document,
-/// whatever it asks for. Page sizes that are variables count with their defaults; `checkCost` counts the values.
+/// Each selection set is read once, fragments before the operations that spread them, so the time
+/// is linear in the size of the document. Page sizes that are variables count with their default
+/// values. `checkCost` uses the values of the request.
 ///
-/// - Returns: an error for each limit an operation exceeds, with the code `OPERATION_TOO_COMPLEX`, the limit's name as
-///   `extensions.limit` and its number as `extensions.max`. A document whose fragments form cycles has none: validation
-///   refuses it.
+/// - Returns: one error for each exceeded limit, with the code `OPERATION_TOO_COMPLEX`, the name of
+///   the limit in `extensions.limit`, and its value in `extensions.max`. Empty for a document whose
+///   fragments form a cycle, which validation rejects.
 public func checkLimits(
     _ document: Document, against schema: Schema, limits: OperationLimits = OperationLimits()
 ) -> [GraphQLError] {
@@ -66,28 +70,29 @@ public func checkLimits(
     errors.check(
         variablesCount, "variablesMax", limits.variablesMax, "Document has", "variables")
     guard errors.errors.isEmpty,
-        var measurements = Measurements(fragments, schema: schema, limits: limits)
+        var measurer = OperationMeasurer(fragments, schema: schema, limits: limits)
     else { return errors.errors }
     for case .operation(let operation) in document.definitions {
-        errors.check(measurements.measure(operation), of: operation, limits)
+        errors.check(measurer.measure(operation), of: operation, limits)
     }
     return errors.errors
 }
 
-/// What an operation of a valid document costs with the values of its variables: the objects that it can return.
+/// Returns the cost of an operation of a valid document with the values of its variables: the
+/// maximum number of objects that it can return.
 ///
-/// - Throws: where it exceeds `costMax`.
+/// - Throws: an error with the code `OPERATION_TOO_COMPLEX` if the cost exceeds `costMax`.
 public func checkCost(
     of operation: OperationDefinition, in document: Document, against schema: Schema,
     variables: VariableValues, limits: OperationLimits = OperationLimits()
 ) throws(GraphQLError) -> Int {
     let fragments = FragmentTable(document)
     guard
-        var measurements = Measurements(
+        var measurer = OperationMeasurer(
             fragments, schema: schema, limits: limits, variables: variables)
     else { return 0 }
     var errors = LimitErrors(source: document.source)
-    let measure = measurements.measure(operation)
+    let measure = measurer.measure(operation)
     errors.checkCost(measure, of: operation, limits)
     if let error = errors.errors.first { throw error }
     return measure.cost
@@ -107,7 +112,7 @@ private struct LimitErrors {
             "Introspection has", "levels", range)
         check(
             measure.introspectionLists, "introspectionListsMax", limits.introspectionListsMax,
-            "Introspection has", "lists inside one another", range)
+            "Introspection has", "nested lists", range)
         check(measure.fields, "fieldsMax", limits.fieldsMax, "Operation has", "fields", range)
         check(measure.aliases, "aliasesMax", limits.aliasesMax, "Operation has", "aliases", range)
         check(
@@ -128,13 +133,13 @@ private struct LimitErrors {
     }
 
     mutating func check(
-        _ count: Int, _ name: String, _ max: Int, _ has: String, _ what: String,
+        _ count: Int, _ name: String, _ max: Int, _ subject: String, _ noun: String,
         _ range: SourceRange? = nil
     ) {
         guard count > max else { return }
         errors.append(
             GraphQLError(
-                "\(has) \(count) \(what); at most \(max) are allowed.",
+                "\(subject) \(count) \(noun); at most \(max) are allowed.",
                 locations: range.map { [source.location(at: $0.start)] } ?? [],
                 extensions: ExceededLimit(name: name, max: max).extensions))
     }

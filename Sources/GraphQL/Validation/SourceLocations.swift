@@ -1,5 +1,5 @@
 extension Source {
-    /// Lines and columns of many byte offsets, by offset: the text is read once for all of them.
+    /// Returns the lines and columns of many byte offsets. The text is scanned only once.
     func locations(at offsets: some Sequence<Int32>) -> [Int32: SourceLocation] {
         var locations: [Int32: SourceLocation] = [:]
         var location = SourceLocation(line: 1, column: 1)

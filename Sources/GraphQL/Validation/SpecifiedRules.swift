@@ -1,5 +1,7 @@
-/// All rules for operations, as one: it tells every hook to the rules that have it, in the order of graphql-js, which
-/// decides the order of errors at one node.
+/// All validation rules for executable documents, combined in one rule.
+///
+/// Each hook calls the rules that implement it, in the order of graphql-js. That determines the
+/// order of the errors for one node.
 struct SpecifiedRules: ValidationRule {
     private var executableDefinitions = ExecutableDefinitionsRule()
     private var uniqueOperationNames = UniqueOperationNamesRule()

@@ -1,11 +1,10 @@
-/// Checks a document against every validation rule.
+/// Validates an executable document.
 ///
-/// - Returns: the errors in the order of the document, with the wording of graphql-js and the code
-///   `GRAPHQL_VALIDATION_FAILED`; empty for a valid document. A document whose fields take too long to compare has
-///   one with `OPERATION_TOO_COMPLEX`.
-///
-/// - Parameter limits: checked first, where there are any: a document that exceeds one is not validated, and only the
-///   limits are told of.
+/// - Parameter limits: limits that are checked first. A document that exceeds one is not validated,
+///   and only the exceeded limits are reported. Nil if there are none.
+/// - Returns: the errors in the order of the document, with the messages of graphql-js and the code
+///   `GRAPHQL_VALIDATION_FAILED`; empty for a valid document. If comparing its fields takes too
+///   long, there is an error with the code `OPERATION_TOO_COMPLEX`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Validation
 public func validate(

@@ -1,45 +1,47 @@
-/// What the rules share during one walk: the schema, the document, and the types at the place the walk has reached.
+/// The state that the rules share while a document is walked: the schema, the document, and the
+/// types at the current position.
 struct ValidationContext {
     let schema: Schema
     let document: Document
     let options: ValidationOptions
     let fragments: FragmentTable
     let operationsCount: Int
-    /// Made when the first rule asks for it.
+    /// Created when a rule uses it for the first time.
     lazy var references = FragmentReferences(fragments)
-    /// Fragments that the operations reach, by the index of the operation in the document; the walk fills it.
+    /// The fragments that each operation reaches, by the index of the operation in the document.
+    /// Set by the walk.
     var reachedFragments: [Int: [Int]] = [:]
 
-    // MARK: - Where the walk stands
+    // MARK: - The current position
 
-    /// Index of the definition in the document.
+    /// The index of the current definition in the document.
     var definitionIndex = 0
-    /// The composite type whose fields the current selection set selects; nil where it is unknown.
+    /// The type on which the current selection set selects; nil if it is unknown.
     var parentType: TypeDefinition?
-    /// The named type of the current field, or the type a fragment applies to.
+    /// The named type of the current field, or the type condition of the current fragment.
     var type: TypeDefinition?
-    /// The field whose arguments, directives and selections are walked; nil where it is unknown.
+    /// The definition of the current field; nil if it is unknown.
     var field: FieldDefinition?
-    /// The directive whose arguments are walked; nil outside directives and where it is unknown.
+    /// The definition of the current directive; nil if it is unknown or there is none.
     var directive: DirectiveDefinition?
-    /// Whether directives are walked, known or not.
+    /// Whether the current position is in a directive, known or unknown.
     var isInDirective = false
-    /// The definition of the current argument; nil where it is unknown.
+    /// The definition of the current argument; nil if it is unknown.
     var argument: InputValueDefinition?
-    /// What the current value must be; nil where that is unknown.
-    var input: InputPlace?
+    /// The expected type of the current value; nil if it is unknown.
+    var input: InputPosition?
 
-    /// Variables used in each definition, by its index; the walk fills it.
+    /// The variables used in each definition, by its index. Set by the walk.
     var variableUsages: [[VariableUsage]]
 
-    /// What every message begins with.
+    /// The prefix of all messages.
     var messagePrefix = ""
-    /// For whoever needs a set of names just now.
+    /// A set of names for temporary use.
     var names = NameSet()
 
-    private var fields = NameMemory<(definition: FieldDefinition?, type: TypeDefinition?)>()
-    private var inputs = NameMemory<InputPlace?>()
-    private var faultlessFields = NameMemory<Void>()
+    private var fields = NameCache<(definition: FieldDefinition?, type: TypeDefinition?)>()
+    private var inputs = NameCache<InputPosition?>()
+    private var validFields = NameCache<Void>()
 
     private var reports: [Report] = []
     private var reportedAfterDefinition = false
@@ -57,21 +59,21 @@ struct ValidationContext {
 
     // MARK: - Lookups
 
-    /// How many different names the document has.
+    /// The number of distinct names in the document.
     var namesCount: Int { document.tree.names.count }
 
-    /// Goes to a field of the parent type.
+    /// Makes a field of the parent type the current field.
     mutating func select(_ field: Field) {
         guard let parentType else {
             (self.field, type) = (nil, nil)
             return
         }
-        if let known = fields.meaning(of: field.nameID, in: parentType) {
+        if let known = fields.value(for: field.nameID, in: parentType) {
             (self.field, type) = known
             return
         }
         lookUp(field, of: parentType)
-        fields.remember((self.field, type), of: field.nameID, in: parentType)
+        fields.insert((self.field, type), for: field.nameID, in: parentType)
     }
 
     private mutating func lookUp(_ field: Field, of type: TypeDefinition) {
@@ -79,20 +81,23 @@ struct ValidationContext {
         self.type = self.field.flatMap { schema.type(named: $0.namedType) }
     }
 
-    /// The place of an argument's or an input field's value.
-    mutating func inputPlace(of node: some NamedNode, in owner: some InputOwner) -> InputPlace? {
-        if let known = inputs.meaning(of: node.nameID, in: owner) { return known }
-        let found = owner.input(named: node.nameText).map { InputPlace($0, in: schema) }
-        inputs.remember(found, of: node.nameID, in: owner)
+    /// Returns the expected type of the value of an argument or input field.
+    mutating func inputPosition(of node: some NamedNode, in owner: some InputOwner)
+        -> InputPosition?
+    {
+        if let known = inputs.value(for: node.nameID, in: owner) { return known }
+        let found = owner.input(named: node.nameText).map { InputPosition($0, in: schema) }
+        inputs.insert(found, for: node.nameID, in: owner)
         return found
     }
 
-    /// Whether rules had nothing to say about a plain field of that name and type, so that they have not about another.
-    func isFaultless(_ field: Field, of type: TypeDefinition) -> Bool {
-        faultlessFields.meaning(of: field.nameID, in: type) != nil
+    /// Whether a plain field with this name and parent type was checked before without errors. The
+    /// result is then the same for this field.
+    func isKnownValid(_ field: Field, of type: TypeDefinition) -> Bool {
+        validFields.value(for: field.nameID, in: type) != nil
     }
 
-    /// Runs the rules for a plain field, and remembers where they had nothing to say.
+    /// Runs the rules for a plain field, and records if there were no errors.
     mutating func checkPlain(
         _ field: Field, of type: TypeDefinition, by check: (inout ValidationContext) -> Void
     ) {
@@ -100,7 +105,7 @@ struct ValidationContext {
         lookUp(field, of: type)
         check(&self)
         if reports.count == reportsCount {
-            faultlessFields.remember((), of: field.nameID, in: type)
+            validFields.insert((), for: field.nameID, in: type)
         }
     }
 
@@ -108,7 +113,7 @@ struct ValidationContext {
         suggestion(hasSuggestions ? suggestionList(name, options()) : [])
     }
 
-    /// ` Did you mean …?`, or nothing where there is nothing to suggest.
+    /// Returns ` Did you mean …?`, or an empty string if there are no suggestions.
     func suggestion(_ names: @autoclosure () -> [String], lead: String? = nil) -> String {
         hasSuggestions ? didYouMean(names(), lead: lead) : ""
     }
@@ -117,7 +122,7 @@ struct ValidationContext {
 
     // MARK: - Errors
 
-    /// Enough errors: the walk may end.
+    /// Whether the error limit has been reached, so that the walk can stop.
     var isExhausted: Bool { reports.count > options.errorsMax }
 
     mutating func report(_ message: String, at ranges: SourceRange...) {
@@ -133,7 +138,7 @@ struct ValidationContext {
                 message: messagePrefix + message, ranges: ranges, limit: limit))
     }
 
-    /// Runs `body` for errors that belong behind those of the current definition's own nodes.
+    /// Runs `body` and places its errors after those of the definition's own nodes.
     mutating func afterDefinition(_ index: Int, _ body: (inout ValidationContext) -> Void) {
         definitionIndex = index
         reportedAfterDefinition = true
@@ -141,16 +146,17 @@ struct ValidationContext {
         reportedAfterDefinition = false
     }
 
-    /// The errors in the order of the definitions, at most `errorsMax` and one that says there are more.
+    /// Returns the errors in the order of the definitions, at most `errorsMax` and one that reports
+    /// that the limit was reached.
     func errors() -> [GraphQLError] {
-        // Stable: those of one definition keep the order in which they were found.
+        // A stable sort: the errors of one definition stay in the order in which they were found.
         let ordered = reports.enumerated().sorted {
             ($0.element.order, $0.offset) < ($1.element.order, $1.offset)
         }
-        let told = ordered.prefix(options.errorsMax).map(\.element)
+        let reported = ordered.prefix(options.errorsMax).map(\.element)
         let locations = document.source.locations(
-            at: told.lazy.flatMap { $0.ranges.lazy.map(\.start) })
-        var errors = told.map { report in
+            at: reported.lazy.flatMap { $0.ranges.lazy.map(\.start) })
+        var errors = reported.map { report in
             GraphQLError(
                 report.message, locations: report.ranges.compactMap { locations[$0.start] },
                 extensions: report.limit?.extensions
@@ -176,7 +182,7 @@ struct ValidationContext {
     }
 }
 
-/// A limit that a document exceeds, for an error's extensions.
+/// An exceeded limit, which becomes part of an error's extensions.
 struct ExceededLimit {
     let name: String
     let max: Int
@@ -191,7 +197,7 @@ struct ExceededLimit {
 }
 
 extension Schema {
-    /// The field of a type, the introspection fields included.
+    /// Returns a field of a type. Introspection fields are included.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Field-Selections
     public func field(named name: String, of type: TypeDefinition) -> FieldDefinition? {

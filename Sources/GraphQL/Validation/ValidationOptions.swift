@@ -1,8 +1,9 @@
-/// What the validator says about a document, not what it finds.
+/// Options for the errors that validation returns.
 public struct ValidationOptions: Sendable {
-    /// Whether messages end in "Did you mean …?", which tells names of the schema to who guesses.
+    /// Whether messages end in "Did you mean …?", which reveals names of the schema.
     public var hasSuggestions: Bool
-    /// Errors after which validation stops; one more says so.
+    /// The number of errors after which validation stops. One more error then reports that the
+    /// limit was reached.
     public var errorsMax: Int
 
     public init(hasSuggestions: Bool = true, errorsMax: Int = 100) {

@@ -1,30 +1,32 @@
-/// A variable where it is used, and what that place asks of it.
+/// The use of a variable, with the type that is expected there.
 struct VariableUsage {
     /// The variable's node.
     let value: ValueNode
-    /// The argument or input field that it is the value of, or in whose lists it stands; nil where that is unknown.
-    let place: InputValueDefinition?
-    /// In how many of the place's lists it stands.
-    var listsCount = 0
-    /// The OneOf input object of which this is a member's value.
+    /// The argument or input field whose value is the variable or a list that contains it; nil if
+    /// it is unknown.
+    let position: InputValueDefinition?
+    /// The number of list literals between the argument or input field and the variable.
+    var listDepth = 0
+    /// The OneOf input object of which the variable is a member, if there is one.
     var oneOfParent: TypeDefinition?
 
     var nameID: NameID { value.reference.nameID }
-    /// Without the `$`.
+    /// The name without the `$`.
     var nameText: String { value.reference.nameText }
     var range: SourceRange { value.range }
 
-    /// What the place expects; nil where that is unknown.
+    /// The expected type; nil if it is unknown.
     var type: TypeReference? {
-        (0..<listsCount).reduce(place?.type) { type, _ in type.map { $0.listItem ?? $0.nullable } }
+        (0..<listDepth).reduce(position?.type) { type, _ in type.map { $0.listItem ?? $0.nullable }
+        }
     }
 
-    /// The argument or input field has a default of its own.
-    var hasLocationDefault: Bool { listsCount == 0 && place?.defaultValue != nil }
+    /// Whether the variable is the value of an argument or input field that has a default value.
+    var hasLocationDefault: Bool { listDepth == 0 && position?.defaultValue != nil }
 }
 
 extension ValidationContext {
-    /// Variables used in an operation and in the fragments it reaches.
+    /// Returns the variables used in an operation and in the fragments that it reaches.
     mutating func variableUsages(
         of operation: OperationDefinition, at index: Int
     ) -> [VariableUsage] {
@@ -36,40 +38,41 @@ extension ValidationContext {
         }
     }
 
-    /// Records every variable of a value, with what its place asks for.
-    mutating func recordUsages(in value: ValueNode, at place: InputPlace?) {
+    /// Records every variable in a value, with the type that is expected there.
+    mutating func recordUsages(in value: ValueNode, at position: InputPosition?) {
         if value.isVariable {
             variableUsages[definitionIndex].append(
-                VariableUsage(value: value, place: place?.definition))
-        } else if value.mentionsVariables {
-            recordUsages(inside: ValuePlace(value: value, place: place))
+                VariableUsage(value: value, position: position?.definition))
+        } else if value.containsVariables {
+            recordUsages(inside: NestedValue(value: value, position: position))
         }
     }
 
-    private mutating func recordUsages(inside value: ValuePlace) {
+    private mutating func recordUsages(inside value: NestedValue) {
         var pending = [value]
-        while let (value, place) = pending.popLast().map({ ($0, $0.place) }) {
+        while let (value, position) = pending.popLast().map({ ($0, $0.position) }) {
             switch value.value.kind {
             case .variable:
                 variableUsages[definitionIndex].append(
                     VariableUsage(
-                        value: value.value, place: place?.definition, listsCount: value.listsCount,
+                        value: value.value, position: position?.definition,
+                        listDepth: value.listDepth,
                         oneOfParent: value.oneOfParent))
             case .list(let items):
                 pending +=
                     items.map {
-                        ValuePlace(
-                            value: $0, place: place, listsCount: value.listsCount + 1,
+                        NestedValue(
+                            value: $0, position: position, listDepth: value.listDepth + 1,
                             oneOfParent: value.misplacedOneOf)
                     }.reversed()
             case .object(let fields):
-                let inputObject = place?.inputObject
-                let oneOf = inputObject?.isOneOf == true ? place?.namedType : nil
+                let inputObject = position?.inputObject
+                let oneOf = inputObject?.isOneOf == true ? position?.namedType : nil
                 pending +=
                     fields.map { field in
-                        ValuePlace(
+                        NestedValue(
                             value: field.value,
-                            place: inputObject.flatMap { inputPlace(of: field, in: $0) },
+                            position: inputObject.flatMap { inputPosition(of: field, in: $0) },
                             oneOfParent: oneOf)
                     }.reversed()
             case .int, .float, .string, .boolean, .null, .enumeration:
@@ -79,18 +82,20 @@ extension ValidationContext {
     }
 }
 
-/// A value inside another, and what its place asks of it.
-private struct ValuePlace {
+/// A value inside another one, with the type that is expected there.
+private struct NestedValue {
     let value: ValueNode
-    /// Of the argument or input field, in whose lists it may be.
-    let place: InputPlace?
-    var listsCount = 0
+    /// The argument or input field. The value can be inside lists of it.
+    let position: InputPosition?
+    var listDepth = 0
     var oneOfParent: TypeDefinition?
 
-    /// The OneOf input object that is expected where a list is given: the list's items count as its members' values.
+    /// The OneOf input object that is expected here although a list was given. The list items then
+    /// count as values of its members.
     var misplacedOneOf: TypeDefinition? {
-        guard let place, place.inputObject?.isOneOf == true else { return nil }
-        let type = (0..<listsCount).reduce(place.type) { type, _ in type.listItem ?? type.nullable }
-        return type.nullable.listItem == nil ? place.namedType : nil
+        guard let position, position.inputObject?.isOneOf == true else { return nil }
+        let type = (0..<listDepth).reduce(position.type) { type, _ in type.listItem ?? type.nullable
+        }
+        return type.nullable.listItem == nil ? position.namedType : nil
     }
 }

@@ -1,7 +1,8 @@
-/// Walks a document once and tells `rules` of its nodes, with the types of each place in the context.
+/// Walks a document once and calls the hooks of `rules`, with the types at the current position in
+/// the context.
 ///
-/// Generic over the rules, so that a hook is a plain call. Nesting costs a stack of its own, not the thread's; fragments are
-/// definitions of their own, spreads are not followed.
+/// The function is generic over the rules, so that hooks are called directly. Nested selection sets
+/// are kept on an explicit stack. Fragments are walked as definitions; spreads are not followed.
 func walk<Rules: ValidationRule>(_ rules: inout Rules, in context: inout ValidationContext) {
     for (index, definition) in context.document.definitions.enumerated() {
         if context.isExhausted { return }
@@ -58,55 +59,55 @@ private func walk<Rules: ValidationRule>(
     let type = variable.type
     rules.enter(typeNamed: type.name, in: &context)
     if let value = variable.defaultValue {
-        let place = InputPlace(type, in: context.schema)
-        context.input = place.namedType?.isInput == true ? place : nil
+        let position = InputPosition(type, in: context.schema)
+        context.input = position.namedType?.isInput == true ? position : nil
         rules.enter(value, in: &context)
         context.input = nil
     }
     walk(variable.directives, at: .variableDefinition, &rules, &context)
 }
 
-/// A selection set that the walk is inside of, and what the context was outside of it.
+/// An open selection set, with the values to restore in the context when it is closed.
 private struct OpenSelectionSet {
     /// The selections still to be walked.
     var rest: NodeList<Selection>.Iterator
     let outerParentType: TypeDefinition?
-    /// The field that selects it; nil for the sets of definitions and inline fragments.
+    /// The field that it belongs to; nil for the sets of definitions and inline fragments.
     let owner: Field?
     let ownerDefinition: FieldDefinition?
 }
 
-/// Selects from `context.type`.
+/// Walks a selection set that selects on `context.type`.
 private func walk<Rules: ValidationRule>(
     _ selectionSet: SelectionSet, _ rules: inout Rules, _ context: inout ValidationContext
 ) {
-    var around: [OpenSelectionSet] = []
-    open(selectionSet, of: nil, &around, &context)
+    var openSets: [OpenSelectionSet] = []
+    open(selectionSet, of: nil, &openSets, &context)
     rules.enter(selectionSet, in: &context)
-    while let innermost = around.indices.last {
-        guard !context.isExhausted, let selection = around[innermost].rest.next() else {
-            close(around.removeLast(), &rules, &context)
+    while let innermost = openSets.indices.last {
+        guard !context.isExhausted, let selection = openSets[innermost].rest.next() else {
+            close(openSets.removeLast(), &rules, &context)
             continue
         }
         switch selection {
         case .field(let field) where field.isPlain:
             walkPlain(field, &rules, &context)
         case .field(let field):
-            walk(field, &around, &rules, &context)
+            walk(field, &openSets, &rules, &context)
         case .fragmentSpread(let spread):
             rules.enter(spread, in: &context)
             walk(spread.directives, at: .fragmentSpread, &rules, &context)
         case .inlineFragment(let fragment):
-            walk(fragment, &around, &rules, &context)
+            walk(fragment, &openSets, &rules, &context)
         }
     }
 }
 
 private func open(
-    _ selectionSet: SelectionSet, of owner: Field?, _ around: inout [OpenSelectionSet],
+    _ selectionSet: SelectionSet, of owner: Field?, _ openSets: inout [OpenSelectionSet],
     _ context: inout ValidationContext
 ) {
-    around.append(
+    openSets.append(
         OpenSelectionSet(
             rest: selectionSet.selections.makeIterator(), outerParentType: context.parentType,
             owner: owner, ownerDefinition: context.field))
@@ -123,8 +124,8 @@ private func close<Rules: ValidationRule>(
     }
 }
 
-/// What rules ask of a plain field is decided by its name and the type it is selected from: documents select the same
-/// fields again and again.
+/// Walks a plain field. The result of the rules depends only on its name and parent type, and
+/// documents select the same fields repeatedly, so a field that is known to be valid is skipped.
 private func walkPlain<Rules: ValidationRule>(
     _ field: Field, _ rules: inout Rules, _ context: inout ValidationContext
 ) {
@@ -133,7 +134,7 @@ private func walkPlain<Rules: ValidationRule>(
         rules.enter(field, in: &context)
         return rules.leave(field, in: &context)
     }
-    if context.isFaultless(field, of: parentType) { return }
+    if context.isKnownValid(field, of: parentType) { return }
     context.checkPlain(field, of: parentType) { context in
         rules.enter(field, in: &context)
         rules.leave(field, in: &context)
@@ -141,18 +142,18 @@ private func walkPlain<Rules: ValidationRule>(
 }
 
 private func walk<Rules: ValidationRule>(
-    _ field: Field, _ around: inout [OpenSelectionSet], _ rules: inout Rules,
+    _ field: Field, _ openSets: inout [OpenSelectionSet], _ rules: inout Rules,
     _ context: inout ValidationContext
 ) {
     context.select(field)
     rules.enter(field, in: &context)
     for argument in field.arguments {
-        let place = context.field.flatMap { context.inputPlace(of: argument, in: $0) }
-        walk(argument, place, &rules, &context)
+        let position = context.field.flatMap { context.inputPosition(of: argument, in: $0) }
+        walk(argument, position, &rules, &context)
     }
     walk(field.directives, at: .field, &rules, &context)
     if let selectionSet = field.selectionSet {
-        open(selectionSet, of: field, &around, &context)
+        open(selectionSet, of: field, &openSets, &context)
         rules.enter(selectionSet, in: &context)
     } else {
         rules.leave(field, in: &context)
@@ -160,7 +161,7 @@ private func walk<Rules: ValidationRule>(
 }
 
 private func walk<Rules: ValidationRule>(
-    _ fragment: InlineFragment, _ around: inout [OpenSelectionSet], _ rules: inout Rules,
+    _ fragment: InlineFragment, _ openSets: inout [OpenSelectionSet], _ rules: inout Rules,
     _ context: inout ValidationContext
 ) {
     let condition = fragment.typeCondition
@@ -169,10 +170,10 @@ private func walk<Rules: ValidationRule>(
     rules.enter(fragment, in: &context)
     if let condition { rules.enter(typeNamed: condition, in: &context) }
     walk(fragment.directives, at: .inlineFragment, &rules, &context)
-    open(fragment.selectionSet, of: nil, &around, &context)
+    open(fragment.selectionSet, of: nil, &openSets, &context)
 }
 
-/// Used for the directives of type-system definitions, too.
+/// Walks the directives of one location. Also used for type-system definitions.
 func walk<Rules: ValidationRule>(
     _ directives: some Collection<Directive>, at location: DirectiveLocation, _ rules: inout Rules,
     _ context: inout ValidationContext
@@ -186,8 +187,8 @@ func walk<Rules: ValidationRule>(
         context.directive = definition
         rules.enter(directive, at: location, in: &context)
         for argument in directive.arguments {
-            let place = definition.flatMap { context.inputPlace(of: argument, in: $0) }
-            walk(argument, place, &rules, &context)
+            let position = definition.flatMap { context.inputPosition(of: argument, in: $0) }
+            walk(argument, position, &rules, &context)
         }
         rules.leave(directive, in: &context)
         context.directive = nil
@@ -195,28 +196,28 @@ func walk<Rules: ValidationRule>(
 }
 
 private func walk<Rules: ValidationRule>(
-    _ argument: Argument, _ place: InputPlace?, _ rules: inout Rules,
+    _ argument: Argument, _ position: InputPosition?, _ rules: inout Rules,
     _ context: inout ValidationContext
 ) {
     let value = argument.value
-    context.argument = place?.definition
-    context.input = place
+    context.argument = position?.definition
+    context.input = position
     rules.enter(argument, in: &context)
     rules.enter(value, in: &context)
-    context.recordUsages(in: value, at: place)
+    context.recordUsages(in: value, at: position)
     context.argument = nil
     context.input = nil
 }
 
 extension Schema {
-    /// The type of that name where it may be a field's.
+    /// Returns the type with the given name if it is an output type.
     fileprivate func outputType(named name: String) -> TypeDefinition? {
         type(named: name).flatMap { $0.isOutput ? $0 : nil }
     }
 }
 
 extension TypeReference {
-    /// The name inside, and where it is written.
+    /// The name without list and non-null wrappers, with its range.
     var name: Name {
         switch self {
         case .named(let name): name

@@ -34,7 +34,8 @@ private let sdl = """
             ])
     }
 
-    /// The arguments of a field such as `int(v: 5)`, with variables `$a = 1`, `$n = null`, `$l = [1]` given.
+    /// Returns the coerced arguments of a field such as `int(v: 5)`. The values of the variables
+    /// are `$a = 1`, `$n = null`, and `$l = [1]`.
     private func coerce(_ field: String) throws -> ArgumentValues {
         let given = "query ($a: Int, $n: Int, $l: [Int], $p: Point) { a }"
         guard case .operation(let operation)? = try parse(Source(given)).definitions.first else {
@@ -91,11 +92,11 @@ private let sdl = """
     }
 
     @Test(arguments: ["int", "int(v: $absent)", "point(v: $absent)"])
-    func whatIsNotGivenIsAbsent(field: String) throws {
+    func argumentsNotProvidedAreAbsent(field: String) throws {
         #expect(try coerce(field)["v"] == nil)
     }
 
-    @Test func argumentsComeInTheOrderOfTheirDefinitions() throws {
+    @Test func argumentsHaveOrderOfDefinitions() throws {
         let values = try coerce("several(c: 3, v: 2)")
         #expect(values.members == [.init("a", .int(1)), .init("v", .int(2)), .init("c", .int(3))])
         #expect(values["b"] == nil)
@@ -150,7 +151,7 @@ private let sdl = """
             ("choice(v: {a: $absent})", "Argument \"v\" has invalid value {a: $absent}.", 13),
             ("even(v: 3)", "Argument \"v\" has invalid value 3.", 11),
         ] as [(String, String, Int?)])
-    func refusesOtherValues(field: String, message: String, column: Int?) throws {
+    func rejectsInvalidValues(field: String, message: String, column: Int?) throws {
         let error = #expect(throws: GraphQLError.self) { try coerce(field) }
         #expect(error?.message == message)
         #expect(
@@ -162,7 +163,7 @@ private let sdl = """
         ("5", false), ("$a", true), ("[1, [$a]]", true), ("{a: [{b: $a}]}", true),
         ("{a: [{b: a}]}", false), ("\"$a\"", false),
     ])
-    func literalsSayWhetherTheyMentionVariables(literal: String, expected: Bool) throws {
-        #expect(try parseValue(Source(literal)).mentionsVariables == expected)
+    func detectsVariablesInLiterals(literal: String, expected: Bool) throws {
+        #expect(try parseValue(Source(literal)).containsVariables == expected)
     }
 }

@@ -11,7 +11,7 @@ private let sdl = """
     scalar Date
     """
 
-/// Variables and what becomes of them; messages are those of graphql-js.
+/// Coercion of variables. The messages are those of graphql-js.
 @Suite struct CoerceVariableValuesTests {
     let schema: Schema
 
@@ -77,7 +77,7 @@ private let sdl = """
         #expect(found == (try json(expected)))
     }
 
-    @Test func absentAndNullDiffer() throws {
+    @Test func distinguishesAbsentFromNull() throws {
         let values = try coerce("$a: Int, $b: Int, $c: Int = 1", #"{"b": null, "unknown": 1}"#)
         #expect(values["a"] == nil)
         #expect(values["b"] == .null)
@@ -247,7 +247,7 @@ private let sdl = """
         ("$x: Mode", #"{"x": "FSAT"}"#, #"in "Mode" enum. Did you mean the enum value "FAST"?"#),
         ("$x: Point", #"{"x": {"x": 1, "z": 2}}"#, #"by type "Point". Did you mean "x" or "y"?"#),
     ])
-    func suggestionsCanBeSwitchedOff(
+    func suggestionsCanBeDisabled(
         declarations: String, variables: String, ending: String
     ) throws {
         let error = #expect(throws: RequestErrors.self) {
@@ -260,7 +260,7 @@ private let sdl = """
         #expect(other?.errors[0].message.contains("Did you mean") == false)
     }
 
-    @Test func errorsStandAtTheDefinition() throws {
+    @Test func errorsHaveLocationOfDefinition() throws {
         let error = #expect(throws: RequestErrors.self) {
             try coerce("$a: Int,\n $x: Int, $y: Nope", #"{"x": "a", "y": 1}"#)
         }
@@ -271,7 +271,7 @@ private let sdl = """
             ])
     }
 
-    @Test func errorsAreLimited() throws {
+    @Test func numberOfErrorsIsLimited() throws {
         let error = #expect(throws: RequestErrors.self) {
             try coerce("$x: [Int!]", #"{"x": [null, null, null, null]}"#, errorsMax: 2)
         }
@@ -285,7 +285,7 @@ private let sdl = """
         ("$x: Int", #"{"x": {"deep": ["LONG", "LONG"]}}"#), ("$x: Mode", #"{"x": "LONG"}"#),
         ("$x: Point", #"{"x": {"x": 1, "LONG": 2}}"#),
     ])
-    func echoedValuesAreCut(declarations: String, variables: String) throws {
+    func truncatesLongValuesInMessages(declarations: String, variables: String) throws {
         let long = String(repeating: "a", count: 100_000)
         let error = #expect(throws: RequestErrors.self) {
             try coerce(declarations, variables.replacing("LONG", with: long))
@@ -293,7 +293,7 @@ private let sdl = """
         #expect((error?.errors[0].message.utf8.count ?? .max) < 2_500)
     }
 
-    @Test func echoedValuesReadAsInGraphQLJS() throws {
+    @Test func printsValuesLikeGraphQLJS() throws {
         let text =
             #"{"a": [1,2,3,4,5,6,7,8,9,10,11,12], "b": {"c": {"d": 1}}, "s": "q\"\n\u0001é", "e": {}, "l": [], "f": 0.1, "g": 1e21, "h": 1e-7, "i": [1,2,3,4,5,6,7,8,9,10,11]}"#
         #expect(
@@ -303,7 +303,7 @@ private let sdl = """
     }
 
     @Test(arguments: ["[]", "5", "\"x\""])
-    func variablesThatAreNoObjectAreRefused(variables: String) {
+    func rejectsVariablesThatAreNotAnObject(variables: String) {
         #expect(throws: RequestErrors.self) { try coerce("$x: Int", variables) }
     }
 }

@@ -1,6 +1,7 @@
 @testable import GraphQL
 
-/// A schema with the input types, enums and scalars of an SDL text, and a query type without fields.
+/// Creates a schema with the input types, enums, and scalars of an SDL text, and a query type
+/// without fields.
 func inputSchema(_ sdl: String, scalars: [String: ScalarInput] = [:]) throws -> Schema {
     func values(_ nodes: NodeList<InputValueDefinitionNode>) -> [InputValueDefinition] {
         nodes.map {
@@ -44,5 +45,5 @@ func inputSchema(_ sdl: String, scalars: [String: ScalarInput] = [:]) throws -> 
         mutationType: nil, subscriptionType: nil, scalars: scalars)
 }
 
-/// The value that a JSON text stands for.
+/// Parses a JSON text.
 func json(_ text: String) throws -> Value { try parseJSON(Array(text.utf8)) }

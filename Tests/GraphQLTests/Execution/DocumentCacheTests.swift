@@ -35,7 +35,7 @@ import Testing
         .object([.init(name, value)])
     }
 
-    @Test func aKnownTextIsReadOnce() throws {
+    @Test func cachesDocumentsByText() throws {
         let cache = try cache()
         for text in ["{ __typename }", "{ rate }", "{ __typename }", "{ rate }"] {
             _ = try cache.document(Array(text.utf8))
@@ -43,7 +43,7 @@ import Testing
         #expect(cache.missCount == 2)
     }
 
-    @Test func aRefusedTextIsReadOnce() throws {
+    @Test func cachesRejectedDocuments() throws {
         let cache = try cache()
         for _ in 0..<2 {
             #expect(throws: RequestErrors.self) { try cache.document(Array("{ nothing }".utf8)) }
@@ -51,7 +51,7 @@ import Testing
         #expect(cache.missCount == 1)
     }
 
-    @Test(arguments: [1, 40]) func aDocumentMayBeLargerThanTheCache(bytesMax: Int) throws {
+    @Test(arguments: [1, 40]) func acceptsDocumentsLargerThanTheCache(bytesMax: Int) throws {
         let cache = try cache { $0.cachedSourceBytesMax = bytesMax }
         for text in ["{ __typename }", "{ a: __typename b: __typename }", "{ rate }"] {
             _ = try cache.document(Array(text.utf8))
@@ -59,7 +59,7 @@ import Testing
         #expect(cache.missCount == 3)
     }
 
-    @Test func theOldestDocumentsAreForgotten() throws {
+    @Test func evictsLeastRecentlyUsedDocuments() throws {
         let cache = try cache { $0.cachedDocumentsMax = 4 }
         for index in 0..<5 { _ = try cache.document(Array("{ a\(index): __typename }".utf8)) }
         _ = try cache.document(Array("{ a4: __typename }".utf8))
@@ -68,7 +68,7 @@ import Testing
         #expect(cache.missCount == 6)
     }
 
-    @Test func theCostFollowsThePageSize() throws {
+    @Test func costDependsOnPageSizeVariable() throws {
         let document = try cache().document(
             Array("query ($n: Int) { books(first: $n) { title } }".utf8))
         for (size, cost) in [(5, 5), (7, 7), (5, 5)] {
@@ -81,12 +81,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func suggestionsCanBeSwitchedOff(hasSuggestions: Bool) throws {
+    @Test(arguments: [true, false]) func suggestionsCanBeDisabled(hasSuggestions: Bool) throws {
         let document = try cache { $0.validation.hasSuggestions = hasSuggestions }
             .document(Array("query ($s: Stars) { rate(stars: $s) }".utf8))
         do throws(RequestErrors) {
             _ = try document.plan(operationName: nil, variables: variables("s", .string("TWOO")))
-            Issue.record("TWOO was taken")
+            Issue.record("TWOO was accepted")
         } catch {
             #expect(error.errors[0].message.contains("Did you mean") == hasSuggestions)
         }

@@ -2,7 +2,7 @@ import Foundation
 import GraphQL
 import Testing
 
-/// The example of `Sources/README.md`, compiled and run as it stands there.
+/// Compiles and runs the example of `Sources/README.md`, and checks that both are identical.
 @Suite struct ReadmeExampleTests {
     @Test(
         arguments: [
@@ -17,11 +17,11 @@ import Testing
                     + #""locations":[{"line":1,"column":2}],"extensions":{"code":"GRAPHQL_PARSE_FAILED"}}]}"#
             ),
         ])
-    func theExampleRuns(text: String, expected: String) async {
-        #expect(String(decoding: await answer(text), as: UTF8.self) == expected)
+    func exampleReturnsExpectedResponse(text: String, expected: String) async {
+        #expect(String(decoding: await respond(to: text), as: UTF8.self) == expected)
     }
 
-    @Test func theExampleIsTheOneOfTheReadme() throws {
+    @Test func exampleMatchesReadme() throws {
         let file = URL(filePath: #filePath)
         let root = (0..<4).reduce(file) { url, _ in url.deletingLastPathComponent() }
         let readme = try String(
@@ -36,7 +36,7 @@ import Testing
 
 let shelf = ["Emma", "Persuasion"]
 
-/// Gives each field its resolver.
+/// Provides the resolver of each field.
 struct Resolvers: ResolverSource {
     func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
         switch (type.name, field.name) {
@@ -47,9 +47,10 @@ struct Resolvers: ResolverSource {
     }
 }
 
-/// Gets the books: once for all objects of a level, which is here the one root.
+/// Loads the books, once for all objects of a level. Here, that is only the root.
 struct BooksLoader: FieldLoader {
-    /// Made once for an operation; a loader of rows would prepare its statement here.
+    /// Called once when an operation is planned. A database loader would prepare its statement
+    /// here.
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         Prepared(selection: field.selections[0])
     }
@@ -62,7 +63,7 @@ struct BooksLoader: FieldLoader {
             in context: any ExecutionContext
         ) -> Load {
             let titles = Array(shelf.prefix(max(0, arguments["first"]?.int ?? 0)))
-            // One slot for each parent, then the items of the lists.
+            // One slot for each parent, followed by the items of the lists.
             let list = Slot.list(start: 1, count: Int32(titles.count))
             let items = titles.indices.map { Slot.object(group: 0, index: Int32($0)) }
             let books = Books(titles, selection)
@@ -71,7 +72,7 @@ struct BooksLoader: FieldLoader {
     }
 }
 
-/// The books at one place of the response, who write their leaves themselves.
+/// A batch of books for one planned selection, which writes their leaves.
 final class Books: ObjectBatch {
     private let titles: [String]
     private let selection: PlannedSelection
@@ -92,13 +93,14 @@ final class Books: ObjectBatch {
     }
 }
 
-/// What the loaders of a request share. These ask nobody, so there is nothing to wait for.
+/// The state that the loaders of a request share. These loaders use no database, so there is
+/// nothing to flush.
 final class Context: ExecutionContext {
     let needsFlush = false
     func flush() async {}
 }
 
-func answer(_ text: String) async -> [UInt8] {
+func respond(to text: String) async -> [UInt8] {
     do throws(RequestErrors) {
         let schema = try buildSchema(
             Source("type Query { books(first: Int! = 10): [Book!]! } type Book { title: String! }"))

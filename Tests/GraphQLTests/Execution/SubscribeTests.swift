@@ -2,7 +2,7 @@ import Testing
 
 @testable import GraphQL
 
-/// Subscriptions of the engine: Subscribe, CreateSourceEventStream and MapSourceToResponseEvent.
+/// Tests Subscribe, CreateSourceEventStream, and MapSourceToResponseEvent of the specification.
 @Suite struct SubscribeTests {
     private static let sdl = """
         type Query { q: Int }
@@ -10,7 +10,8 @@ import Testing
         type Event { number: Int!  odd: Int! }
         """
 
-    /// Events 1 and on, each with its number; those of odd numbers have no `odd` where it may not be null.
+    /// A stream of numbered events, starting at 1. The non-nullable field `odd` of events with even
+    /// numbers is null.
     private final class Events: ObjectBatch, SourceStream {
         let count = 1
         private var number = 0
@@ -24,7 +25,7 @@ import Testing
 
         func next() async throws(FieldError) -> (any ObjectBatch)? {
             number += 1
-            if number == failsAt { throw FieldError("The source broke.") }
+            if number == failsAt { throw FieldError("The source failed.") }
             return number > last || Task.isCancelled ? nil : Event(number)
         }
 
@@ -112,7 +113,7 @@ import Testing
         return bodies
     }
 
-    @Test func eachEventIsAResponse() async throws {
+    @Test func eachEventProducesOneResponse() async throws {
         let stream = try await stream("subscription { c: count(to: 3) { number } }")
         #expect(
             try await responses(stream) == [
@@ -122,13 +123,13 @@ import Testing
         #expect(try await stream.next() == nil)
     }
 
-    @Test func argumentsMayComeFromVariables() async throws {
+    @Test func coercesArgumentsFromVariables() async throws {
         let stream = try await stream(
             "subscription ($n: Int!) { count(to: $n) { number } }", .object([.init("n", .int(1))]))
         #expect(try await responses(stream) == [#"{"data":{"count":{"number":1}}}"#])
     }
 
-    @Test func anErrorOfOneEventEndsNothing() async throws {
+    @Test func streamContinuesAfterEventError() async throws {
         let stream = try await stream("subscription { count(to: 3) { number odd } }")
         let bodies = try await responses(stream)
         #expect(bodies.count == 3)
@@ -137,10 +138,10 @@ import Testing
         #expect(bodies[2] == #"{"data":{"count":{"number":3,"odd":3}}}"#)
     }
 
-    @Test func aSourceThatCannotBeOpenedIsARequestError() async throws {
+    @Test func failureToOpenStreamIsRequestError() async throws {
         do throws(RequestErrors) {
             _ = try await stream("subscription { count(to: -1) { number } }")
-            Issue.record("it was opened")
+            Issue.record("the stream was opened")
         } catch {
             #expect(error.errors.map(\.message) == ["Not below 0."])
             #expect(error.errors[0].code == "BAD")
@@ -149,19 +150,19 @@ import Testing
         }
     }
 
-    @Test func aSourceThatBreaksEndsTheResponses() async throws {
+    @Test func streamFailureEndsResponses() async throws {
         let stream = try await stream("subscription { broken { number } }")
         #expect(try await stream.next()?.errors == [])
         do throws(RequestErrors) {
             _ = try await stream.next()
-            Issue.record("it went on")
+            Issue.record("the stream continued")
         } catch {
-            #expect(error.errors.map(\.message) == ["The source broke."])
+            #expect(error.errors.map(\.message) == ["The source failed."])
         }
     }
 
     @Test(arguments: ["{ q }", "subscription { plain }"])
-    func whatHasNoEventsIsRefused(text: String) async {
+    func rejectsFieldsWithoutEventStream(text: String) async {
         await #expect(throws: RequestErrors.self) { _ = try await stream(text) }
     }
 }

@@ -52,7 +52,7 @@ import Testing
             ("{\"a\":1,\"b\":2,\"a\":3}", .duplicateMember(name: "a", offset: 13)),
             ("{\"a\":1,\"\\u0061\":3}", .duplicateMember(name: "a", offset: 7)),
         ] as [(String, JSONError)])
-    func refusesOtherTexts(text: String, expected: JSONError) {
+    func rejectsInvalidTexts(text: String, expected: JSONError) {
         #expect(throws: expected) { try parseJSON(Array(text.utf8)) }
         #expect(expected.message.hasPrefix("JSON "))
     }
@@ -63,7 +63,7 @@ import Testing
             ([0x22, 0xC0, 0x80, 0x22], 1),
             ([0x22, 0xE2, 0x82], 1),
         ] as [([UInt8], Int)])
-    func refusesBytesThatAreNoUTF8(bytes: [UInt8], offset: Int) {
+    func rejectsBytesThatAreNoUTF8(bytes: [UInt8], offset: Int) {
         #expect(throws: JSONError.notUTF8(offset: offset)) { try parseJSON(bytes) }
     }
 
@@ -88,8 +88,9 @@ import Testing
         }
     }
 
-    /// As many values as fit a body. Copying what is read already at each of them would take minutes.
-    @Test func manySmallValuesAreReadOnce() throws {
+    /// Reads the maximum number of values that fit in a request body. If each one copied the values
+    /// before it, the test would take minutes.
+    @Test func readsManySmallValuesInLinearTime() throws {
         let lists = try parseJSON(Array("[\(String(repeating: "[],", count: 200_000))[]]".utf8))
         #expect(lists.list?.count == 200_001)
         let members = (0..<60_000).map { "\"k\($0)\":{}" }.joined(separator: ",")
@@ -108,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func twinsAreFoundInLargeObjects() {
+    @Test func rejectsDuplicateNamesInLargeObjects() {
         let members = (0..<1_000).map { "\"m\($0)\":\($0)" }
         func text(_ more: String) -> [UInt8] {
             Array("{\((members + [more]).joined(separator: ","))}".utf8)

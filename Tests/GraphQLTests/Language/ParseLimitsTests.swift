@@ -10,7 +10,7 @@ import Testing
     ]
 
     @Test(arguments: nestings)
-    func deepNestingIsAnOrdinaryError(open: String, close: String, before: String) {
+    func rejectsDeepNestingWithoutStackOverflow(open: String, close: String, before: String) {
         let source = Source(before + String(repeating: open, count: 1_500_000))
         for limits in [ParseLimits(sourceBytesMax: .max), .trusted] {
             let error = errorOnSmallStack(source, limits, stackKilobytes: 128)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func nestingUpToTheLimitIsTaken() throws {
+    @Test func acceptsNestingUpToLimit() throws {
         func document(_ depth: Int) -> Source {
             Source(String(repeating: "{a", count: depth) + String(repeating: "}", count: depth))
         }
@@ -33,12 +33,12 @@ import Testing
         #expect(throws: GraphQLError.self) { try parse(document(201), limits: .trusted) }
     }
 
-    @Test func siblingsDoNotAddUp() throws {
+    @Test func siblingsDoNotCountAsNesting() throws {
         let fields = String(repeating: "a(b: [[1]]) { c } ", count: 200)
         _ = try parse(Source("{ \(fields) }"))
     }
 
-    @Test func tokensAreCounted() throws {
+    @Test func limitsTokens() throws {
         let limits = ParseLimits(tokensMax: 5)
         _ = try parse(Source("{ a b c } # d e f"), limits: limits)
         do throws(GraphQLError) {
@@ -62,7 +62,7 @@ import Testing
         ("{ a b c } d", "Document contains more than 5 tokens. Parsing aborted."),
         ("{ a b c } ?", "Unexpected character: \"?\"."),
     ])
-    func theTokenThatIsTooManyIsTheError(text: String, message: String?) {
+    func reportsFirstExcessToken(text: String, message: String?) {
         do throws(GraphQLError) {
             _ = try parse(Source(text), limits: ParseLimits(tokensMax: 5))
             #expect(message == nil)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func bytesAreCounted() throws {
+    @Test func limitsBytes() throws {
         let limits = ParseLimits(sourceBytesMax: 8)
         _ = try parse(Source("{ é }".replacing("é", with: "abcd")), limits: limits)
         do throws(GraphQLError) {
@@ -84,7 +84,7 @@ import Testing
     }
 }
 
-/// The error of parsing on a thread with a stack of that size.
+/// Returns the error of parsing on a thread with the given stack size.
 func errorOnSmallStack(
     _ source: Source, _ limits: ParseLimits, stackKilobytes: Int
 ) -> GraphQLError? {

@@ -7,7 +7,7 @@ import Testing
         String(decoding: source.bytes[Int(range.start)..<Int(range.end)], as: UTF8.self)
     }
 
-    @Test func nodesKnowWhereTheyStand() throws {
+    @Test func nodesHaveSourceRanges() throws {
         let source = Source(
             "# é\n\"d\" query Q ( $ a : [Int!] = 1 @c ) @d(x: $a) { b: c(e: {f: \"😀\"}) , g }\n")
         guard case .operation(let operation)? = try parse(source).definitions.first,
@@ -37,7 +37,7 @@ import Testing
         "on", "fragment", "query", "mutation", "subscription", "true", "false", "null", "type",
         "schema", "extend", "repeatable", "implements",
     ])
-    func keywordsAreNames(word: String) throws {
+    func keywordsAreValidNames(word: String) throws {
         let fragment = word == "on" ? "F" : word
         _ = try parse(
             Source(
@@ -65,7 +65,7 @@ import Testing
         ("\"\"\"a\n\n\n   b\n  c\n\"\"\"", "a\n\n\n b\nc"),
         ("\"\"\"\"a\"\"\"", "\"a"),
     ])
-    func stringsHaveTheirValues(literal: String, expected: String) throws {
+    func computesStringValues(literal: String, expected: String) throws {
         guard case .string(let string) = try parseValue(Source(literal)).kind else {
             return #expect(Bool(false))
         }
@@ -76,21 +76,22 @@ import Testing
     @Test(arguments: [
         "\u{FEFF}{a}", "{a,,,b}", ",{\t\ra\r\n}#", "{a#c\rb}", "{\u{FEFF}a}", "#\n{a}#😀",
     ])
-    func ignoredTokensAreIgnored(text: String) throws {
+    func skipsIgnoredTokens(text: String) throws {
         _ = try parse(Source(text))
     }
 
-    /// The two halves of a long name's hash must not cancel out, or names could be chosen that all collide.
-    @Test func longNamesOfEqualWordsHaveKeysOfTheirOwn() throws {
+    /// The words of a long name must not cancel each other out in the hash, because clients could
+    /// then choose names that all collide.
+    @Test func longNamesOfRepeatedWordsHaveDistinctKeys() throws {
         var highs = Set<UInt64>()
         for word in ["bbbbbbbb", "cccccccc", "dddddddd"] {
-            let text = MarkedText(Source("aaaaaaaa" + word + word), room: 0)
+            let text = IndexedText(Source("aaaaaaaa" + word + word), scratchSize: 0)
             highs.insert(try #require(text.bytes.name(at: 0)).key.high)
         }
         #expect(highs.count == 3)
     }
 
-    /// Blanks stand here between all tokens, and nowhere else.
+    /// The texts have a space between all tokens and no other spaces.
     @Test(
         arguments: [
             """
@@ -107,12 +108,12 @@ import Testing
             "d" directive @ d ( a : I = 1 ) repeatable on | FIELD | QUERY directive @ e on ENUM
             """,
         ], ["#c\n", "\u{FEFF}", ",\t\r\n", "#{\r#\u{FEFF}\n\u{FEFF}"])
-    func whatIsIgnoredMayStandBetweenAnyTwoTokens(text: String, ignored: String) throws {
+    func acceptsIgnoredTextBetweenAnyTokens(text: String, ignored: String) throws {
         let separated = ignored + text.replacing(" ", with: ignored) + ignored
         #expect(print(try parse(Source(separated))) == print(try parse(Source(text))))
     }
 
-    @Test func numbersStayAsWritten() throws {
+    @Test func preservesNumberText() throws {
         for text in ["0", "-0", "4", "-4", "9007199254740993"] {
             guard case .int(text) = try parseValue(Source(text)).kind else {
                 return #expect(Bool(false))
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func descriptionsStandWhereTheEditionAllowsThem() throws {
+    @Test func acceptsDescriptionsOfSeptember2025() throws {
         let document = try parse(
             Source(
                 """
@@ -151,9 +152,10 @@ import Testing
         #expect(fragment.description?.value == "f")
     }
 
-    /// The lexer looks at 8, 16 and 64 bytes together: nothing may depend on where they begin.
+    /// The lexer processes 8, 16, and 64 bytes at once. The result must not depend on the position
+    /// of a token in these blocks.
     @Test(arguments: 0...130)
-    func textsReadAlikeWhereverTheyStand(blanks: Int) throws {
+    func resultDoesNotDependOnAlignment(blanks: Int) throws {
         let text =
             "query Q($veryLongVariable_17: [Int!]! = [-1.5e3, 7]) {a(b:\"é # }\",c:\"\"\"d\"\"\")"
             + "...F@skip(if:$veryLongVariable_17)} # {\nfragment F on T{x:y{...on T{z}}}"
@@ -168,7 +170,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 7, 8, 9, 15, 16, 17, 23, 24, 25, 55, 56, 57, 63, 64, 65, 200])
-    func namesOfEveryLengthAreToldApart(length: Int) throws {
+    func distinguishesNamesOfAnyLength(length: Int) throws {
         let name = String(repeating: "n", count: length)
         let others = (0..<length).map { index -> String in
             name.prefix(index) + "m" + name.dropFirst(index + 1)

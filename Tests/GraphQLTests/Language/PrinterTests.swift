@@ -2,7 +2,7 @@ import GraphQL
 import Testing
 
 @Suite struct PrinterTests {
-    /// Texts and their canonical form, as graphql-js prints them.
+    /// Texts and their canonical form, which is what graphql-js prints.
     @Test(arguments: [
         ("query{a}", "{\n  a\n}"),
         ("query Q{a}", "query Q {\n  a\n}"),
@@ -93,11 +93,11 @@ import Testing
         "union U = A\n\n{\n  a\n}",
         "extend schema @a\n\nquery {\n  a\n}",
     ])
-    func shortQueriesAreSpelledOutWhereTheyWouldBeMisread(text: String) throws {
+    func usesQueryKeywordWhereShorthandIsAmbiguous(text: String) throws {
         #expect(print(try parse(Source(text))) == text)
     }
 
-    @Test func longNamesWithoutArgumentsGetNoParentheses() throws {
+    @Test func longFieldWithoutArgumentsHasNoParentheses() throws {
         let text = "{\n  " + String(repeating: "a", count: 81) + "\n}"
         #expect(print(try parse(Source(text))) == text)
     }

@@ -1,7 +1,7 @@
 import GraphQL
 import Testing
 
-/// Every text, with the message and the place that graphql-js gives for it.
+/// Invalid texts with the messages and locations of graphql-js.
 @Suite struct SyntaxErrorTests {
     @Test(arguments: [
         ("", "Unexpected <EOF>.", 1, 1),
@@ -61,7 +61,7 @@ import Testing
         ("type A { a: [B }", "Expected \"]\", found \"}\".", 1, 16),
         ("type A { a: B!! }", "Expected Name, found \"!\".", 1, 15),
     ])
-    func parserRefuses(text: String, message: String, line: Int, column: Int) {
+    func parserRejects(text: String, message: String, line: Int, column: Int) {
         expectSyntaxError(Source(text), message, line, column)
     }
 
@@ -113,7 +113,7 @@ import Testing
         ("1.2.3", "Invalid number, expected digit but got: \".\".", 1, 4),
         ("1e\"", "Invalid number, expected digit but got: '\"'.", 1, 3),
     ])
-    func lexerRefuses(text: String, message: String, line: Int, column: Int) {
+    func lexerRejects(text: String, message: String, line: Int, column: Int) {
         expectSyntaxError(Source(text), message, line, column)
     }
 
@@ -121,7 +121,7 @@ import Testing
         ("\n\r\n\r?", 4, 1), ("\n\n\r\r?", 5, 1), ("\u{FEFF}?", 1, 2), ("# 😀\n ,\t?", 2, 4),
         ("\"\"\"\n\r\n\r\"\"\" ?", 4, 5), ("\u{FEFF}\u{FEFF} ?", 1, 4),
     ])
-    func linesAndColumnsCount(text: String, line: Int, column: Int) {
+    func computesLinesAndColumns(text: String, line: Int, column: Int) {
         expectSyntaxError(
             Source(text), text.contains("\"") ? nil : "Unexpected character: \"?\".", line, column)
     }
@@ -134,7 +134,7 @@ import Testing
             ([0x20, 0xF4, 0x90, 0x80, 0x80], 1, 2),
             ([0x22, 0xE2, 0x82], 1, 2),
         ] as [([UInt8], Int, Int)])
-    func bytesThatAreNoUTF8AreRefused(bytes: [UInt8], line: Int, column: Int) {
+    func rejectsInvalidUTF8(bytes: [UInt8], line: Int, column: Int) {
         expectSyntaxError(Source(bytes), "Document is not valid UTF-8.", line, column)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import GraphQL
 
 /// Runs `graphql-tool batch` with the given stack size for each of its threads.
-func answers(
+func runBatch(
     to requests: [Value], stackKilobytes: Int
 ) throws -> (lines: [String], status: Int32) {
     var writer = ResponseWriter()
@@ -10,25 +10,25 @@ func answers(
         writer.write(request)
         writer.append("\n")
     }
-    return try answers(to: writer.bytes, stackKilobytes: stackKilobytes)
+    return try runBatch(to: writer.bytes, stackKilobytes: stackKilobytes)
 }
 
-/// The same with the input as it is.
-func answers(
+/// Runs `graphql-tool batch` with the given input.
+func runBatch(
     to bytes: [UInt8], stackKilobytes: Int = 8_192
 ) throws -> (lines: [String], status: Int32) {
     let folder = FileManager.default.temporaryDirectory.appending(
         path: "graphql-tool-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    // Files, not pipes: nobody waits for the other to read.
+    // Use files instead of pipes, because a full pipe would block the writer.
     let (input, output) = (folder.appending(path: "input"), folder.appending(path: "output"))
     try Data(bytes).write(to: input)
     try Data().write(to: output)
     let tool = Process()
     tool.executableURL = URL(filePath: "/bin/bash")
     let program = graphQLTool
-    // The limit of the process is what its threads get, too.
+    // The stack limit of the process also applies to its threads.
     tool.arguments = [
         "-c", "ulimit -s \(stackKilobytes) && exec \"$0\" batch", program.path,
     ]

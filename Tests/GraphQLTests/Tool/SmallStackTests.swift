@@ -1,7 +1,8 @@
 import GraphQL
 import Testing
 
-/// Nesting is a number, not the stack of a thread: also in a debug build, whose frames are large.
+/// Tests that nesting does not use the thread's stack, even in a debug build with its large stack
+/// frames.
 @Suite struct SmallStackTests {
     static let stackKilobytes = 256
 
@@ -19,7 +20,7 @@ import Testing
         """
     }
 
-    /// Valid documents as deep as may be, by what is nested in them.
+    /// Valid documents with the maximum nesting depth, by the kind of nesting.
     static let deepest: [(name: String, source: String, listDepth: Int)] = [
         ("fields", "{ " + nested("a { ", "x", " }", 199) + " }", 1),
         (
@@ -47,7 +48,7 @@ import Testing
     ]
 
     @Test(arguments: deepest)
-    func theDeepestDocumentsAreAnswered(name: String, source: String, listDepth: Int) throws {
+    func handlesDeepestDocuments(name: String, source: String, listDepth: Int) throws {
         let schema = Value.Member("schema", .string(Self.schema(listDepth: listDepth)))
         let text = Value.Member("source", .string(source))
         var root = Value.object([.init("x", .int(1))])
@@ -55,7 +56,7 @@ import Testing
         let requests = ["parse", "print", "validate", "execute"].map { op in
             Value.object([.init("op", .string(op)), schema, text, .init("root", root)])
         }
-        let (lines, status) = try answers(to: requests, stackKilobytes: Self.stackKilobytes)
+        let (lines, status) = try runBatch(to: requests, stackKilobytes: Self.stackKilobytes)
         try #require(status == 0 && lines.count == 4)
         #expect(lines[0].hasPrefix(#"{"id":null,"ast":{"kind":"Document""#))
         #expect(lines[1].hasPrefix(#"{"id":null,"text":"#))
@@ -64,7 +65,7 @@ import Testing
         #expect(!lines[3].contains("errors"))
     }
 
-    @Test func conflictsAreFoundAtTheBottom() throws {
+    @Test func findsDeeplyNestedConflicts() throws {
         let source =
             "{ " + Self.nested("a { ", "b: x", " }", 99)
             + Self.nested("a { ", "b: __typename", " }", 99) + " }"
@@ -72,14 +73,14 @@ import Testing
             .init("op", .string("validate")),
             .init("schema", .string(Self.schema(listDepth: 1))), .init("source", .string(source)),
         ])
-        let (lines, status) = try answers(to: [request], stackKilobytes: Self.stackKilobytes)
+        let (lines, status) = try runBatch(to: [request], stackKilobytes: Self.stackKilobytes)
         #expect(status == 0)
         #expect(lines.first?.contains("\\\"x\\\" and \\\"__typename\\\" are different") == true)
     }
 
-    /// A chain is as deep as it is long: nothing bounds it but the document.
+    /// Only the size of the document limits the length of a chain of fragments.
     @Test(arguments: ["...F", "a { ...F"])
-    func chainsOfFragmentsAreAnswered(spread: String) throws {
+    func handlesLongFragmentChains(spread: String) throws {
         let close = spread.contains("{") ? "}" : ""
         var source = "{ ...F0 }"
         for index in 0..<4_000 {
@@ -93,7 +94,7 @@ import Testing
                 .init("root", .object([.init("x", .int(1))])),
             ])
         }
-        let (lines, status) = try answers(to: requests, stackKilobytes: Self.stackKilobytes)
+        let (lines, status) = try runBatch(to: requests, stackKilobytes: Self.stackKilobytes)
         try #require(status == 0 && lines.count == 4)
         #expect(lines[2] == #"{"id":null,"errors":[]}"#)
         #expect(
@@ -102,7 +103,7 @@ import Testing
                     ? #"{"id":null,"data":{"x":1}}"# : #"{"id":null,"data":{"a":null}}"#))
     }
 
-    @Test func deepVariablesAndSchemasAreAnswered() throws {
+    @Test func handlesDeepVariablesAndSchemas() throws {
         var records = Value.null
         for _ in 0..<95 { records = .object([.init("l", .list([records]))]) }
         var anything = Value.list([])
@@ -124,13 +125,13 @@ import Testing
                 ),
             ]),
         ]
-        let (lines, status) = try answers(to: requests, stackKilobytes: Self.stackKilobytes)
+        let (lines, status) = try runBatch(to: requests, stackKilobytes: Self.stackKilobytes)
         try #require(status == 0 && lines.count == 2)
         #expect(lines[0] == #"{"id":null,"data":{"a":null}}"#)
         #expect(lines[1].hasPrefix(#"{"id":null,"data":{"__schema""#))
     }
 
-    @Test func chainsOfDefaultValuesAreAnswered() throws {
+    @Test func handlesChainsOfDefaultValues() throws {
         func schema(_ count: Int) -> String {
             let chain = (0..<count).map { "input I\($0) { a: I\($0 + 1) = {} } " }.joined()
             return "type Query { x(i: I0 = {}): Int } " + chain + "input I\(count) { a: Int }"
@@ -141,21 +142,21 @@ import Testing
                 .init("source", .string("{ x }")), .init("root", .object([.init("x", .int(1))])),
             ])
         }
-        let (lines, status) = try answers(to: requests, stackKilobytes: Self.stackKilobytes)
+        let (lines, status) = try runBatch(to: requests, stackKilobytes: Self.stackKilobytes)
         try #require(status == 0 && lines.count == 2)
         #expect(lines[0] == #"{"id":null,"data":{"x":1}}"#)
-        #expect(lines[1].contains("has 201 levels with the default values it uses"))
+        #expect(lines[1].contains("has 201 levels including the default values it references"))
     }
 
-    /// How a document begins, and what is nested in it.
-    static let beyond: [(start: String, unit: String)] = [
+    /// The start of each document, and the text that is repeated after it.
+    static let excessive: [(start: String, unit: String)] = [
         ("", "{a"), ("{", "...{"), ("{", "...on A{"), ("{a(b:", "["), ("{a(b:", "{c:"),
         ("{a(b:", "[{c:"), ("query($a:", "["), ("query($a:B=", "["), ("{a@b(c:", "{d:"),
         ("type A{a:", "["), ("type A{a(b:C=", "{d:"), ("type A@b(c:", "["),
     ]
 
-    @Test func farAboveTheLimitIsAnOrdinaryError() throws {
-        var requests = Self.beyond.map { start, unit in
+    @Test func rejectsExtremeNestingWithError() throws {
+        var requests = Self.excessive.map { start, unit in
             Value.object([
                 .init("op", .string("execute")), .init("schema", .string("type Query { a: Int }")),
                 .init("source", .string(start + String(repeating: unit, count: 1_500_000))),
@@ -163,7 +164,7 @@ import Testing
         }
         requests.append(
             .object([.init("op", .string("print")), .init("source", .string("{ a }"))]))
-        let (lines, status) = try answers(to: requests, stackKilobytes: Self.stackKilobytes)
+        let (lines, status) = try runBatch(to: requests, stackKilobytes: Self.stackKilobytes)
         try #require(status == 0 && lines.count == requests.count)
         for line in lines.dropLast() {
             #expect(line.contains("Document is nested deeper than 200 levels."), "\(line)")

@@ -25,7 +25,7 @@ struct BuildSchemaTests {
         let union = try #require(schema.type(named: "U"))
         #expect(schema.possibleTypes(of: union).map(\.name) == ["Query", "T"])
         guard case .enumeration(let values)? = schema.type(named: "E")?.kind else {
-            Issue.record("E is no enum")
+            Issue.record("E is not an enum")
             return
         }
         #expect(values.map(\.name) == ["A", "B"])
@@ -33,7 +33,7 @@ struct BuildSchemaTests {
         #expect(inputObject(of: schema, named: "I")?.fields.count == 2)
     }
 
-    @Test func findsRootsByNameUnlessTheyAreNamed() throws {
+    @Test func usesDefaultRootTypeNamesWithoutSchemaDefinition() throws {
         let byName = try build(
             "type Query { a: Int } type Mutation { a: Int } type Subscription { a: Int }")
         #expect(byName.mutationType?.name == "Mutation")
@@ -43,7 +43,7 @@ struct BuildSchemaTests {
         #expect(named.mutationType == nil)
     }
 
-    @Test func hasBuiltInsWhereTheyAreReferredTo() throws {
+    @Test func includesReferencedBuiltInScalars() throws {
         let schema = try build("type Query { a: Int }")
         let scalars = schema.types.filter { if case .scalar = $0.kind { true } else { false } }
         #expect(scalars.map(\.name) == ["String", "Int", "Boolean"])
@@ -58,7 +58,7 @@ struct BuildSchemaTests {
         #expect(includeDeprecated?.isRequired == false)
     }
 
-    @Test func readsWhatDirectivesSay() throws {
+    @Test func appliesBuiltInDirectives() throws {
         let schema = try build(
             """
             type Query { a: S @deprecated b(c: Int @deprecated(reason: "old")): Int }

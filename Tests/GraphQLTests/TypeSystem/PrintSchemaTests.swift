@@ -4,14 +4,14 @@ import Testing
 
 struct PrintSchemaTests {
     @Test(arguments: [
-        // The least there is.
+        // A minimal schema.
         """
         type Query {
           a: Int
         }
 
         """,
-        // Everything there is.
+        // A schema with all kinds of definitions.
         #"""
         """The schema."""
         schema @about(text: "all") {
@@ -85,7 +85,7 @@ struct PrintSchemaTests {
         }
 
         """#,
-        // A type of a root's default name that is none.
+        // A type that has the default name of a root type but is not one.
         """
         schema {
           query: Query
@@ -100,7 +100,7 @@ struct PrintSchemaTests {
         }
 
         """,
-        // Descriptions that a block string would not keep.
+        // Descriptions that a block string would not preserve.
         """
         " Leading space.\\n\\n Of every line."
         type Query {
@@ -110,12 +110,12 @@ struct PrintSchemaTests {
 
         """,
     ])
-    func canonicalTextComesBackAsItWas(sdl: String) throws {
+    func canonicalTextRoundTrips(sdl: String) throws {
         let schema = try buildSchema(try parse(Source(sdl), limits: .trusted))
         #expect(printSchema(schema) == sdl)
     }
 
-    @Test func descriptionsReadBackTheSame() throws {
+    @Test func descriptionsRoundTrip() throws {
         for description in [
             "", " ", "a\n\n  b", "\n", "ends in \"", "\\", "a\"\"\"b", "a\r\nb", "\ta\n\tb",
         ] {
@@ -126,7 +126,7 @@ struct PrintSchemaTests {
         }
     }
 
-    @Test func extensionsArePrintedInTheirTypes() throws {
+    @Test func printsExtensionsMergedIntoTypes() throws {
         let schema = try buildSchema(
             try parse(
                 Source(

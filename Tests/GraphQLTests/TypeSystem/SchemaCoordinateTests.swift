@@ -8,7 +8,7 @@ struct SchemaCoordinateTests {
         ("Named.nick", "field"), ("Style.LONG", "enumValue"), ("Filter.text", "inputField"),
         ("Query.book(id:)", "argument"), ("@onField", "directive"), ("@skip(if:)", "argument"),
     ])
-    func leadsToItsElement(text: String, kind: String) throws {
+    func resolvesCoordinates(text: String, kind: String) throws {
         let coordinate = try #require(SchemaCoordinate(text))
         #expect(coordinate.description == text)
         let element = try #require(harnessSchema.element(at: coordinate))
@@ -19,7 +19,7 @@ struct SchemaCoordinateTests {
         "Nope", "Book.nope", "Book.title(nope:)", "Item.title", "Even.a", "@nope", "@skip(unless:)",
         "Filter.text(a:)",
     ])
-    func leadsNowhere(text: String) throws {
+    func returnsNilForUnknownElements(text: String) throws {
         #expect(harnessSchema.element(at: try #require(SchemaCoordinate(text))) == nil)
     }
 
@@ -29,7 +29,7 @@ struct SchemaCoordinateTests {
         "Book.title(a)", "Book.title(a:) ", "Book.title( a:)", "Book(a:)", "@skip.if", "@skip(if)",
         "1a", "Book.1", "é", "@@skip", "Book.title(a:b:)",
     ])
-    func refusesOtherTexts(text: String) {
+    func rejectsInvalidTexts(text: String) {
         #expect(SchemaCoordinate(text) == nil)
     }
 }

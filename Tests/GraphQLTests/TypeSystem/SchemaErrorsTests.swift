@@ -2,9 +2,9 @@ import Testing
 
 @testable import GraphQL
 
-/// Every rule for schemas, by documents that break it; the rest of each document is right.
+/// Documents that violate one rule for schemas and are otherwise valid.
 struct SchemaErrorsTests {
-    /// Sorted: which rule is asked first does not matter.
+    /// Returns the errors, sorted because the order of the rules does not matter.
     private func errors(in sdl: String) throws -> [String] {
         let document = try parse(Source(sdl), limits: .trusted)
         do throws(RequestErrors) {
@@ -78,7 +78,7 @@ struct SchemaErrorsTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesNamesThatStandTwice(sdl: String, expected: [String]) throws {
+    func rejectsDuplicateNames(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -112,7 +112,7 @@ struct SchemaErrorsTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesUnknownTypes(sdl: String, expected: [String]) throws {
+    func rejectsUnknownTypes(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -144,7 +144,7 @@ struct SchemaErrorsTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesWrongExtensions(sdl: String, expected: [String]) throws {
+    func rejectsInvalidExtensions(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -194,7 +194,7 @@ struct SchemaErrorsTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesMisusedDirectives(sdl: String, expected: [String]) throws {
+    func rejectsMisusedDirectives(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -226,7 +226,7 @@ struct SchemaErrorsTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesWrongRoots(sdl: String, expected: [String]) throws {
+    func rejectsInvalidRootTypes(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -245,7 +245,7 @@ struct SchemaErrorsTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesReservedNames(sdl: String, expected: [String]) throws {
+    func rejectsReservedNames(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -267,7 +267,7 @@ struct SchemaErrorsTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesTypesInTheWrongPlace(sdl: String, expected: [String]) throws {
+    func rejectsTypesInInvalidPositions(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -282,7 +282,7 @@ struct SchemaErrorsTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesDeprecatingWhatIsRequired(sdl: String, expected: [String]) throws {
+    func rejectsDeprecatedRequiredInputs(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -348,7 +348,7 @@ struct SchemaErrorsTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesWrongImplementations(sdl: String, expected: [String]) throws {
+    func rejectsInvalidImplementations(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -363,7 +363,7 @@ struct SchemaErrorsTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesWrongUnions(sdl: String, expected: [String]) throws {
+    func rejectsInvalidUnions(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -390,7 +390,7 @@ struct SchemaErrorsTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesInputObjectsThatNeedThemselves(sdl: String, expected: [String]) throws {
+    func rejectsInputObjectsThatRequireThemselves(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -404,7 +404,7 @@ struct SchemaErrorsTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesWrongOneOfs(sdl: String, expected: [String]) throws {
+    func rejectsInvalidOneOfs(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -426,7 +426,7 @@ struct SchemaErrorsTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesWrongDefaults(sdl: String, expected: [String]) throws {
+    func rejectsInvalidDefaults(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
@@ -445,12 +445,13 @@ struct SchemaErrorsTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesDirectivesThatNeedThemselves(sdl: String, expected: [String]) throws {
+    func rejectsDirectivesThatReferenceThemselves(sdl: String, expected: [String]) throws {
         #expect(try errors(in: sdl) == expected.sorted())
     }
 
-    /// Built-in types are no one else's; a built-in scalar that is written down again is that scalar.
-    @Test func refusesTypesWithNamesOfBuiltInOnes() throws {
+    /// The names of built-in types are reserved. A definition of a built-in scalar is accepted and
+    /// refers to that scalar.
+    @Test func rejectsTypesNamedLikeBuiltInScalars() throws {
         #expect(
             try errors(
                 in:
@@ -464,31 +465,32 @@ struct SchemaErrorsTests {
         #expect(try errors(in: "type Query { a: Int } scalar Int").isEmpty)
     }
 
-    @Test func refusesASchemaWithoutQueries() throws {
+    @Test func rejectsSchemaWithoutQueryType() throws {
         #expect(try errors(in: "type T { a: Int }") == ["Query root type must be provided. @"])
         #expect(
             try errors(in: "schema { mutation: T } type T { a: Int }")
                 == ["Query root type must be provided. @1:1"])
     }
 
-    @Test func refusesOperations() throws {
+    @Test func rejectsOperations() throws {
         #expect(
             try errors(in: "type Query { a: Int } query A { a } fragment F on Query { a }") == [
-                "The \"A\" operation is no type-system definition. @1:23",
-                "The \"F\" fragment is no type-system definition. @1:37",
+                "The \"A\" operation is not a type-system definition. @1:23",
+                "The \"F\" fragment is not a type-system definition. @1:37",
             ])
     }
 
-    /// A chain as long as the document, and a ring.
-    @Test func longChainsNeedNoStack() throws {
+    /// Tests a chain of references as long as the document, and a cycle.
+    @Test func longChainsDoNotOverflowStack() throws {
         let chain = (0..<5_000).map { "input I\($0) { a: I\($0 + 1)! } " }.joined()
         #expect(try errors(in: "type Query { a: Int } " + chain + "input I5000 { a: Int }").isEmpty)
         let found = try errors(in: "type Query { a: Int } " + chain + "input I5000 { a: I0! }")
         #expect(found.count == 1)
     }
 
-    /// A field's default uses that of the field inside, and so on: each is a level of the coerced value.
-    @Test func chainsOfDefaultsHaveALimit() throws {
+    /// The default value of each field uses the default value of the field inside it. Each
+    /// reference adds a level to the coerced value.
+    @Test func limitsChainsOfDefaultValues() throws {
         func schema(_ count: Int, levels: Int = 1) -> String {
             let chain = (0..<count).map { "input I\($0) { a: I\($0 + 1) = {} } " }.joined()
             let inside =
@@ -500,8 +502,8 @@ struct SchemaErrorsTests {
         #expect(try errors(in: schema(50, levels: 150)).isEmpty)
         #expect(
             try errors(in: schema(200)) == [
-                "The default value of Input Object field I0.a has 201 levels with the default values "
-                    + "it uses; at most 200 are allowed. @1:63"
+                "The default value of Input Object field I0.a has 201 levels including the default values "
+                    + "it references; at most 200 are allowed. @1:63"
             ])
         #expect(try errors(in: schema(51, levels: 150)).count == 1)
         #expect(try errors(in: schema(4_000)).count == 19)

@@ -2,13 +2,13 @@ import Testing
 
 @testable import GraphQL
 
-/// Operations and fragments only.
+/// A document contains only operations and fragments.
 struct ExecutableDefinitionsRuleTests {
     @Test(arguments: [
         "{ author { id } }",
         "query A { ...F } fragment F on Query { author { id } }",
     ])
-    func takesOperationsAndFragments(source: String) throws {
+    func acceptsOperationsAndFragments(source: String) throws {
         #expect(try errors(of: ExecutableDefinitionsRule(), in: source).isEmpty)
     }
 
@@ -35,7 +35,7 @@ struct ExecutableDefinitionsRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesTypeSystemDefinitions(source: String, expected: [String]) throws {
+    func rejectsTypeSystemDefinitions(source: String, expected: [String]) throws {
         #expect(try errors(of: ExecutableDefinitionsRule(), in: source) == expected)
     }
 }

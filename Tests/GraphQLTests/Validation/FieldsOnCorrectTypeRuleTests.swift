@@ -2,7 +2,7 @@ import Testing
 
 @testable import GraphQL
 
-/// Fields that are selected exist.
+/// Selected fields are defined by their parent type.
 struct FieldsOnCorrectTypeRuleTests {
     @Test(arguments: [
         "{ author { __typename alias: id } }",
@@ -10,7 +10,7 @@ struct FieldsOnCorrectTypeRuleTests {
         "{ items { __typename } }",
         "fragment F on Unknown { anything }",
     ])
-    func takesExistingFields(source: String) throws {
+    func acceptsExistingFields(source: String) throws {
         #expect(try errors(of: FieldsOnCorrectTypeRule(), in: source).isEmpty)
     }
 
@@ -41,7 +41,7 @@ struct FieldsOnCorrectTypeRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesOthers(source: String, expected: [String]) throws {
+    func rejectsUnknownFields(source: String, expected: [String]) throws {
         #expect(try errors(of: FieldsOnCorrectTypeRule(), in: source) == expected)
     }
 

@@ -2,14 +2,14 @@ import Testing
 
 @testable import GraphQL
 
-/// Fragments apply to what has fields.
+/// The type condition of a fragment is a composite type.
 struct FragmentsOnCompositeTypesRuleTests {
     @Test(arguments: [
         "fragment F on Book { id }",
         "fragment F on Named { id }",
         "fragment F on Item { ... on Book { id } ... { __typename } }",
     ])
-    func takesCompositeTypes(source: String) throws {
+    func acceptsCompositeTypes(source: String) throws {
         #expect(try errors(of: FragmentsOnCompositeTypesRule(), in: source).isEmpty)
     }
 
@@ -34,7 +34,7 @@ struct FragmentsOnCompositeTypesRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesOthers(source: String, expected: [String]) throws {
+    func rejectsOtherTypes(source: String, expected: [String]) throws {
         #expect(try errors(of: FragmentsOnCompositeTypesRule(), in: source) == expected)
     }
 }

@@ -2,14 +2,14 @@ import Testing
 
 @testable import GraphQL
 
-/// Arguments exist.
+/// Arguments are defined by their field or directive.
 struct KnownArgumentNamesRuleTests {
     @Test(arguments: [
         #"{ book(id: 1) { similar(first: 1, filter: {}) @onField(note: "a", level: 2) { id } } }"#,
         "{ author { unknown(a: 1) id @unknown(a: 1) } }",
         #"{ __type(name: "a") { fields(includeDeprecated: true) { name } } }"#,
     ])
-    func takesKnownArguments(source: String) throws {
+    func acceptsKnownArguments(source: String) throws {
         #expect(try errors(of: KnownArgumentNamesRule(), in: source).isEmpty)
     }
 
@@ -31,7 +31,7 @@ struct KnownArgumentNamesRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesOthers(source: String, expected: [String]) throws {
+    func rejectsUnknownArguments(source: String, expected: [String]) throws {
         #expect(try errors(of: KnownArgumentNamesRule(), in: source) == expected)
     }
 }

@@ -2,13 +2,13 @@ import Testing
 
 @testable import GraphQL
 
-/// Directives exist, and belong where they stand.
+/// Directives are defined and used at allowed locations.
 struct KnownDirectivesRuleTests {
     @Test(arguments: [
         "query @onQuery(if: true) { author @onField @skip(if: true) { ...F @include(if: true) ... @onField { id } } } fragment F on Author @onQuery(if: true) { id }",
         "query ($a: Int @onQuery(if: true)) { count(of: [$a]) }",
     ])
-    func takesKnownDirectives(source: String) throws {
+    func acceptsKnownDirectives(source: String) throws {
         #expect(try errors(of: KnownDirectivesRule(), in: source).isEmpty)
     }
 
@@ -22,7 +22,7 @@ struct KnownDirectivesRuleTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesUnknownOnes(source: String, expected: [String]) throws {
+    func rejectsUnknownDirectives(source: String, expected: [String]) throws {
         #expect(try errors(of: KnownDirectivesRule(), in: source) == expected)
     }
 
@@ -49,7 +49,7 @@ struct KnownDirectivesRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesThemElsewhere(source: String, expected: [String]) throws {
+    func rejectsMisplacedDirectives(source: String, expected: [String]) throws {
         #expect(try errors(of: KnownDirectivesRule(), in: source) == expected)
     }
 }

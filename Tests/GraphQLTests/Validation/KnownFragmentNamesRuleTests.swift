@@ -2,12 +2,12 @@ import Testing
 
 @testable import GraphQL
 
-/// Fragments that are spread exist.
+/// Spread fragments are defined.
 struct KnownFragmentNamesRuleTests {
     @Test(arguments: [
         "{ ...A } fragment A on Query { author { id } }"
     ])
-    func takesKnownFragments(source: String) throws {
+    func acceptsKnownFragments(source: String) throws {
         #expect(try errors(of: KnownFragmentNamesRule(), in: source).isEmpty)
     }
 
@@ -22,7 +22,7 @@ struct KnownFragmentNamesRuleTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesOthers(source: String, expected: [String]) throws {
+    func rejectsUnknownFragments(source: String, expected: [String]) throws {
         #expect(try errors(of: KnownFragmentNamesRule(), in: source) == expected)
     }
 }

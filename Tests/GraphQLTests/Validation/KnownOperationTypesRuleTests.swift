@@ -2,13 +2,13 @@ import Testing
 
 @testable import GraphQL
 
-/// The schema has the operation's root type.
+/// The schema has a root type for each operation.
 struct KnownOperationTypesRuleTests {
     @Test(arguments: [
         "{ author { id } }",
         "subscription { ticked }",
     ])
-    func takesSupportedOperations(source: String) throws {
+    func acceptsSupportedOperations(source: String) throws {
         #expect(try errors(of: KnownOperationTypesRule(), in: source).isEmpty)
     }
 
@@ -21,7 +21,7 @@ struct KnownOperationTypesRuleTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesOthers(source: String, expected: [String]) throws {
+    func rejectsUnsupportedOperations(source: String, expected: [String]) throws {
         #expect(try errors(of: KnownOperationTypesRule(), in: source) == expected)
     }
 }

@@ -2,12 +2,12 @@ import Testing
 
 @testable import GraphQL
 
-/// Types that are named exist.
+/// Referenced types are defined.
 struct KnownTypeNamesRuleTests {
     @Test(arguments: [
         "query ($a: String, $b: [ID!]!) { node(id: 1) { ... on Book { id } } }"
     ])
-    func takesKnownTypes(source: String) throws {
+    func acceptsKnownTypes(source: String) throws {
         #expect(try errors(of: KnownTypeNamesRule(), in: source).isEmpty)
     }
 
@@ -28,7 +28,7 @@ struct KnownTypeNamesRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesOthers(source: String, expected: [String]) throws {
+    func rejectsUnknownTypes(source: String, expected: [String]) throws {
         #expect(try errors(of: KnownTypeNamesRule(), in: source) == expected)
     }
 }

@@ -2,14 +2,14 @@ import Testing
 
 @testable import GraphQL
 
-/// An anonymous operation stands alone.
+/// An anonymous operation is the only operation of its document.
 struct LoneAnonymousOperationRuleTests {
     @Test(arguments: [
         "{ author { id } }",
         "query A { author { id } } query B { author { id } }",
         "{ ...F } fragment F on Query { author { id } }",
     ])
-    func takesOneAlone(source: String) throws {
+    func acceptsLoneAnonymousOperation(source: String) throws {
         #expect(try errors(of: LoneAnonymousOperationRule(), in: source).isEmpty)
     }
 
@@ -29,7 +29,7 @@ struct LoneAnonymousOperationRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesOneAmongOthers(source: String, expected: [String]) throws {
+    func rejectsAnonymousOperationAmongOthers(source: String, expected: [String]) throws {
         #expect(try errors(of: LoneAnonymousOperationRule(), in: source) == expected)
     }
 }

@@ -2,13 +2,13 @@ import Testing
 
 @testable import GraphQL
 
-/// Fragments do not spread themselves.
+/// Fragments do not spread themselves, directly or indirectly.
 struct NoFragmentCyclesRuleTests {
     @Test(arguments: [
         "fragment A on Author { ...B ...C } fragment B on Author { ...D } fragment C on Author { ...D } fragment D on Author { id }",
         "fragment A on Author { ...Unknown }",
     ])
-    func takesTreesAndDiamonds(source: String) throws {
+    func acceptsTreesAndDiamonds(source: String) throws {
         #expect(try errors(of: NoFragmentCyclesRule(), in: source).isEmpty)
     }
 
@@ -41,7 +41,7 @@ struct NoFragmentCyclesRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesCycles(source: String, expected: [String]) throws {
+    func rejectsCycles(source: String, expected: [String]) throws {
         #expect(try errors(of: NoFragmentCyclesRule(), in: source) == expected)
     }
 }

@@ -2,14 +2,14 @@ import Testing
 
 @testable import GraphQL
 
-/// Variables are defined before they are used.
+/// Used variables are defined.
 struct NoUndefinedVariablesRuleTests {
     @Test(arguments: [
         "query A($id: ID!) { book(id: $id) { id } }",
         "query A($id: ID!) { ...F } query B($id: ID!) { ...F } fragment F on Query { book(id: $id) { id } }",
         "query A($a: Int) { items(filter: {range: {min: $a}, ids: [$a]}) { __typename } }",
     ])
-    func takesDefinedVariables(source: String) throws {
+    func acceptsDefinedVariables(source: String) throws {
         #expect(try errors(of: NoUndefinedVariablesRule(), in: source).isEmpty)
     }
 
@@ -37,7 +37,7 @@ struct NoUndefinedVariablesRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesOthers(source: String, expected: [String]) throws {
+    func rejectsUndefinedVariables(source: String, expected: [String]) throws {
         #expect(try errors(of: NoUndefinedVariablesRule(), in: source) == expected)
     }
 }

@@ -2,13 +2,13 @@ import Testing
 
 @testable import GraphQL
 
-/// Fragments are used.
+/// Defined fragments are used.
 struct NoUnusedFragmentsRuleTests {
     @Test(arguments: [
         "{ ...A } fragment A on Query { ...B } fragment B on Query { author { id } }",
         "{ author { ...A } } query B { author { ...A } } fragment A on Author { id }",
     ])
-    func takesUsedFragments(source: String) throws {
+    func acceptsUsedFragments(source: String) throws {
         #expect(try errors(of: NoUnusedFragmentsRule(), in: source).isEmpty)
     }
 
@@ -28,7 +28,7 @@ struct NoUnusedFragmentsRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesUnusedFragments(source: String, expected: [String]) throws {
+    func rejectsUnusedFragments(source: String, expected: [String]) throws {
         #expect(try errors(of: NoUnusedFragmentsRule(), in: source) == expected)
     }
 }

@@ -2,12 +2,12 @@ import Testing
 
 @testable import GraphQL
 
-/// Variables that are defined are used.
+/// Defined variables are used.
 struct NoUnusedVariablesRuleTests {
     @Test(arguments: [
         "query ($a: Boolean!, $b: ID!) { author @skip(if: $a) { id } ...F } fragment F on Query { book(id: $b) { id } }"
     ])
-    func takesUsedVariables(source: String) throws {
+    func acceptsUsedVariables(source: String) throws {
         #expect(try errors(of: NoUnusedVariablesRule(), in: source).isEmpty)
     }
 
@@ -28,7 +28,7 @@ struct NoUnusedVariablesRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesUnusedVariables(source: String, expected: [String]) throws {
+    func rejectsUnusedVariables(source: String, expected: [String]) throws {
         #expect(try errors(of: NoUnusedVariablesRule(), in: source) == expected)
     }
 }

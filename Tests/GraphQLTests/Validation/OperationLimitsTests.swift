@@ -21,7 +21,7 @@ struct OperationLimitsTests {
                     """)))
     }
 
-    /// The limits a document exceeds, each with the number it has: `depthMax 4`.
+    /// Returns the limits that a document exceeds, each with the actual number: `depthMax 4`.
     private func exceeded(_ source: String, _ limits: OperationLimits) throws -> [String] {
         let document = try parse(Source(source), limits: .trusted)
         return checkLimits(document, against: schema, limits: limits).map { error in
@@ -56,7 +56,7 @@ struct OperationLimitsTests {
         #expect(found == ["introspectionDepthMax 4"])
     }
 
-    @Test func introspectionListsDoNotNest() throws {
+    @Test func limitsNestedIntrospectionLists() throws {
         let source = """
             { __schema { types { ...F } } }
             fragment F on __Type { fields { type { fields { type { interfaces { name } } } } } }
@@ -116,7 +116,7 @@ struct OperationLimitsTests {
         #expect(try exceeded(source, limits { $0.costMax = cost }).isEmpty)
     }
 
-    @Test func countsTheValuesOfVariables() throws {
+    @Test func usesVariableValuesAsPageSizes() throws {
         let document = try parse(Source("query ($n: Int!) { users(first: $n) { id } }"))
         guard case .operation(let operation)? = document.definitions.first else { return }
         for (size, isWithin) in [(10, true), (11, false)] {
@@ -130,7 +130,7 @@ struct OperationLimitsTests {
         }
     }
 
-    /// Each fragment spreads the next one twice: 2^60 fields, read in 60 steps.
+    /// Each fragment spreads the next one twice, which makes 2^60 fields, measured in 60 steps.
     @Test func doublingFragmentsAreCountedWithoutExpandingThem() throws {
         let fragments = (0..<60).map {
             "fragment F\($0) on User { a: friend { ...F\($0 + 1) } b: friend { ...F\($0 + 1) } }"
@@ -154,7 +154,7 @@ struct OperationLimitsTests {
             try exceeded(source, limits { $0.depthMax = 99 }) == ["costMax \(Int.max)"])
     }
 
-    @Test func chainsOfFragmentsNeedNoStack() throws {
+    @Test func longFragmentChainsDoNotOverflowStack() throws {
         let count = 20_000
         let fragments = (0..<count).map { "fragment F\($0) on User { friend { ...F\($0 + 1) } }" }
         let source =
@@ -164,7 +164,7 @@ struct OperationLimitsTests {
         #expect(found.contains("depthMax \(count + 2)"))
     }
 
-    @Test func cyclesAreLeftToValidation() throws {
+    @Test func ignoresFragmentCycles() throws {
         let source =
             "{ me { ...A } } fragment A on User { friend { ...B } } fragment B on User { ...A }"
         #expect(try exceeded(source, limits { $0.depthMax = 0 }).isEmpty)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GraphQL
 
-/// Fields of one response key are the same.
+/// Fields with the same response key can be merged.
 struct OverlappingFieldsCanBeMergedRuleTests {
     @Test(arguments: [
         "{ author { name name } author { name } }",
@@ -15,7 +15,7 @@ struct OverlappingFieldsCanBeMergedRuleTests {
         "{ items { ... on Book { author { a: name } } ... on Author { author: friend { a: nick } } } }",
         "fragment A on Author { ...A friend { ...A } name }",
     ])
-    func takesWhatCanBeMerged(source: String) throws {
+    func acceptsMergeableFields(source: String) throws {
         #expect(try errors(of: OverlappingFieldsCanBeMergedRule(), in: source).isEmpty)
     }
 
@@ -52,7 +52,7 @@ struct OverlappingFieldsCanBeMergedRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesDifferentFields(source: String, expected: [String]) throws {
+    func rejectsDifferentFields(source: String, expected: [String]) throws {
         #expect(try errors(of: OverlappingFieldsCanBeMergedRule(), in: source) == expected)
     }
 
@@ -89,11 +89,12 @@ struct OverlappingFieldsCanBeMergedRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesDifferentArguments(source: String, expected: [String]) throws {
+    func rejectsDifferentArguments(source: String, expected: [String]) throws {
         #expect(try errors(of: OverlappingFieldsCanBeMergedRule(), in: source) == expected)
     }
 
-    /// What is selected from a leaf has no parent type where it stands, and one as a part of the field: both are compared.
+    /// The selection set of a leaf field has no parent type when it is checked directly, but has
+    /// one when the fields are compared. Both comparisons are made.
     @Test func comparesASelectionOnceForEachParentType() throws {
         let source = """
             fragment G on Author { title } fragment F on Shelf { id { ... on Book { title } ...G } }
@@ -138,7 +139,7 @@ struct OverlappingFieldsCanBeMergedRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesDifferentShapes(source: String, expected: [String]) throws {
+    func rejectsDifferentShapes(source: String, expected: [String]) throws {
         #expect(try errors(of: OverlappingFieldsCanBeMergedRule(), in: source) == expected)
     }
 
@@ -169,7 +170,7 @@ struct OverlappingFieldsCanBeMergedRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func tellsOfSubfields(source: String, expected: [String]) throws {
+    func reportsConflictingSubfields(source: String, expected: [String]) throws {
         #expect(try errors(of: OverlappingFieldsCanBeMergedRule(), in: source) == expected)
     }
 
@@ -186,12 +187,13 @@ struct OverlappingFieldsCanBeMergedRuleTests {
         #expect(try errors(of: OverlappingFieldsCanBeMergedRule(), in: source) == expected)
     }
 
-    /// Fragments are compared in pairs: many of them are refused before the pairs are made.
+    /// Fragments are compared in pairs. If there are too many, the document is rejected before the
+    /// pairs are created.
     @Test(arguments: [
         "{ author { x: name \(spreads("A")) } author { x: nick \(spreads("B")) } }",
         "{ a: author { id } a: shelf { id } \(spreads("A")) \(spreads("B")) }",
     ])
-    func manyFragmentsEndAtTheLimit(source: String) throws {
+    func rejectsTooManyFragmentPairs(source: String) throws {
         let errors = try errors(of: OverlappingFieldsCanBeMergedRule(), in: source)
         #expect(
             errors.last?.hasPrefix(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GraphQL
 
-/// Fragments apply to what can be there.
+/// Fragments are spread only where objects of their type can occur.
 struct PossibleFragmentSpreadsRuleTests {
     @Test(arguments: [
         "{ node(id: 1) { ... on Book { id } ...N } } fragment N on Named { id }",
@@ -10,7 +10,7 @@ struct PossibleFragmentSpreadsRuleTests {
         "{ author { ... on Author { id } ... { id } ... on Unknown { id } } }",
         "{ named { ... on Item { __typename } } }",
     ])
-    func takesPossibleTypes(source: String) throws {
+    func acceptsPossibleTypes(source: String) throws {
         #expect(try errors(of: PossibleFragmentSpreadsRule(), in: source).isEmpty)
     }
 
@@ -41,7 +41,7 @@ struct PossibleFragmentSpreadsRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesImpossibleTypes(source: String, expected: [String]) throws {
+    func rejectsImpossibleTypes(source: String, expected: [String]) throws {
         #expect(try errors(of: PossibleFragmentSpreadsRule(), in: source) == expected)
     }
 }

@@ -2,13 +2,13 @@ import Testing
 
 @testable import GraphQL
 
-/// Required arguments are given.
+/// Required arguments are provided.
 struct ProvidedRequiredArgumentsRuleTests {
     @Test(arguments: [
         "{ book(id: 1) { id } count(of: []) author { books(first: null) { id } unknown } }",
         "{ author @onField @skip(if: true) { id } }",
     ])
-    func takesGivenArguments(source: String) throws {
+    func acceptsProvidedArguments(source: String) throws {
         #expect(try errors(of: ProvidedRequiredArgumentsRule(), in: source).isEmpty)
     }
 
@@ -36,7 +36,7 @@ struct ProvidedRequiredArgumentsRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesMissingOnes(source: String, expected: [String]) throws {
+    func rejectsMissingArguments(source: String, expected: [String]) throws {
         #expect(try errors(of: ProvidedRequiredArgumentsRule(), in: source) == expected)
     }
 }

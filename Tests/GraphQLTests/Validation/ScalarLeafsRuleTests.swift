@@ -2,13 +2,13 @@ import Testing
 
 @testable import GraphQL
 
-/// Leaves end, and only leaves.
+/// Fields of leaf types have no selection set, and all other fields have one.
 struct ScalarLeafsRuleTests {
     @Test(arguments: [
         "{ author { id name } matrix }",
         "{ book(id: 1) { tags } }",
     ])
-    func takesLeaves(source: String) throws {
+    func acceptsLeaves(source: String) throws {
         #expect(try errors(of: ScalarLeafsRule(), in: source).isEmpty)
     }
 
@@ -27,7 +27,7 @@ struct ScalarLeafsRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesSelectionsOfLeaves(source: String, expected: [String]) throws {
+    func rejectsSelectionsOfLeaves(source: String, expected: [String]) throws {
         #expect(try errors(of: ScalarLeafsRule(), in: source) == expected)
     }
 
@@ -46,7 +46,7 @@ struct ScalarLeafsRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesObjectsWithoutSelections(source: String, expected: [String]) throws {
+    func rejectsObjectsWithoutSelections(source: String, expected: [String]) throws {
         #expect(try errors(of: ScalarLeafsRule(), in: source) == expected)
     }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GraphQL
 
-/// One root field, and no doubt about it.
+/// A subscription has exactly one root field, unconditionally.
 struct SingleFieldSubscriptionsRuleTests {
     @Test(arguments: [
         "subscription { ticked }",
@@ -11,7 +11,7 @@ struct SingleFieldSubscriptionsRuleTests {
         "query { author { id } shelf { id } }",
         "subscription { changed { ... on Book { id title } } }",
     ])
-    func takesOneField(source: String) throws {
+    func acceptsOneRootField(source: String) throws {
         #expect(try errors(of: SingleFieldSubscriptionsRule(), in: source).isEmpty)
     }
 
@@ -42,7 +42,7 @@ struct SingleFieldSubscriptionsRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesMoreFields(source: String, expected: [String]) throws {
+    func rejectsMultipleFields(source: String, expected: [String]) throws {
         #expect(try errors(of: SingleFieldSubscriptionsRule(), in: source) == expected)
     }
 
@@ -62,7 +62,7 @@ struct SingleFieldSubscriptionsRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesIntrospection(source: String, expected: [String]) throws {
+    func rejectsIntrospection(source: String, expected: [String]) throws {
         #expect(try errors(of: SingleFieldSubscriptionsRule(), in: source) == expected)
     }
 
@@ -81,7 +81,7 @@ struct SingleFieldSubscriptionsRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesConditions(source: String, expected: [String]) throws {
+    func rejectsConditions(source: String, expected: [String]) throws {
         #expect(try errors(of: SingleFieldSubscriptionsRule(), in: source) == expected)
     }
 }

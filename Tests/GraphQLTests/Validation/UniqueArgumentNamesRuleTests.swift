@@ -2,12 +2,12 @@ import Testing
 
 @testable import GraphQL
 
-/// One argument of each name.
+/// Argument names are unique.
 struct UniqueArgumentNamesRuleTests {
     @Test(arguments: [
         #"{ book(id: 1) { similar(first: 1, filter: {}) { id @onField(note: "a", level: 1) } } }"#
     ])
-    func takesDifferentNames(source: String) throws {
+    func acceptsDistinctNames(source: String) throws {
         #expect(try errors(of: UniqueArgumentNamesRule(), in: source).isEmpty)
     }
 
@@ -22,7 +22,7 @@ struct UniqueArgumentNamesRuleTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesANameTwice(source: String, expected: [String]) throws {
+    func rejectsDuplicateNames(source: String, expected: [String]) throws {
         #expect(try errors(of: UniqueArgumentNamesRule(), in: source) == expected)
     }
 }

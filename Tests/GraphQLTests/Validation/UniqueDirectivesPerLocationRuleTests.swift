@@ -2,14 +2,14 @@ import Testing
 
 @testable import GraphQL
 
-/// A directive stands once at one place.
+/// A directive that is not repeatable is used once per location.
 struct UniqueDirectivesPerLocationRuleTests {
     @Test(arguments: [
         "query @onQuery(if: true) { author @onField { id @onField @skip(if: false) } }",
         #"{ author @tag(name: "a") @tag(name: "b") { id } }"#,
         "{ author @unknown @unknown { id } }",
     ])
-    func takesOneEach(source: String) throws {
+    func acceptsOneOfEach(source: String) throws {
         #expect(try errors(of: UniqueDirectivesPerLocationRule(), in: source).isEmpty)
     }
 
@@ -30,7 +30,7 @@ struct UniqueDirectivesPerLocationRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesTwoOfAKind(source: String, expected: [String]) throws {
+    func rejectsRepeatedDirectives(source: String, expected: [String]) throws {
         #expect(try errors(of: UniqueDirectivesPerLocationRule(), in: source) == expected)
     }
 }

@@ -2,13 +2,13 @@ import Testing
 
 @testable import GraphQL
 
-/// One fragment of each name.
+/// Fragment names are unique.
 struct UniqueFragmentNamesRuleTests {
     @Test(arguments: [
         "{ ...A ...B } fragment A on Query { author { id } } fragment B on Query { author { id } }",
         "query A { ...A } fragment A on Query { author { id } }",
     ])
-    func takesDifferentNames(source: String) throws {
+    func acceptsDistinctNames(source: String) throws {
         #expect(try errors(of: UniqueFragmentNamesRule(), in: source).isEmpty)
     }
 
@@ -21,7 +21,7 @@ struct UniqueFragmentNamesRuleTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesANameTwice(source: String, expected: [String]) throws {
+    func rejectsDuplicateNames(source: String, expected: [String]) throws {
         #expect(try errors(of: UniqueFragmentNamesRule(), in: source) == expected)
     }
 }

@@ -2,12 +2,12 @@ import Testing
 
 @testable import GraphQL
 
-/// One field of each name in an input object.
+/// The field names of an input object are unique.
 struct UniqueInputFieldNamesRuleTests {
     @Test(arguments: [
         #"{ items(filter: {text: "a", not: {text: "b"}, any: {a: {a: 1}}}) { __typename } }"#
     ])
-    func takesDifferentNames(source: String) throws {
+    func acceptsDistinctNames(source: String) throws {
         #expect(try errors(of: UniqueInputFieldNamesRule(), in: source).isEmpty)
     }
 
@@ -28,7 +28,7 @@ struct UniqueInputFieldNamesRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesANameTwice(source: String, expected: [String]) throws {
+    func rejectsDuplicateNames(source: String, expected: [String]) throws {
         #expect(try errors(of: UniqueInputFieldNamesRule(), in: source) == expected)
     }
 }

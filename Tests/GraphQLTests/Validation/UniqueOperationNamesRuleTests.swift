@@ -2,14 +2,14 @@ import Testing
 
 @testable import GraphQL
 
-/// One operation of each name.
+/// Operation names are unique.
 struct UniqueOperationNamesRuleTests {
     @Test(arguments: [
         "{ author { id } }",
         "query A { author { id } } query B { author { id } }",
         "query A { ...A } fragment A on Query { author { id } }",
     ])
-    func takesDifferentNames(source: String) throws {
+    func acceptsDistinctNames(source: String) throws {
         #expect(try errors(of: UniqueOperationNamesRule(), in: source).isEmpty)
     }
 
@@ -29,7 +29,7 @@ struct UniqueOperationNamesRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesANameTwice(source: String, expected: [String]) throws {
+    func rejectsDuplicateNames(source: String, expected: [String]) throws {
         #expect(try errors(of: UniqueOperationNamesRule(), in: source) == expected)
     }
 }

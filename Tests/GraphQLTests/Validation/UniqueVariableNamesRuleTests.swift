@@ -2,12 +2,12 @@ import Testing
 
 @testable import GraphQL
 
-/// One variable of each name.
+/// Variable names are unique.
 struct UniqueVariableNamesRuleTests {
     @Test(arguments: [
         "query A($a: Int, $b: Int) { author { id } } query B($a: Int) { author { id } }"
     ])
-    func takesDifferentNames(source: String) throws {
+    func acceptsDistinctNames(source: String) throws {
         #expect(try errors(of: UniqueVariableNamesRule(), in: source).isEmpty)
     }
 
@@ -20,7 +20,7 @@ struct UniqueVariableNamesRuleTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesANameTwice(source: String, expected: [String]) throws {
+    func rejectsDuplicateNames(source: String, expected: [String]) throws {
         #expect(try errors(of: UniqueVariableNamesRule(), in: source) == expected)
     }
 }

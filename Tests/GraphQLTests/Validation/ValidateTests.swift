@@ -9,7 +9,7 @@ struct ValidateTests {
         validate(try parse(Source(source)), against: harnessSchema, options: options)
     }
 
-    @Test func errorsComeInTheOrderOfTheDocument() throws {
+    @Test func errorsHaveOrderOfDocument() throws {
         let errors = try validated(
             """
             query A($unused: Int) { author { nope } }
@@ -42,12 +42,13 @@ struct ValidateTests {
         "{ author { nick(style: SHRT) } }", "query ($a: Styl) { author { id } }", "{ author }",
         "{ items(filter: {limitt: 1}) { __typename } }",
     ])
-    func suggestionsCanBeSwitchedOff(source: String) throws {
-        let told = try validated(source).map(\.message)
-        #expect(told.contains { $0.contains("Did you mean") })
-        let hidden = try validated(source, ValidationOptions(hasSuggestions: false)).map(\.message)
-        #expect(!hidden.contains { $0.contains("Did you mean") })
-        #expect(hidden.count == told.count)
+    func suggestionsCanBeDisabled(source: String) throws {
+        let withSuggestions = try validated(source).map(\.message)
+        #expect(withSuggestions.contains { $0.contains("Did you mean") })
+        let withoutSuggestions = try validated(source, ValidationOptions(hasSuggestions: false))
+            .map(\.message)
+        #expect(!withoutSuggestions.contains { $0.contains("Did you mean") })
+        #expect(withoutSuggestions.count == withSuggestions.count)
     }
 
     @Test func columnsCountUTF16AndLinesEndInThreeWays() throws {
@@ -67,7 +68,7 @@ struct SuggestionTests {
         ("abcd", ["abdc", "zzzz"], ["abdc"]),
         ("abc", ["ab", "ab", "ca"], ["ab"]),
     ])
-    func nearestFirst(input: String, options: [String], expected: [String]) {
+    func sortsSuggestionsBySimilarity(input: String, options: [String], expected: [String]) {
         #expect(suggestionList(input, options) == expected)
     }
 
@@ -81,7 +82,7 @@ struct SuggestionTests {
                 " Did you mean \"a\", \"b\", \"c\", \"d\", or \"e\"?"
             ),
         ] as [([String], String)])
-    func asksForFive(names: [String], expected: String) {
+    func listsAtMostFiveNames(names: [String], expected: String) {
         #expect(didYouMean(names) == expected)
     }
 }

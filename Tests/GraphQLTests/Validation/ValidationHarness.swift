@@ -2,7 +2,7 @@ import Testing
 
 @testable import GraphQL
 
-/// The schema all rules are tested with.
+/// The schema for the tests of all rules.
 let harnessSchema: Schema = {
     do {
         return try buildSchema(
@@ -54,7 +54,8 @@ let harnessSchema: Schema = {
     }
 }()
 
-/// What one rule says about a document: `message @1:2 3:4`, with the places of the error.
+/// Returns the errors of one rule for a document as `message @1:2 3:4`, with the locations of each
+/// error.
 func errors<Rule: ValidationRule>(
     of rule: Rule, in source: String, options: ValidationOptions = ValidationOptions()
 ) throws -> [String] {

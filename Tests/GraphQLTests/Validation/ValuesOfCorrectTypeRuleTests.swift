@@ -2,7 +2,7 @@ import Testing
 
 @testable import GraphQL
 
-/// Literals are of the right type.
+/// Literals match the expected type.
 struct ValuesOfCorrectTypeRuleTests {
     @Test(arguments: [
         #"{ count(of: [1, -2], flag: true) items(filter: {text: "a", style: LONG, limit: 2, any: {b: [C, 1.5, null]}, not: null, range: {min: 1, max: 1}, ids: [1, "a"]}) { __typename } }"#,
@@ -11,7 +11,7 @@ struct ValuesOfCorrectTypeRuleTests {
         "query ($a: Int = 1, $b: [Filter] = [{limit: 1}], $c: Float = 1) { author { id } }",
         #"{ items(filter: {any: $a, text: """block"""}) { __typename } }"#,
     ])
-    func takesRightValues(source: String) throws {
+    func acceptsValidValues(source: String) throws {
         #expect(try errors(of: ValuesOfCorrectTypeRule(), in: source).isEmpty)
     }
 
@@ -56,7 +56,7 @@ struct ValuesOfCorrectTypeRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesWrongScalars(source: String, expected: [String]) throws {
+    func rejectsInvalidScalars(source: String, expected: [String]) throws {
         #expect(try errors(of: ValuesOfCorrectTypeRule(), in: source) == expected)
     }
 
@@ -73,7 +73,7 @@ struct ValuesOfCorrectTypeRuleTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesWrongEnums(source: String, expected: [String]) throws {
+    func rejectsInvalidEnums(source: String, expected: [String]) throws {
         #expect(try errors(of: ValuesOfCorrectTypeRule(), in: source) == expected)
     }
 
@@ -104,7 +104,7 @@ struct ValuesOfCorrectTypeRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesWrongObjects(source: String, expected: [String]) throws {
+    func rejectsInvalidObjects(source: String, expected: [String]) throws {
         #expect(try errors(of: ValuesOfCorrectTypeRule(), in: source) == expected)
     }
 
@@ -120,7 +120,7 @@ struct ValuesOfCorrectTypeRuleTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesWrongOneOfs(source: String, expected: [String]) throws {
+    func rejectsInvalidOneOfs(source: String, expected: [String]) throws {
         #expect(try errors(of: ValuesOfCorrectTypeRule(), in: source) == expected)
     }
 
@@ -136,7 +136,7 @@ struct ValuesOfCorrectTypeRuleTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesWrongDefaults(source: String, expected: [String]) throws {
+    func rejectsInvalidDefaults(source: String, expected: [String]) throws {
         #expect(try errors(of: ValuesOfCorrectTypeRule(), in: source) == expected)
     }
 
@@ -150,7 +150,7 @@ struct ValuesOfCorrectTypeRuleTests {
                 ]
             )
         ] as [(String, [String])])
-    func asksCustomScalars(source: String, expected: [String]) throws {
+    func callsCustomScalars(source: String, expected: [String]) throws {
         #expect(try errors(of: ValuesOfCorrectTypeRule(), in: source) == expected)
     }
 }

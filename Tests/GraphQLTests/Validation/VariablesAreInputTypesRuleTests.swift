@@ -2,12 +2,12 @@ import Testing
 
 @testable import GraphQL
 
-/// Variables are of input types.
+/// The types of variables are input types.
 struct VariablesAreInputTypesRuleTests {
     @Test(arguments: [
         "query ($a: String, $b: [Filter!]!, $c: Style, $d: Anything, $e: Unknown) { author { id } }"
     ])
-    func takesInputTypes(source: String) throws {
+    func acceptsInputTypes(source: String) throws {
         #expect(try errors(of: VariablesAreInputTypesRule(), in: source).isEmpty)
     }
 
@@ -22,7 +22,7 @@ struct VariablesAreInputTypesRuleTests {
                 ]
             )
         ] as [(String, [String])])
-    func refusesOthers(source: String, expected: [String]) throws {
+    func rejectsOutputTypes(source: String, expected: [String]) throws {
         #expect(try errors(of: VariablesAreInputTypesRule(), in: source) == expected)
     }
 }

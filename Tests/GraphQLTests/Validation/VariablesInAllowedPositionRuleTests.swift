@@ -2,7 +2,7 @@ import Testing
 
 @testable import GraphQL
 
-/// Variables fit where they are used.
+/// Variables have a type that is allowed at each position where they are used.
 struct VariablesInAllowedPositionRuleTests {
     @Test(arguments: [
         "query ($a: ID!, $b: [Int!]!, $c: Boolean!) { book(id: $a) { id } count(of: $b, flag: $c) }",
@@ -13,7 +13,7 @@ struct VariablesInAllowedPositionRuleTests {
         "query ($a: String!) { items(pick: {name: $a}) { __typename } }",
         "query ($a: Pick!) { needs(pick: $a) { __typename } }",
     ])
-    func takesFittingVariables(source: String) throws {
+    func acceptsMatchingVariables(source: String) throws {
         #expect(try errors(of: VariablesInAllowedPositionRule(), in: source).isEmpty)
     }
 
@@ -59,7 +59,7 @@ struct VariablesInAllowedPositionRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesOthers(source: String, expected: [String]) throws {
+    func rejectsMismatchedVariables(source: String, expected: [String]) throws {
         #expect(try errors(of: VariablesInAllowedPositionRule(), in: source) == expected)
     }
 
@@ -78,7 +78,7 @@ struct VariablesInAllowedPositionRuleTests {
                 ]
             ),
         ] as [(String, [String])])
-    func refusesNullableOneOfMembers(source: String, expected: [String]) throws {
+    func rejectsNullableOneOfMembers(source: String, expected: [String]) throws {
         #expect(try errors(of: VariablesInAllowedPositionRule(), in: source) == expected)
     }
 }

@@ -1,15 +1,16 @@
-/// Directives in the document are known, allowed where they stand, there once unless repeatable, and have the arguments
-/// they need, with values of the right type.
+/// Checks the directives applied in a type-system document: they are defined, allowed at their
+/// location, and not repeated unless repeatable, and their arguments are valid.
 ///
-/// These are the rules for operations: they read the same nodes.
+/// The rules are those of executable documents, because the syntax nodes are the same.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Validation.Directives
 func checkAppliedDirectives(_ document: Document, _ context: inout ValidationContext) {
     var rules = DirectiveRules()
-    // A schema and a type have one place for directives together with their extensions.
+    // The definition of a type and its extensions count as one location, and so do those of the
+    // schema.
     var schemaDirectives: [Directive] = []
-    var typeDirectives: [TypePlace: [Directive]] = [:]
-    var places: [TypePlace] = []
+    var typeDirectives: [TypeLocation: [Directive]] = [:]
+    var typeLocations: [TypeLocation] = []
     for case .typeSystem(let definition) in document.definitions {
         switch definition {
         case .schema(let schema):
@@ -17,19 +18,19 @@ func checkAppliedDirectives(_ document: Document, _ context: inout ValidationCon
         case .directive(let directive):
             walk(directive.arguments, at: .argumentDefinition, &rules, &context)
         case .type(let type):
-            let place = TypePlace(name: type.name.value, location: type.directiveLocation)
-            if typeDirectives[place] == nil { places.append(place) }
-            typeDirectives[place, default: []] += type.directives
+            let typeLocation = TypeLocation(name: type.name.value, location: type.directiveLocation)
+            if typeDirectives[typeLocation] == nil { typeLocations.append(typeLocation) }
+            typeDirectives[typeLocation, default: []] += type.directives
             walkMembers(of: TypeParts(type), &rules, &context)
         }
     }
     walk(schemaDirectives, at: .schema, &rules, &context)
-    for place in places {
-        walk(typeDirectives[place] ?? [], at: place.location, &rules, &context)
+    for typeLocation in typeLocations {
+        walk(typeDirectives[typeLocation] ?? [], at: typeLocation.location, &rules, &context)
     }
 }
 
-private struct TypePlace: Hashable {
+private struct TypeLocation: Hashable {
     let name: String
     let location: DirectiveLocation
 }
@@ -91,7 +92,7 @@ private struct DirectiveRules: ValidationRule {
         providedRequiredArguments.leave(directive, in: &context)
     }
 
-    /// A default value is no argument: its type is checked with the types.
+    /// Checks only the field names of a default value. Its type is checked together with the types.
     func checkFieldNames(of value: ValueNode, in context: inout ValidationContext) {
         uniqueInputFieldNames.enter(value, in: &context)
     }

@@ -1,14 +1,17 @@
-/// A depth-first search for cycles among named things, with a stack of its own: a chain may be as long as the document.
+/// A depth-first search for cycles in a graph of named nodes.
 ///
-/// Every node is entered once. A cycle is told when the search meets a node of the path it is on.
+/// It uses an explicit stack, because a path can be as long as the document. Each node is entered
+/// once, also across calls of `search`. A cycle is reported when an edge leads to a node of the
+/// current path.
 struct CycleSearch<Edge> {
-    /// What leads on from a node, and where to.
+    /// Returns the outgoing edges of a node with their targets.
     let edges: (String) -> [(edge: Edge, target: String)]
     private var visited: Set<String> = []
 
     init(edges: @escaping (String) -> [(edge: Edge, target: String)]) { self.edges = edges }
 
-    /// Calls `report` with the edges of every cycle that is found from `root`, and the node it starts and ends at.
+    /// Searches from `root` and calls `report` for every cycle found, with the node at which it
+    /// starts and ends, and with its edges.
     mutating func search(from root: String, report: (_ start: String, _ cycle: [Edge]) -> Void) {
         guard visited.insert(root).inserted else { return }
         var steps = [(node: root, edges: edges(root)[...])]
@@ -32,27 +35,28 @@ struct CycleSearch<Edge> {
     }
 }
 
-/// No input object needs itself to be given: neither through non-null fields nor, for a OneOf, through every field.
+/// Checks that a finite value exists for every input object: it must not require itself through
+/// non-null fields or, for a OneOf input object, through all of its fields.
 ///
 /// Spec: https://spec.graphql.org/September2025/#InputObjectHasUnbreakableCycle()
 func checkInputObjectCycles(_ parts: SchemaParts, _ context: inout ValidationContext) {
     let inputObjects = parts.types.filter {
         if case .inputObject = $0.definition.body { true } else { false }
     }
-    let needs = Dictionary(
-        inputObjects.map { ($0.name.value, neededFields(of: $0, parts)) },
+    let requirements = Dictionary(
+        inputObjects.map { ($0.name.value, requiredReferences(of: $0, parts)) },
         uniquingKeysWith: { first, _ in first })
-    let endless = endlessTypes(inputObjects, needs)
-    var search = CycleSearch<NeededField> { name in
-        (needs[name] ?? []).filter { endless.contains($0.target) }
+    let infinite = typesWithoutFiniteValue(inputObjects, requirements)
+    var search = CycleSearch<RequiredReference> { name in
+        (requirements[name] ?? []).filter { infinite.contains($0.target) }
     }
-    for type in inputObjects where endless.contains(type.name.value) {
+    for type in inputObjects where infinite.contains(type.name.value) {
         search.search(from: type.name.value) { start, cycle in
             let names = cycle.map(\.field.name.value)
             let paths = cycle.map { "\($0.type).\($0.field.name.value)" }
-            let isOfOneOf = cycle.contains { !$0.field.type.isNonNull }
+            let involvesOneOf = cycle.contains { !$0.field.type.isNonNull }
             context.report(
-                isOfOneOf
+                involvesOneOf
                     ? "Input Object \(start) cannot be provided a finite value because it references "
                         + "itself through fields: \(paths.joined(separator: ", "))."
                     : "Cannot reference Input Object \"\(start)\" within itself through a series of "
@@ -62,56 +66,68 @@ func checkInputObjectCycles(_ parts: SchemaParts, _ context: inout ValidationCon
     }
 }
 
-/// A field that must be given an input object of its own, and the type it is a field of.
-private struct NeededField {
+/// A field that requires a value of another input object, and the type that defines the field.
+private struct RequiredReference {
     let type: String
     let field: InputValueDefinitionNode
 }
 
-private func neededFields(
+private func requiredReferences(
     of type: TypeParts, _ parts: SchemaParts
-) -> [(edge: NeededField, target: String)] {
+) -> [(edge: RequiredReference, target: String)] {
     type.inputFields.compactMap { field in
         guard type.isOneOf || field.type.isNonNull, case .named(let name) = field.type.nullable,
             case .inputObject? = parts[name.value]?.definition.body
         else { return nil }
-        return (NeededField(type: type.name.value, field: field), name.value)
+        return (RequiredReference(type: type.name.value, field: field), name.value)
     }
 }
 
-/// The input objects no finite value exists for: what remains when all that can end has been taken away.
-private func endlessTypes(
-    _ types: [TypeParts], _ needs: [String: [(edge: NeededField, target: String)]]
+/// Returns the input objects for which no finite value exists.
+///
+/// All input objects start as infinite. An input object becomes finite when none of its required
+/// references is infinite any more or, for a OneOf input object, when at least one of its fields is
+/// not. Each one that becomes finite can make its dependents finite. The rest is the result.
+///
+/// Example: in `input A { b: B! }`, `input B { c: C! }`, and `input C { b: B }`, C has no required
+/// references, so it is finite. This makes B finite, which makes A finite. With `input C { b: B!
+/// }`, none of them would be.
+private func typesWithoutFiniteValue(
+    _ types: [TypeParts], _ requirements: [String: [(edge: RequiredReference, target: String)]]
 ) -> Set<String> {
-    var endless = Set(types.map(\.name.value))
-    // For each type: who needs it, and how many of its own needs are still endless.
+    var infinite = Set(types.map(\.name.value))
+    // The types that require each type, and the number of its own requirements that are still
+    // infinite.
     var dependents: [String: [TypeParts]] = [:]
-    var needsLeft: [String: Int] = [:]
-    var ended: [TypeParts] = []
+    var remainingCounts: [String: Int] = [:]
+    var finite: [TypeParts] = []
     for type in types {
-        let needed = needs[type.name.value] ?? []
-        for (_, target) in needed { dependents[target, default: []].append(type) }
-        needsLeft[type.name.value] = needed.count
-        let hasOtherField = type.isOneOf && needed.count < type.inputFields.count
-        if needed.isEmpty || hasOtherField { ended.append(type) }
+        let required = requirements[type.name.value] ?? []
+        for (_, target) in required { dependents[target, default: []].append(type) }
+        remainingCounts[type.name.value] = required.count
+        let hasOtherMember = type.isOneOf && required.count < type.inputFields.count
+        if required.isEmpty || hasOtherMember { finite.append(type) }
     }
-    while let type = ended.popLast() {
-        guard endless.remove(type.name.value) != nil else { continue }
+    while let type = finite.popLast() {
+        guard infinite.remove(type.name.value) != nil else { continue }
         for dependent in dependents[type.name.value] ?? [] {
-            needsLeft[dependent.name.value, default: 0] -= 1
-            if dependent.isOneOf || needsLeft[dependent.name.value] == 0 { ended.append(dependent) }
+            remainingCounts[dependent.name.value, default: 0] -= 1
+            if dependent.isOneOf || remainingCounts[dependent.name.value] == 0 {
+                finite.append(dependent)
+            }
         }
     }
-    return endless
+    return infinite
 }
 
-/// No directive is used in its own definition, not even through others or through the types of its arguments.
+/// Checks that no directive is used in its own definition, directly or through other directives or
+/// the types of its arguments.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Type-System.Directives.Type-Validation
 func checkDirectiveCycles(_ parts: SchemaParts, _ context: inout ValidationContext) {
     let directives = Dictionary(
         parts.directives.map { ("@" + $0.name.value, $0) }, uniquingKeysWith: { first, _ in first })
-    // Nodes are types by name and directives by `@name`.
+    // The nodes are types, by name, and directives, by `@name`.
     var search = CycleSearch<SourceRange> { name in
         if let directive = directives[name] { return references(of: directive.arguments) }
         guard let type = parts[name] else { return [] }

@@ -1,12 +1,16 @@
-/// No default value of an input field needs itself: where a default leaves a field out, that field's default is used.
-/// And none becomes so deep that way that what handles values would need more of the stack than there is.
+/// Checks the default values of input fields.
+///
+/// If a default value omits a field of an input object, the default value of that field is used. No
+/// default value may reference itself that way. The total nesting depth of a default value,
+/// including the default values that it references, is limited, because releasing a deeply nested
+/// value is recursive and could overflow the stack.
 ///
 /// Spec: https://spec.graphql.org/September2025/#InputFieldDefaultValueHasCycle()
 func checkDefaultValues(_ parts: SchemaParts, _ context: inout ValidationContext) {
     let defaults = DefaultValues(parts)
     var hasCycles = false
-    var search = CycleSearch<DefaultValues.Use> { path in
-        defaults.uses(of: path).map { ($0, $0.path) }
+    var search = CycleSearch<DefaultValues.Reference> { path in
+        defaults.references(of: path).map { ($0, $0.path) }
     }
     for path in defaults.paths {
         search.search(from: path) { start, cycle in
@@ -20,56 +24,62 @@ func checkDefaultValues(_ parts: SchemaParts, _ context: inout ValidationContext
                 at: (cycle.suffix(1) + cycle.dropLast()).compactMap { defaults.range(of: $0.path) })
         }
     }
-    if !hasCycles { checkLevels(of: defaults, &context) }
+    if !hasCycles { checkDepth(of: defaults, &context) }
 }
 
-/// Levels of lists and objects of one coerced default value: as many as a document may have.
-private let levelsMax = ParseLimits.trusted.nestingMax
+/// The maximum nesting depth of a coerced default value: the same as that of a document.
+private let depthMax = ParseLimits.trusted.nestingMax
 
-/// Tells the first of each chain that is too deep, not those that only use it.
-private func checkLevels(of defaults: DefaultValues, _ context: inout ValidationContext) {
+/// Reports the default values that are nested too deeply. In a chain of references, only the first
+/// one that exceeds the limit is reported, not those that reference it.
+private func checkDepth(of defaults: DefaultValues, _ context: inout ValidationContext) {
     var known: [String: Int] = [:]
     for root in defaults.paths where known[root] == nil {
-        // Those that are used first, with a stack of its own: a chain may be as long as the document.
-        var path = [(node: root, uses: defaults.uses(of: root)[...])]
+        // Visit the referenced default values first. An explicit stack, because a chain can be as
+        // long as the document.
+        var path = [(node: root, references: defaults.references(of: root)[...])]
         while var step = path.popLast() {
-            if let use = step.uses.popFirst() {
+            if let reference = step.references.popFirst() {
                 path.append(step)
-                if known[use.path] == nil {
-                    path.append((use.path, defaults.uses(of: use.path)[...]))
+                if known[reference.path] == nil {
+                    path.append((reference.path, defaults.references(of: reference.path)[...]))
                 }
                 continue
             }
-            let used = defaults.uses(of: step.node).map { $0.levels + (known[$0.path] ?? 0) }
-            let levels = max(defaults.levels(of: step.node), used.max() ?? 0)
-            // What uses it begins anew.
-            known[step.node] = levels > levelsMax ? 0 : levels
-            guard levels > levelsMax, let range = defaults.range(of: step.node) else { continue }
+            let referenced = defaults.references(of: step.node).map {
+                $0.depth + (known[$0.path] ?? 0)
+            }
+            let depth = max(defaults.depth(of: step.node), referenced.max() ?? 0)
+            // After reporting an error, count from zero, so that the referencing values are not
+            // reported too.
+            known[step.node] = depth > depthMax ? 0 : depth
+            guard depth > depthMax, let range = defaults.range(of: step.node) else { continue }
             context.report(
-                "The default value of Input Object field \(step.node) has \(levels) levels with the "
-                    + "default values it uses; at most \(levelsMax) are allowed.", at: range)
+                "The default value of Input Object field \(step.node) has \(depth) levels including the "
+                    + "default values it references; at most \(depthMax) are allowed.", at: range)
         }
     }
 }
 
-/// The default values of all input fields.
+/// The default values of all input fields, with their references to one another.
 private struct DefaultValues {
-    /// The default of another field that a default makes use of.
-    struct Use {
+    /// A reference to the default value of another field, which is used because the literal omits
+    /// that field.
+    struct Reference {
         let path: String
-        /// Of lists and objects around it.
-        let levels: Int
+        /// The number of lists and objects around the reference.
+        let depth: Int
     }
 
-    /// `Type.field`, in the order of the types.
+    /// The fields with a default value as `Type.field`, in the order of the types.
     private(set) var paths: [String] = []
     private var defaults: [String: Default] = [:]
 
     private struct Default {
         let range: SourceRange
-        /// Of lists and objects in the literal itself.
-        var levels = 0
-        var uses: [Use] = []
+        /// The nesting depth of the literal itself.
+        var depth = 0
+        var references: [Reference] = []
     }
 
     init(_ parts: SchemaParts) {
@@ -84,40 +94,44 @@ private struct DefaultValues {
     }
 
     func range(of path: String) -> SourceRange? { defaults[path]?.range }
-    func levels(of path: String) -> Int { defaults[path]?.levels ?? 0 }
-    func uses(of path: String) -> [Use] {
-        (defaults[path]?.uses ?? []).filter { defaults[$0.path] != nil }
+    func depth(of path: String) -> Int { defaults[path]?.depth ?? 0 }
+    func references(of path: String) -> [Reference] {
+        (defaults[path]?.references ?? []).filter { defaults[$0.path] != nil }
     }
 
-    /// Reads a literal in the order of the type's fields, the next part last.
+    /// Collects the depth and the references of a literal, in the order of the type's fields.
+    /// `pending` is a stack.
     private static func read(
         _ value: ValueNode, of typeName: String, _ parts: SchemaParts
     ) -> Default {
         enum Part {
-            case value(ValueNode, typeName: String, levels: Int)
-            case used(Use)
+            case value(ValueNode, typeName: String, depth: Int)
+            case reference(Reference)
         }
         var read = Default(range: value.range)
-        var pending = [Part.value(value, typeName: typeName, levels: 0)]
+        var pending = [Part.value(value, typeName: typeName, depth: 0)]
         while let part = pending.popLast() {
             switch part {
-            case .used(let use):
-                read.uses.append(use)
-            case .value(let value, let typeName, let around):
-                let levels = around + 1
+            case .reference(let reference):
+                read.references.append(reference)
+            case .value(let value, let typeName, let outerDepth):
+                let depth = outerDepth + 1
                 switch value.kind {
                 case .list(let items):
-                    read.levels = max(read.levels, levels)
-                    pending += items.map { .value($0, typeName: typeName, levels: levels) }
+                    read.depth = max(read.depth, depth)
+                    pending += items.map { .value($0, typeName: typeName, depth: depth) }
                         .reversed()
                 case .object(let given):
-                    read.levels = max(read.levels, levels)
+                    read.depth = max(read.depth, depth)
                     let fields = parts[typeName]?.inputFields ?? []
                     pending +=
                         fields.map { field in
                             given.first { $0.name == field.name }.map {
-                                .value($0.value, typeName: field.type.namedType, levels: levels)
-                            } ?? .used(Use(path: "\(typeName).\(field.name.value)", levels: levels))
+                                .value($0.value, typeName: field.type.namedType, depth: depth)
+                            }
+                                ?? .reference(
+                                    Reference(path: "\(typeName).\(field.name.value)", depth: depth)
+                                )
                         }.reversed()
                 case .variable, .int, .float, .string, .boolean, .null, .enumeration:
                     break

@@ -1,4 +1,4 @@
-/// Names that begin with two underscores belong to introspection.
+/// Checks that a name does not begin with two underscores, which is reserved for introspection.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Names.Reserved-Names
 func checkIsUnreserved(
@@ -10,7 +10,8 @@ func checkIsUnreserved(
         at: range)
 }
 
-/// No type has the name of a built-in scalar. A scalar of that name says nothing new: many tools print them.
+/// Checks that no type has the name of a built-in scalar. A scalar definition with such a name is
+/// ignored, because many tools print the built-in scalars.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Type-System (no name conflicts with a built-in type)
 func checkIsNotBuiltIn(_ type: TypeParts, _ context: inout ValidationContext) {
@@ -21,6 +22,8 @@ func checkIsNotBuiltIn(_ type: TypeParts, _ context: inout ValidationContext) {
         at: type.name.range)
 }
 
+/// Checks the definitions of directives.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Type-System.Directives.Type-Validation
 func checkDirectiveDefinitions(_ parts: SchemaParts, _ context: inout ValidationContext) {
     for directive in parts.directives {
@@ -34,6 +37,8 @@ func checkDirectiveDefinitions(_ parts: SchemaParts, _ context: inout Validation
     checkDirectiveCycles(parts, &context)
 }
 
+/// Checks the fields of an object or interface type.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Objects.Type-Validation
 func checkFields(of type: TypeParts, _ context: inout ValidationContext) {
     let fields = type.fields
@@ -55,6 +60,8 @@ func checkFields(of type: TypeParts, _ context: inout ValidationContext) {
     }
 }
 
+/// Checks the members of a union type.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Unions.Type-Validation
 func checkMembers(of type: TypeParts, _ context: inout ValidationContext) {
     let members = type.members
@@ -78,6 +85,8 @@ func checkMembers(of type: TypeParts, _ context: inout ValidationContext) {
     }
 }
 
+/// Checks the values of an enum type.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Enums.Type-Validation
 func checkValues(of type: TypeParts, _ context: inout ValidationContext) {
     let values = type.values
@@ -88,6 +97,8 @@ func checkValues(of type: TypeParts, _ context: inout ValidationContext) {
     for value in values { checkIsUnreserved(value.name, at: value.range, &context) }
 }
 
+/// Checks the fields of an input object type.
+///
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Objects.Type-Validation
 func checkInputFields(of type: TypeParts, _ context: inout ValidationContext) {
     let fields = type.inputFields
@@ -109,7 +120,8 @@ func checkInputFields(of type: TypeParts, _ context: inout ValidationContext) {
     }
 }
 
-/// An argument or input field: of an input type, not deprecated where it is required, with a default of its type.
+/// Checks an argument or input field: it has an input type, is not deprecated if it is required,
+/// and its default value matches its type.
 private func checkInputValue(
     _ node: InputValueDefinitionNode, _ path: String, isField: Bool = false,
     typeRange: SourceRange? = nil, _ context: inout ValidationContext
@@ -127,7 +139,7 @@ private func checkInputValue(
             at: deprecation.range, node.type.range)
     }
     if let value = node.defaultValue {
-        context.input = InputPlace(node.type, in: context.schema)
+        context.input = InputPosition(node.type, in: context.schema)
         context.messagePrefix = "\(path) has invalid default value: "
         ValuesOfCorrectTypeRule().enter(value, in: &context)
         context.messagePrefix = ""

@@ -1,4 +1,4 @@
-/// Types have what the interfaces they implement promise.
+/// Checks that a type implements its interfaces correctly.
 ///
 /// Spec: https://spec.graphql.org/September2025/#IsValidImplementation()
 func checkInterfaces(of type: TypeParts, _ parts: SchemaParts, _ context: inout ValidationContext) {
@@ -30,7 +30,7 @@ func checkInterfaces(of type: TypeParts, _ parts: SchemaParts, _ context: inout 
     }
 }
 
-/// A type implements what its interfaces implement, too.
+/// Checks that a type also implements the interfaces of its interfaces.
 private func checkImplementsAncestors(
     _ type: TypeParts, _ interface: TypeParts, _ context: inout ValidationContext
 ) {

@@ -1,4 +1,5 @@
-/// Every type that is referred to is defined, and what is extended is defined as the same kind.
+/// Checks that all referenced types are defined, and that extensions extend a type of the same
+/// kind.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Type-References and #sec-Type-Extensions
 func checkKnownTypes(_ parts: SchemaParts, _ context: inout ValidationContext) {

@@ -1,4 +1,4 @@
-/// There is a query type; root types are object types, and different ones.
+/// Checks the root types: a query type exists, and all root types are different object types.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Root-Operation-Types
 func checkRootTypes(_ parts: SchemaParts, _ context: inout ValidationContext) {
@@ -35,7 +35,7 @@ func checkRootTypes(_ parts: SchemaParts, _ context: inout ValidationContext) {
     }
 }
 
-/// `a and b`, `a, b, and c`.
+/// Joins names for an error message: `a and b` or `a, b, and c`.
 private func list(_ names: [String]) -> String {
     names.count > 2
         ? names.dropLast().joined(separator: ", ") + ", and " + names[names.count - 1]

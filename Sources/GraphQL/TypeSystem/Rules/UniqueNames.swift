@@ -1,4 +1,4 @@
-/// A type-system document has no operations and fragments.
+/// Checks that a type-system document does not contain operations and fragments.
 func checkIsTypeSystem(_ document: Document, _ context: inout ValidationContext) {
     for definition in document.definitions {
         switch definition {
@@ -6,17 +6,18 @@ func checkIsTypeSystem(_ document: Document, _ context: inout ValidationContext)
             break
         case .operation(let operation):
             context.report(
-                "The \(operation.name.map { "\"\($0.value)\"" } ?? "anonymous") operation is no "
+                "The \(operation.name.map { "\"\($0.value)\"" } ?? "anonymous") operation is not a "
                     + "type-system definition.", at: operation.range)
         case .fragment(let fragment):
             context.report(
-                "The \"\(fragment.name.value)\" fragment is no type-system definition.",
+                "The \"\(fragment.name.value)\" fragment is not a type-system definition.",
                 at: fragment.range)
         }
     }
 }
 
-/// One schema definition; operation types, types, directives, fields, arguments and enum values have different names.
+/// Checks that there is at most one `schema` definition, and that the names of operation types,
+/// types, directives, fields, arguments, and enum values are unique.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Schema and #sec-Objects.Type-Validation
 func checkUniqueNames(_ document: Document, _ context: inout ValidationContext) {
@@ -80,14 +81,15 @@ private func checkUnique(
     _ arguments: NodeList<InputValueDefinitionNode>, of parent: String,
     _ context: inout ValidationContext
 ) {
-    for group in context.groupsOfSame(arguments) {
+    for group in context.groupsWithSameName(arguments) {
         context.report(
             "Argument \"\(parent)(\(group[0].nameText):)\" can only be defined once.",
             at: group.map(\.name.range))
     }
 }
 
-/// Names seen so far and where: a second one is reported together with the first.
+/// The names seen so far, with their ranges. A duplicate is reported together with the first
+/// occurrence.
 private struct KnownNames {
     private var ranges: [String: SourceRange] = [:]
 

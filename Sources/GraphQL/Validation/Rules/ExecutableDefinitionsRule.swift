@@ -1,4 +1,4 @@
-/// A document to execute has operations and fragments only.
+/// An executable document contains only operations and fragments.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Executable-Definitions
 struct ExecutableDefinitionsRule: ValidationRule {

@@ -1,4 +1,4 @@
-/// Selected fields exist on the type they are selected from.
+/// Selected fields are defined by their parent type.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Field-Selections
 struct FieldsOnCorrectTypeRule: ValidationRule {
@@ -16,7 +16,8 @@ struct FieldsOnCorrectTypeRule: ValidationRule {
             at: field.range)
     }
 
-    /// Types a value of the abstract `type` may have which have that field, those shared by most first.
+    /// Returns the types that define the field and that a value of the abstract `type` can have,
+    /// those shared by most of its possible types first.
     private func typesWithField(
         _ name: String, of type: TypeDefinition, in schema: Schema
     ) -> [String] {

@@ -1,4 +1,4 @@
-/// Fragments apply to objects, interfaces and unions: the types that have fields to select.
+/// The type condition of a fragment is an object, interface, or union type.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Fragments-on-Object-Interface-or-Union-Types
 struct FragmentsOnCompositeTypesRule: ValidationRule {

@@ -1,4 +1,4 @@
-/// Directives are known, and stand where their definition allows them.
+/// Directives are defined, and used only at the locations that their definition allows.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Directives-Are-Defined
 struct KnownDirectivesRule: ValidationRule {

@@ -1,4 +1,4 @@
-/// Spreads name fragments of the document.
+/// Fragment spreads refer to fragments that the document defines.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Fragment-Spread-Target-Defined
 struct KnownFragmentNamesRule: ValidationRule {

@@ -1,4 +1,4 @@
-/// The schema has a root type for every operation.
+/// The schema supports the kind of every operation.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Operation-Type-Existence
 struct KnownOperationTypesRule: ValidationRule {

@@ -1,4 +1,4 @@
-/// Type conditions and variables name types of the schema.
+/// Type conditions and variable definitions refer to types that the schema defines.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Fragment-Spread-Type-Existence
 struct KnownTypeNamesRule: ValidationRule {

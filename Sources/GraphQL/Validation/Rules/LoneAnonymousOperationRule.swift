@@ -1,4 +1,4 @@
-/// An anonymous operation stands alone in its document.
+/// An anonymous operation is the only operation of its document.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Lone-Anonymous-Operation
 struct LoneAnonymousOperationRule: ValidationRule {

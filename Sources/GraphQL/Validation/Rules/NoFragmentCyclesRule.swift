@@ -1,9 +1,10 @@
-/// Fragments do not spread themselves, not even through others.
+/// Fragments do not spread themselves, directly or through other fragments.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Fragment-Spreads-Must-Not-Form-Cycles
 struct NoFragmentCyclesRule: ValidationRule {
     private var isVisited: [Bool] = []
-    /// Where each fragment stands on the current path.
+    /// The index in the current path at which each fragment was entered; nil if it is not on the
+    /// path.
     private var pathIndices: [Int?] = []
     private var enteredCount = 0
 
@@ -13,14 +14,16 @@ struct NoFragmentCyclesRule: ValidationRule {
         var spreads: ArraySlice<FragmentSpread>
     }
 
-    /// Depth first with a stack of its own: a chain of fragments may be as long as the document.
+    /// A depth-first search with an explicit stack, because a chain of fragments can be as long as
+    /// the document.
     mutating func enter(_ fragment: FragmentDefinition, in context: inout ValidationContext) {
         let fragments = context.fragments
         if isVisited.isEmpty {
             isVisited = Array(repeating: false, count: fragments.all.count)
             pathIndices = Array(repeating: nil, count: fragments.all.count)
         }
-        // Of several with one name each is entered itself, and the last is meant by spreads.
+        // If several fragments have the same name, this hook is called for each of them, but
+        // spreads refer to the last one.
         let entered = enteredCount
         enteredCount += 1
         guard let root = fragments.index(of: fragment.nameID), !isVisited[root] else { return }

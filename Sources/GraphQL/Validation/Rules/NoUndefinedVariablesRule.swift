@@ -1,4 +1,4 @@
-/// Variables that are used are defined by the operation.
+/// Variables used by an operation and its fragments are defined by the operation.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-All-Variable-Uses-Defined
 struct NoUndefinedVariablesRule: ValidationRule {

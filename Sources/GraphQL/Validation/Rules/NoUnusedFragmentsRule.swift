@@ -1,4 +1,4 @@
-/// Every fragment is reached from an operation.
+/// Every fragment is used by an operation, directly or through other fragments.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Fragments-Must-Be-Used
 struct NoUnusedFragmentsRule: ValidationRule {
@@ -11,7 +11,8 @@ struct NoUnusedFragmentsRule: ValidationRule {
         }
         context.definitionIndex = context.document.definitions.count
         for (index, fragment) in fragments.all.enumerated() {
-            // Of several with one name, graphql-js counts all as used with the last.
+            // If several fragments have the same name, graphql-js considers all of them used if the
+            // last one is.
             let last = fragments.index(of: fragment.nameID) ?? index
             guard !isUsed[last] else { continue }
             context.report(

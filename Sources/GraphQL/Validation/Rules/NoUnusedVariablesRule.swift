@@ -1,4 +1,4 @@
-/// Variables that are defined are used.
+/// Variables defined by an operation are used by it or its fragments.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-All-Variables-Used
 struct NoUnusedVariablesRule: ValidationRule {

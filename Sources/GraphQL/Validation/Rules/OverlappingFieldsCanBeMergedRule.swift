@@ -1,13 +1,27 @@
-/// Fields that share a response key select the same thing.
+/// Fields with the same response key can be merged.
 ///
-/// Most selection sets have no key twice and no fragments: nothing can overlap. Of the others, `FieldMerging` tells
-/// in linear time that nothing conflicts even if all type conditions applied at once. Where it cannot,
-/// `FieldConflicts` compares pair by pair, as graphql-js does, and finds the conflicts with its words. Both have a
-/// budget of work.
+/// Such fields become one entry of the response. They must therefore select the same field with the
+/// same arguments, and their selection sets must be mergeable too. The rule has three stages, the
+/// cheapest first:
+///
+/// 1. Most selection sets have no fragments and no duplicate response keys, so there is nothing to
+///    merge (`mayOverlap`).
+/// 2. `FieldMerging` checks in linear time whether the fields could be merged even if all type
+///    conditions applied at the same time. If so, there is no conflict.
+/// 3. Otherwise, `FieldConflicts` compares the fields pair by pair like graphql-js, and finds the
+///    conflicts with its messages.
+///
+/// Stages 2 and 3 have a budget. A document that exceeds it is rejected.
+///
+/// Example: `{ dog { name: nickname } ...F }` with `fragment F on Query { dog { name } }`
+/// passes stage 1, because F can contain any field. In stage 2, the two `dog` fields can be merged,
+/// but `nickname` and `name` are different fields with one response key. Stage 3 reports that the
+/// fields `dog` conflict because their subfields `name` conflict.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Field-Selection-Merging
 struct OverlappingFieldsCanBeMergedRule: ValidationRule {
-    /// Fields visited and pairs compared in one document.
+    /// The maximum number of fields visited in stage 2, and of pairs compared in stage 3, for one
+    /// document.
     static let comparisonsMax = 200_000
 
     private var merging = FieldMerging(visitsMax: comparisonsMax)
@@ -34,21 +48,22 @@ struct OverlappingFieldsCanBeMergedRule: ValidationRule {
         }
         if isOverBudget {
             context.report(
-                "Checking whether fields can be merged takes more than \(Self.comparisonsMax) comparisons.",
+                "Checking whether the fields can be merged takes more than \(Self.comparisonsMax) comparisons.",
                 at: [selectionSet.range],
                 exceeding: ExceededLimit(name: "fieldComparisonsMax", max: Self.comparisonsMax))
         }
     }
 
-    /// Whether a response key stands twice, or a fragment may bring one in.
+    /// Returns whether the set contains a duplicate response key or a fragment that can contain
+    /// one.
     private mutating func mayOverlap(_ selectionSet: SelectionSet) -> Bool {
-        if selectionSet.areDistinctFields(&keys) { return false }
+        if selectionSet.hasOnlyDistinctFields(&keys) { return false }
         var selectionSet = selectionSet
         while let only = selectionSet.selections.only {
-            // What a lone spread brings in is checked where the fragment is defined.
+            // A fragment that is spread alone is checked where it is defined.
             guard case .inlineFragment(let fragment) = only else { return false }
             selectionSet = fragment.selectionSet
-            if selectionSet.areDistinctFields(&keys) { return false }
+            if selectionSet.hasOnlyDistinctFields(&keys) { return false }
         }
         return true
     }

@@ -1,4 +1,4 @@
-/// A fragment applies to types that can occur where it is spread.
+/// A fragment is spread only where objects of its type condition can occur.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Fragment-Spread-Is-Possible
 struct PossibleFragmentSpreadsRule: ValidationRule {

@@ -1,4 +1,4 @@
-/// Required arguments are given.
+/// Required arguments are provided.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Required-Arguments
 struct ProvidedRequiredArgumentsRule: ValidationRule {

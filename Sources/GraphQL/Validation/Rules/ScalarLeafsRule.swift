@@ -1,4 +1,4 @@
-/// Leaves have no selections; everything else has.
+/// Fields of leaf types have no selection set, and all other fields have one.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Leaf-Field-Selections
 struct ScalarLeafsRule: ValidationRule {

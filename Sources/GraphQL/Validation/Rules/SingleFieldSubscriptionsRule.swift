@@ -1,4 +1,5 @@
-/// A subscription selects one field that is no introspection, always: no `@skip` or `@include` decides about it.
+/// A subscription has exactly one root field. Introspection fields, `@skip`, and `@include` are not
+/// allowed on it.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Single-Root-Field
 struct SingleFieldSubscriptionsRule: ValidationRule {
@@ -27,19 +28,20 @@ struct SingleFieldSubscriptionsRule: ValidationRule {
     }
 }
 
-/// The root fields of an operation by response key, through its fragments.
+/// The root fields of an operation by response key, including those of fragments.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CollectSubscriptionFields()
 private struct RootFields {
     var groups: [[Field]] = []
-    /// `@skip` and `@include` at the root.
+    /// The ranges of `@skip` and `@include` on root selections.
     var conditions: [SourceRange] = []
     private var indices: [String: Int] = [:]
 
     init(of operation: OperationDefinition, on root: TypeDefinition, in context: ValidationContext)
     {
         var spread: Set<NameID> = []
-        // A stack of what is left of each selection set: fragments may be nested as deep as they are many.
+        // The remaining selections of each open selection set. An explicit stack, because a
+        // document can nest as many fragments as it defines.
         var stack = [operation.selectionSet.selections[...]]
         while var rest = stack.popLast() {
             guard let selection = rest.popFirst() else { continue }

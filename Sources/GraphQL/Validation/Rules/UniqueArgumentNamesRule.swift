@@ -1,4 +1,4 @@
-/// Arguments of one field or directive have different names.
+/// The argument names of a field or directive are unique.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Argument-Uniqueness
 struct UniqueArgumentNamesRule: ValidationRule {
@@ -13,7 +13,7 @@ struct UniqueArgumentNamesRule: ValidationRule {
     }
 
     private func check(_ arguments: NodeList<Argument>, in context: inout ValidationContext) {
-        for group in context.groupsOfSame(arguments) {
+        for group in context.groupsWithSameName(arguments) {
             context.report(
                 "There can be only one argument named \"\(group[0].nameText)\".",
                 at: group.map(\.name.range))

@@ -1,4 +1,4 @@
-/// A directive that is not repeatable stands once at one place.
+/// A directive that is not repeatable is used at most once per location.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Directives-Are-Unique-per-Location
 struct UniqueDirectivesPerLocationRule: ValidationRule {
@@ -6,7 +6,7 @@ struct UniqueDirectivesPerLocationRule: ValidationRule {
         _ directives: some Collection<Directive>, at location: DirectiveLocation,
         in context: inout ValidationContext
     ) {
-        for group in context.groupsOfSame(directives) {
+        for group in context.groupsWithSameName(directives) {
             guard let definition = context.schema.directive(named: group[0].nameText),
                 !definition.isRepeatable
             else { continue }

@@ -1,4 +1,4 @@
-/// Fragments of one document have different names.
+/// The fragment names of a document are unique.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Fragment-Name-Uniqueness
 struct UniqueFragmentNamesRule: ValidationRule {

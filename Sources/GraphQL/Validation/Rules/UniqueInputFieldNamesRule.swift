@@ -1,9 +1,9 @@
-/// Fields of one input object literal have different names.
+/// The field names of an input object literal are unique.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Object-Field-Uniqueness
 struct UniqueInputFieldNamesRule: ValidationRule {
     func enter(_ value: ValueNode, in context: inout ValidationContext) {
-        // All objects in it, in the order of the text.
+        // Check all objects in the value, in the order of the text.
         let tree = value.reference.tree
         let first = value.reference.index
         for index in first..<tree.nodes[first].next where tree.nodes[index].kind == .object {
@@ -12,7 +12,7 @@ struct UniqueInputFieldNamesRule: ValidationRule {
     }
 
     private func check(_ fields: NodeList<ObjectField>, in context: inout ValidationContext) {
-        for group in context.groupsOfSame(fields) {
+        for group in context.groupsWithSameName(fields) {
             for field in group.dropFirst() {
                 context.report(
                     "There can be only one input field named \"\(field.nameText)\".",

@@ -1,4 +1,4 @@
-/// Operations of one document have different names.
+/// The operation names of a document are unique.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Operation-Name-Uniqueness
 struct UniqueOperationNamesRule: ValidationRule {

@@ -1,20 +1,20 @@
-/// Literals are of the type their place expects.
+/// Literals are valid values of the type that is expected at their position.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Values-of-Correct-Type
 struct ValuesOfCorrectTypeRule: ValidationRule {
-    /// What is still to be checked inside of a value.
+    /// A part of a value that remains to be checked.
     private enum Pending {
         case value(ValueNode, TypeReference, TypeDefinition?)
-        /// A field that the input object of that name does not have.
+        /// A field that the input object type with the given name does not define.
         case unknown(ObjectField, InputObjectType, String)
     }
 
     func enter(_ value: ValueNode, in context: inout ValidationContext) {
-        // Variables are for VariablesInAllowedPosition to check.
-        guard !value.isVariable, let place = context.input else { return }
-        // A stack instead of recursion, the next one last.
+        // `VariablesInAllowedPositionRule` checks variables.
+        guard !value.isVariable, let position = context.input else { return }
+        // A stack instead of recursion. The next part to check is last.
         var pending: [Pending] = []
-        check(value, place.type, place.namedType, &pending, in: &context)
+        check(value, position.type, position.namedType, &pending, in: &context)
         while let next = pending.popLast() {
             switch next {
             case .value(let value, let type, let namedType):
@@ -29,7 +29,7 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         }
     }
 
-    /// - Parameter namedType: inside all lists and non-nulls of `type`.
+    /// - Parameter namedType: `type` without its list and non-null wrappers.
     private func check(
         _ value: ValueNode, _ type: TypeReference, _ namedType: TypeDefinition?,
         _ pending: inout [Pending], in context: inout ValidationContext
@@ -70,8 +70,8 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         if type.isOneOf { checkOneOf(value, fields, typeName, in: &context) }
         let first = pending.count
         for field in fields {
-            if let place = context.inputPlace(of: field, in: type) {
-                pending.append(.value(field.value, place.type, place.namedType))
+            if let position = context.inputPosition(of: field, in: type) {
+                pending.append(.value(field.value, position.type, position.namedType))
             } else {
                 pending.append(.unknown(field, type, typeName))
             }
@@ -85,7 +85,7 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         _ value: ValueNode, _ fields: NodeList<ObjectField>, _ typeName: String,
         in context: inout ValidationContext
     ) {
-        // Of several with one name, the last is meant.
+        // If the same field occurs more than once, the last one is used.
         guard let field = Array(fields).last, fields.allSatisfy({ $0.name == field.name }) else {
             context.report(
                 "OneOf Input Object \"\(typeName)\" must specify exactly one key.", at: value.range)
@@ -97,7 +97,8 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         }
     }
 
-    /// A value that is no input object and no list of the place's type: the scalar or enum decides.
+    /// Checks a value whose type is determined by a scalar or enum, because it is not a list or
+    /// input object of the expected type.
     private func checkLeaf(
         _ value: ValueNode, _ type: TypeReference, _ namedType: TypeDefinition?,
         in context: inout ValidationContext
@@ -120,13 +121,13 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
         in context: inout ValidationContext
     ) {
         if let scalar = definition.builtInScalar {
-            if scalar.takesAll(value.reference.kind) { return }
+            if scalar.acceptsEveryLiteral(of: value.reference.kind) { return }
             do throws(CoercionError) {
                 _ = try scalar.coerce(value)
             } catch {
                 context.report(error.message, at: value.range)
             }
-        } else if let input = context.schema.scalars[definition.name], !value.mentionsVariables {
+        } else if let input = context.schema.scalars[definition.name], !value.containsVariables {
             do throws(CoercionError) {
                 _ = try input(value.untyped())
             } catch {

@@ -1,4 +1,4 @@
-/// Variables are of input types.
+/// The types of variables are input types.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Variables-Are-Input-Types
 struct VariablesAreInputTypesRule: ValidationRule {

@@ -1,4 +1,4 @@
-/// A variable fits every place where it is used.
+/// The type of a variable is allowed at every position where it is used.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-All-Variable-Usages-Are-Allowed
 struct VariablesInAllowedPositionRule: ValidationRule {
@@ -21,7 +21,7 @@ struct VariablesInAllowedPositionRule: ValidationRule {
             else { continue }
             let variable = variables[index]
             if isAllowed(variable, at: type, usage, in: context.schema) {
-                if usage.listsCount == 0 { variables[index].fits = usage.place }
+                if usage.listDepth == 0 { variables[index].fits = usage.position }
             } else {
                 context.report(
                     "Variable \"$\(usage.nameText)\" of type \"\(print(variable.type))\" used in position "
@@ -36,13 +36,14 @@ struct VariablesInAllowedPositionRule: ValidationRule {
         }
     }
 
-    /// A definition, read once for all usages.
+    /// A variable definition, read once for all usages.
     private struct Variable {
         let type: TypeReference
         let isOfKnownType: Bool
         let hasNonNullDefault: Bool
         let range: SourceRange
-        /// The place of the last usage that is allowed: mostly it is the next one's, too.
+        /// The position of the last usage that was allowed. Often the next usage is in the same
+        /// position.
         var fits: InputValueDefinition?
 
         init(_ definition: VariableDefinition, in schema: Schema) {
@@ -57,7 +58,8 @@ struct VariablesInAllowedPositionRule: ValidationRule {
         }
 
         func isKnownToFit(_ usage: VariableUsage) -> Bool {
-            fits != nil && fits === usage.place && usage.listsCount == 0 && usage.oneOfParent == nil
+            fits != nil && fits === usage.position && usage.listDepth == 0
+                && usage.oneOfParent == nil
         }
     }
 

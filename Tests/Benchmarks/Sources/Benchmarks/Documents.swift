@@ -1,13 +1,13 @@
 import GraphQL
 
-/// The texts that are measured.
+/// The documents of the benchmarks.
 enum Documents {
     static let all: [(name: String, text: String)] = [
         ("introspection", introspection), ("300 fields", fields(300)),
         ("100 kB", operations(bytes: 100_000)),
     ]
 
-    /// The schema that all of them are valid for.
+    /// The schema of all documents.
     static let schema = """
         type Query {
           viewer: Viewer
@@ -56,14 +56,14 @@ enum Documents {
         }
         """
 
-    /// Ten scalars of each of the objects that `Items` has in memory.
+    /// A query for ten scalar fields of each object in `Item.all`.
     static let items =
         "{ items { id title author pages currentPage rating isRead genre addedAt position } }"
 
-    /// Everything about a schema, as tools ask for it; graphql-js 16 does not know `isOneOf` yet.
+    /// The introspection query of tools, without `isOneOf`, which graphql-js 16 does not support.
     static let introspection = introspectionQuery.replacing("isOneOf", with: "")
 
-    /// One operation with that many fields, a third of them with arguments.
+    /// Returns one operation with the given number of fields. A third of them have arguments.
     static func fields(_ count: Int) -> String {
         var text = "query Many($id: ID!, $first: Int = 20) {\n  viewer {\n"
         for index in 0..<count {
@@ -77,7 +77,7 @@ enum Documents {
         return text + "  }\n}\n"
     }
 
-    /// Operations and fragments as an application would write them, until there are `bytes` of them.
+    /// Returns typical operations and fragments of an application, at least `bytes` bytes of them.
     static func operations(bytes: Int) -> String {
         var text = ""
         var index = 0

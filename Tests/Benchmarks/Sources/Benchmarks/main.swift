@@ -1,10 +1,11 @@
 import Foundation
 import GraphQL
 
-// Both sides take the fastest of many samples, each so short that the processor is hardly ever taken away from it: so
-// neighbours on the machine disturb neither.
+// Both engines report the fastest of many samples. A sample is so short that it is rarely
+// interrupted, so other load on the machine hardly affects the results.
 
-/// The nanoseconds of one piece of work that reads so many bytes.
+/// Returns the nanoseconds that `work` takes. `bytes` is the number of bytes it processes, which
+/// determines the number of repetitions per sample.
 func nanoseconds(bytes: Int, _ work: () throws -> Void) rethrows -> Double {
     let rounds = max(1, 100_000 / bytes)
     var best = Duration.seconds(1_000)
@@ -16,7 +17,7 @@ func nanoseconds(bytes: Int, _ work: () throws -> Void) rethrows -> Double {
     return best / .nanoseconds(1) / Double(rounds)
 }
 
-/// The same work by graphql-js, by name.
+/// Runs the benchmarks of graphql-js and returns the nanoseconds by name.
 func nanosecondsOfGraphQLJS() throws -> [String: Double] {
     let folder = FileManager.default.temporaryDirectory.appending(
         path: "benchmark-\(ProcessInfo.processInfo.processIdentifier)")
@@ -48,7 +49,8 @@ func nanosecondsOfGraphQLJS() throws -> [String: Double] {
 
 let theirs = CommandLine.arguments.contains("--alone") ? [:] : try nanosecondsOfGraphQLJS()
 
-/// What is measured can be chosen by words on the command line: `Benchmarks --alone "validate introspection"`.
+/// Measures and prints one benchmark. Arguments on the command line select benchmarks by a part of
+/// their name: `Benchmarks --alone "validate introspection"`.
 func report(
     _ name: String, bytes: Int? = nil, _ measure: () async throws -> Double
 ) async rethrows {
@@ -64,7 +66,7 @@ func report(
     print(line)
 }
 
-/// The name of the first operation.
+/// Returns the name of the first operation.
 func operationName(in text: String) -> String? {
     text.split(separator: "query ").first?.prefix { $0.isLetter || $0.isNumber }.description
 }
@@ -86,22 +88,24 @@ for (name, text) in Documents.all {
     func cache() -> DocumentCache {
         DocumentCache(schema: schema, resolvers: ItemResolvers(), limits: .trusted)
     }
-    // The plan alone: of a document that is valid and has none yet.
+    // Only the planning: the document is valid and has no plan yet.
     let valid = try cache().document(source.bytes)
     try await report("plan \(name)") {
         try nanoseconds(bytes: bytes * 2) {
-            valid.forgetPlans()
+            valid.removeAllPlans()
             _ = try valid.plan(operationName: operation, variables: variables)
         }
     }
-    // What the first request with a document costs: parse, limits, validate, plan.
+    // The cost of the first request with a document: parsing, checking limits, validating, and
+    // planning.
     try await report("first request \(name)") {
         try nanoseconds(bytes: bytes * 5) {
             _ = try cache().document(source.bytes).plan(
                 operationName: operation, variables: variables)
         }
     }
-    // What every other request costs before it is executed: to find the document and its plan, to coerce the variables.
+    // The cost of every further request before its execution: looking up the document and its plan,
+    // and coercing the variables.
     let known = cache()
     try await report("known request \(name)") {
         try nanoseconds(bytes: 1_000) {

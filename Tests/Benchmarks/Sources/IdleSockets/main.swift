@@ -1,7 +1,9 @@
 import Glibc
 
-// Opens many WebSockets to a server on loopback, each with a subscription, and tells what the server's
-// process then holds: `IdleSockets PORT TOKEN PID [COUNT]`. It ends them, and tells what is left.
+// Opens many WebSockets with one subscription each to a server on the loopback interface. Prints
+// the resident memory of the server process while they are open and after they have been closed.
+//
+// Usage: `IdleSockets PORT TOKEN PID [COUNT]`
 
 func fail(_ message: String) -> Never {
     print("IdleSockets: \(message)")
@@ -11,12 +13,14 @@ func fail(_ message: String) -> Never {
 let arguments = CommandLine.arguments
 guard arguments.count >= 4, let port = UInt16(arguments[1]), let pid = Int(arguments[3]),
     let count = arguments.count > 4 ? Int(arguments[4]) : 10_000
-else { fail("PORT TOKEN PID [COUNT]") }
+else { fail("usage: IdleSockets PORT TOKEN PID [COUNT]") }
 let token = arguments[2]
 
-/// Resident memory of the server, in MB.
+/// Returns the resident memory of the server in MB.
 func residentMB() -> Int {
-    guard let file = fopen("/proc/\(pid)/status", "r") else { fail("no process \(pid)") }
+    guard let file = fopen("/proc/\(pid)/status", "r") else {
+        fail("process \(pid) does not exist")
+    }
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, 256, file) != nil {
@@ -47,13 +51,13 @@ func send(_ bytes: [UInt8], on socket: Int32) {
     }
 }
 
-/// Reads until the text is there.
+/// Reads until the received data contains `text`.
 func expect(_ text: String, on socket: Int32) {
     var read = ""
     var chunk = [UInt8](repeating: 0, count: 4096)
     while !read.contains(text) {
         let bytes = recv(socket, &chunk, chunk.count, 0)
-        guard bytes > 0 else { fail("'\(read)' in place of '\(text)'") }
+        guard bytes > 0 else { fail("expected '\(text)', received '\(read)'") }
         read += String(decoding: chunk[..<bytes], as: UTF8.self)
     }
 }
@@ -95,4 +99,4 @@ print(
 )
 for socket in sockets { close(socket) }
 sleep(5)
-print("after they went: \(residentMB()) MB")
+print("after closing them: \(residentMB()) MB")

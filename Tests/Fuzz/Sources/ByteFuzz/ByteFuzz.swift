@@ -1,15 +1,17 @@
 import GraphQL
 
-/// Any bytes: the parser and the JSON reader answer, and what was parsed prints as a text that parses alike.
+/// Passes arbitrary bytes to the parser and the JSON reader, which must not crash. If the bytes are
+/// a document, its printed text must parse and print to the same text.
 func fuzzBytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     if let document = try? parse(Source(bytes)) {
         let text = print(document)
         guard let again = try? parse(Source(text), limits: .trusted) else {
-            fatalError("The print does not parse: \(text)")
+            fatalError("The printed text does not parse: \(text)")
         }
         if print(again) != text {
-            fatalError("The print of the print differs:\n\(text)\n---\n\(print(again))")
+            fatalError(
+                "Printing the printed text gives a different text:\n\(text)\n---\n\(print(again))")
         }
     }
     _ = try? parseValue(Source(bytes))

@@ -1,4 +1,4 @@
-/// Writes a document of the grammar, each choice made by the next byte of the input.
+/// Generates a syntactically valid document. The bytes of the input make the choices.
 struct Grammar {
     private var choices: ArraySlice<UInt8>
     private(set) var text = ""
@@ -6,7 +6,8 @@ struct Grammar {
 
     init(_ choices: [UInt8]) { self.choices = choices[...] }
 
-    /// A number below `count`; 0 when the input has ended, which is always the shortest choice.
+    /// Returns a number below `count` from the next byte of the input. At the end of the input,
+    /// returns 0, which always selects the shortest alternative.
     private mutating func choose(_ count: Int) -> Int {
         Int(choices.popFirst() ?? 0) % count
     }
@@ -45,7 +46,7 @@ struct Grammar {
         let isExtension = choose(4) == 3
         if choose(2) == 0 { return executable() }
         if isExtension { write("extend") } else { maybe { $0.string() } }
-        // What an extension adds must be something: a directive always is.
+        // An extension must add something, so it always gets a directive.
         func directives(_ grammar: inout Grammar) {
             if isExtension {
                 grammar.directive(isConst: true)
@@ -112,7 +113,7 @@ struct Grammar {
 
     private mutating func executable() {
         switch choose(3) {
-        // Behind a type without fields the brace would open its fields.
+        // After a type without fields, the brace would be parsed as its fields.
         case 0 where text.isEmpty: selectionSet()
         case 0, 1:
             maybe { $0.string() }

@@ -1,6 +1,7 @@
 import GraphQL
 
-/// Documents of the grammar: each parses, and its print is a text that parses and prints alike.
+/// Generates valid documents. Each must parse, and its printed text must parse and print to the
+/// same text.
 func fuzzGrammar(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     var grammar = Grammar(Array(UnsafeBufferPointer(start: start, count: count)))
     grammar.document()
@@ -12,10 +13,11 @@ func fuzzGrammar(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     }
     let text = print(document)
     guard let again = try? parse(Source(text), limits: .trusted) else {
-        fatalError("The print does not parse: \(text)")
+        fatalError("The printed text does not parse: \(text)")
     }
     if print(again) != text {
-        fatalError("The print of the print differs:\n\(text)\n---\n\(print(again))")
+        fatalError(
+            "Printing the printed text gives a different text:\n\(text)\n---\n\(print(again))")
     }
     return 0
 }

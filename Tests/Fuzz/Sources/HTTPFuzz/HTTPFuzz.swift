@@ -1,4 +1,5 @@
-/// Any bytes: they are read or refused, and in the same way whether they arrive at once, in two pieces or one by one.
+/// Passes arbitrary bytes to the HTTP request reader. The result must be the same whether they
+/// arrive at once, in two pieces, or byte by byte.
 func fuzzHTTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     let cut = bytes.first.map { Int($0) % (count + 1) } ?? 0
@@ -8,7 +9,8 @@ func fuzzHTTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     for pieces in pieces {
         let other = ReadRequests(pieces)
         guard other == whole else { fail(whole, other) }
-        // Of two faults in a line, its length is the first that is seen where it comes in pieces.
+        // If a line has two errors, the reader may report a different one when the line arrives in
+        // pieces: its length is then checked first.
         let otherAtLimits = ReadRequests(pieces, limits: .small)
         guard otherAtLimits.requests == wholeAtLimits.requests,
             (otherAtLimits.problem == nil) == (wholeAtLimits.problem == nil)
@@ -18,5 +20,5 @@ func fuzzHTTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 }
 
 private func fail(_ whole: ReadRequests, _ other: ReadRequests) -> Never {
-    fatalError("What arrives in pieces is read differently:\n\(whole)\n---\n\(other)")
+    fatalError("The result differs if the bytes arrive in pieces:\n\(whole)\n---\n\(other)")
 }

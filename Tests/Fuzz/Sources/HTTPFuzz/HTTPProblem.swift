@@ -1,4 +1,5 @@
-/// What the readers refuse; the server's own has more cases, which are nothing to them.
+/// The errors of the request readers. The server's type of the same name has more cases, which the
+/// readers do not use.
 enum HTTPProblem: Error, Equatable {
     case badRequest(String)
     case headersTooLarge

@@ -6,8 +6,9 @@ private func repeated(_ count: Int, _ text: (Int) -> String) -> String {
     (0..<count).map(text).joined()
 }
 
-/// Documents made to be slow are answered fast, and none overflows the stack.
-@Suite(.serialized) struct WorkTests {
+/// Validates documents that are designed to be slow, and checks that they take little time and do
+/// not overflow the stack.
+@Suite(.serialized) struct ValidationWorkTests {
     private func seconds(_ source: String) throws -> (seconds: Double, messages: [String]) {
         let document = try parse(Source(source), limits: .trusted)
         var errors: [GraphQLError] = []
@@ -17,7 +18,7 @@ private func repeated(_ count: Int, _ text: (Int) -> String) -> String {
         return (duration / .seconds(1), errors.map(\.message))
     }
 
-    /// Far above what they need in a debug build, far below what quadratic work would take.
+    /// Much longer than a debug build needs, and much shorter than quadratic work would take.
     private let secondsMax = 10.0
 
     @Test(
@@ -59,7 +60,7 @@ private func repeated(_ count: Int, _ text: (Int) -> String) -> String {
                 "many aliases", "{ author { " + repeated(5_000) { "a\($0): name " } + "} }"
             ),
         ] as [(String, String)])
-    func validDocumentsStayValid(name: String, source: String) throws {
+    func validatesLargeDocumentsQuickly(name: String, source: String) throws {
         let (seconds, messages) = try seconds(source)
         #expect(messages.isEmpty)
         #expect(seconds < secondsMax)
@@ -97,15 +98,15 @@ private func repeated(_ count: Int, _ text: (Int) -> String) -> String {
                 "{ \(String(repeating: "a", count: 100_000)) }", "Cannot query field"
             ),
         ] as [(String, String, String)])
-    func invalidDocumentsAreRefusedSoon(name: String, source: String, message: String) throws {
+    func rejectsLargeInvalidDocumentsQuickly(name: String, source: String, message: String) throws {
         let (seconds, messages) = try seconds(source)
         #expect(messages.first?.hasPrefix(message) == true)
         #expect(messages.count <= 101)
         #expect(seconds < secondsMax)
     }
 
-    @Test func comparingTooMuchIsRefused() throws {
-        // Sets of fields that differ on types excluding one another: every pair has to be looked at.
+    @Test func rejectsExcessiveFieldComparisons() throws {
+        // The fields differ on mutually exclusive types, so all pairs have to be compared.
         let fields = (0..<2_000).map { _ in
             "... on Book { a: author { x: name } } ... on Author { a: friend { x: nick } } "
         }

@@ -1,9 +1,9 @@
-/// Where a value stands, and what it must be there.
-struct InputPlace {
-    /// Of the argument or input field; nil for the default value of a variable.
+/// A position in which an input value is expected, with its type.
+struct InputPosition {
+    /// The definition of the argument or input field; nil for the default value of a variable.
     let definition: InputValueDefinition?
     let type: TypeReference
-    /// The type inside all lists and non-nulls; nil where the schema does not have it.
+    /// The type without list and non-null wrappers; nil if the schema does not define it.
     let namedType: TypeDefinition?
 
     init(_ definition: InputValueDefinition, in schema: Schema) {
@@ -23,7 +23,7 @@ struct InputPlace {
     }
 }
 
-/// What has arguments or input fields.
+/// A definition with arguments or input fields.
 protocol InputOwner: AnyObject {
     func input(named name: String) -> InputValueDefinition?
 }

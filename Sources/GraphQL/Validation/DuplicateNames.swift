@@ -1,7 +1,8 @@
 extension ValidationContext {
-    /// The groups of two or more nodes of one name, in the order of their first appearance.
-    mutating func groupsOfSame<Node: NamedNode>(_ nodes: some Collection<Node>) -> [[Node]] {
-        guard hasSame(nodes) else { return [] }
+    /// Returns the groups of two or more nodes with the same name, in the order of their first
+    /// appearance.
+    mutating func groupsWithSameName<Node: NamedNode>(_ nodes: some Collection<Node>) -> [[Node]] {
+        guard hasDuplicateNames(nodes) else { return [] }
         var groups: [[Node]] = []
         var indices: [NameID: Int] = [:]
         for node in nodes {
@@ -15,7 +16,8 @@ extension ValidationContext {
         return groups.filter { $0.count > 1 }
     }
 
-    private mutating func hasSame<Node: NamedNode>(_ nodes: some Collection<Node>) -> Bool {
+    private mutating func hasDuplicateNames<Node: NamedNode>(_ nodes: some Collection<Node>) -> Bool
+    {
         names.removeAll(namesCount: self.namesCount)
         for node in nodes where !names.insert(node.nameID) { return true }
         return false

@@ -1,12 +1,12 @@
 import GraphQL
 
-/// What a request is answered with.
-enum Answer {
-    /// The JSON of a syntax tree.
+/// The response to one request.
+enum BatchResponse {
+    /// A syntax tree as JSON.
     case tree([UInt8])
     case text(String)
     case result(ExecutionResult)
-    /// Of the document, or of the request itself; none for a valid document.
+    /// The errors of the document or the request. Empty for a valid document.
     case errors([GraphQLError])
     case schemaErrors([GraphQLError])
 
@@ -18,7 +18,7 @@ enum Answer {
         }
     }
 
-    /// As one line of JSON.
+    /// Returns the response as one line of JSON.
     func line(id: Value) -> [UInt8] {
         var writer = ResponseWriter()
         writer.append("{\"id\":")
@@ -46,7 +46,7 @@ enum Answer {
 }
 
 extension ResponseWriter {
-    /// The member `errors`: message, locations and path of each.
+    /// Writes the member `errors` with the message, locations, and path of each error.
     fileprivate mutating func writeMember(_ errors: [GraphQLError]) {
         append(",\"errors\":")
         write(.list(errors.map(\.value)))
@@ -55,13 +55,13 @@ extension ResponseWriter {
 
 extension GraphQLError {
     fileprivate var value: Value {
-        let places = locations.map { location in
+        let locationValues = locations.map { location in
             Value.object([
                 .init("line", .int(location.line)), .init("column", .int(location.column)),
             ])
         }
         var members: [Value.Member] = [
-            .init("message", .string(message)), .init("locations", .list(places)),
+            .init("message", .string(message)), .init("locations", .list(locationValues)),
         ]
         if let path {
             let elements = path.map { element -> Value in
@@ -77,7 +77,7 @@ extension GraphQLError {
 }
 
 extension Value {
-    /// As JSON text.
+    /// The value as JSON text.
     var json: String {
         var writer = ResponseWriter()
         writer.write(self)

@@ -1,8 +1,8 @@
 import GraphQL
 import Testing
 
-/// What the engine says to who binds a schema wrongly.
-@Suite struct ResolverMistakesTests {
+/// Errors for resolvers that do not match the schema.
+@Suite struct InvalidResolverTests {
     private struct Resolvers: ResolverSource {
         func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
             field.name == "nothing" ? nil : .property
@@ -16,20 +16,20 @@ import Testing
             ("{ nothing }", "The field Query.nothing has no resolver."),
             (
                 "{ __typename q { __typename } }",
-                "The field Query.q has objects as its values, which a loader must get."
+                "The field Query.q returns objects, so its resolver must be a loader."
             ),
             (
                 "{ qs { nothing } }", "The field Query.nothing has no resolver."
             ),
         ])
-    func fieldsThatCannotBeResolvedAreNotPlanned(text: String, message: String) throws {
+    func rejectsFieldsWithoutSuitableResolver(text: String, message: String) throws {
         let cache = DocumentCache(
             schema: try buildSchema(Source(Self.schema)), resolvers: Resolvers(),
             limits: RequestLimits())
         let document = try cache.document(Array(text.utf8))
         do throws(RequestErrors) {
             _ = try document.plan(operationName: nil, variables: .null)
-            Issue.record("it was planned")
+            Issue.record("the operation was planned")
         } catch {
             #expect(error.errors.map(\.message) == [message])
             #expect(error.errors.map(\.code) == ["INTERNAL_SERVER_ERROR"])
@@ -37,16 +37,16 @@ import Testing
     }
 
     @Test(arguments: ["Dat", "Int", "Query"])
-    func inputOfAScalarThatIsNotThereIsNotCoerced(name: String) throws {
-        let asItIs: ScalarInput = { value throws(CoercionError) in value }
-        _ = try buildSchema(Source(Self.schema), scalars: ["Date": asItIs])
+    func rejectsCoercionOfUndefinedScalar(name: String) throws {
+        let identity: ScalarInput = { value throws(CoercionError) in value }
+        _ = try buildSchema(Source(Self.schema), scalars: ["Date": identity])
         do throws(RequestErrors) {
-            _ = try buildSchema(Source(Self.schema), scalars: ["Date": asItIs, name: asItIs])
-            Issue.record("it was built")
+            _ = try buildSchema(Source(Self.schema), scalars: ["Date": identity, name: identity])
+            Issue.record("the schema was built")
         } catch {
             #expect(
                 error.errors.map(\.message) == [
-                    "The schema defines no scalar \"\(name)\" whose input could be coerced."
+                    "Input coercion was given for \"\(name)\", which is not a custom scalar of the schema."
                 ])
         }
     }

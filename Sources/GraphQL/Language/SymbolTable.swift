@@ -1,7 +1,8 @@
-/// The names of a document, each once; the place in the list is the number of the name.
+/// The distinct names of a document. The ID of a name is its index in this list.
 ///
-/// It is written while the document is parsed, by the parser alone, and only read from then on.
-struct Names: ~Copyable, @unchecked Sendable {
+/// Only the parser appends names, while it parses. Afterwards the list is read-only and can be
+/// shared between threads.
+struct InternedNames: ~Copyable, @unchecked Sendable {
     private struct Entry {
         let start: Int32
         let length: Int32
@@ -24,15 +25,17 @@ struct Names: ~Copyable, @unchecked Sendable {
     }
 
     private subscript(name: Int32) -> Entry {
-        precondition(name >= 0 && name < count, "a name that is not there")
+        precondition(name >= 0 && name < count, "name ID out of bounds")
         return entries[Int(name)]
     }
 
-    /// Whether that name is written there, too.
-    fileprivate func isSame(_ number: Int32, _ name: NameToken, in text: MarkedBytes) -> Bool {
-        let entry = self[number]
+    /// Returns whether the stored name equals a longer name (more than 16 bytes) at another
+    /// position of the text.
+    fileprivate func isSame(_ id: Int32, _ name: NameToken, in text: IndexedBytes) -> Bool {
+        let entry = self[id]
         guard Int(entry.length) == name.length else { return false }
-        // Word by word, the last one up to the end: names are asked about that are longer than two words.
+        // Compare eight bytes at a time. The last eight bytes overlap those before them, which is safe
+        // because these names have more than 16 bytes.
         let start = Int(entry.start)
         let last = name.length - 8
         for offset in stride(from: 0, to: last, by: 8)
@@ -41,7 +44,7 @@ struct Names: ~Copyable, @unchecked Sendable {
     }
 
     fileprivate mutating func append(_ name: NameToken) -> Int32 {
-        precondition(count < entries.count, "more names than there is room for")
+        precondition(count < entries.count, "the name list is full")
         entries.initializeElement(
             at: count,
             to: Entry(
@@ -59,25 +62,28 @@ struct Names: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Gives the names of a document their numbers.
+/// Assigns an ID to each distinct name of a document.
 ///
-/// An open-addressed hash table over the bytes themselves: a name that comes again costs one look at a slot. The hash
-/// has multipliers of its own in each process, so that nobody can choose names that collide.
-struct NameTable: ~Copyable {
-    /// A free one has a key of zeros.
+/// This is an open-addressed hash table whose keys are the bytes of the names. Looking up a name
+/// that was seen before usually inspects one slot. The multipliers of the hash function are random
+/// per process, so a client cannot choose names that collide.
+struct SymbolTable: ~Copyable {
+    /// A slot of the table. The key of a free slot is zero.
     private struct Slot {
         var key = NameKey(Word(bits: 0))
-        var number: Int32 = 0
+        var id: Int32 = 0
     }
 
-    private var names: Names
-    /// As many as a shifted hash has values, so that each is the index of one: that keeps the memory safe. At least half of
-    /// them are free, so that every search ends.
+    private var names: InternedNames
+    /// The number of slots equals the number of values that a shifted hash can take, so every hash
+    /// is a valid index and the unchecked access is memory-safe. At least half of the slots are
+    /// free, so every probe sequence ends.
     private var slots: UnsafeMutablePointer<Slot>
-    /// Whether the slots are memory of its own.
-    private var hasGrown = false
+    /// Whether the table allocated its slots itself. At first they are in scratch memory of the
+    /// source.
+    private var ownsSlots = false
     private var hashShift: UInt64
-    /// The index of the last slot: all bits are ones.
+    /// The index of the last slot, which is also the bit mask for slot indices.
     private var lastSlot: Int
     private let lowMultiplier = Self.multiplier
     private let highMultiplier = Self.highMultiplier
@@ -85,8 +91,9 @@ struct NameTable: ~Copyable {
     static let multiplier = UInt64.random(in: .min ... .max) | 1
     private static let highMultiplier = UInt64.random(in: .min ... .max) | 1
 
-    /// The bytes that it needs for the names of a text of that size, until it grows.
-    static func room(bytesCount: Int) -> Int {
+    /// Returns the size in bytes of the scratch memory that the table needs at first for a text of
+    /// `bytesCount` bytes.
+    static func scratchSize(bytesCount: Int) -> Int {
         slotsCount(bytesCount: bytesCount) * MemoryLayout<Slot>.stride
     }
 
@@ -94,47 +101,50 @@ struct NameTable: ~Copyable {
         2 << (Int.bitWidth - 1 - min(max(bytesCount / 16, 32), 1 << 10).leadingZeroBitCount)
     }
 
-    /// - Parameter room: memory that stands until the table is gone.
-    init(bytesCount: Int, room: UnsafeMutableRawPointer) {
+    /// Creates a table for a text of `bytesCount` bytes.
+    ///
+    /// - Parameter scratch: memory of `scratchSize(bytesCount:)` bytes that outlives the table.
+    init(bytesCount: Int, scratch: UnsafeMutableRawPointer) {
         let count = Self.slotsCount(bytesCount: bytesCount)
         hashShift = UInt64(count.leadingZeroBitCount + 1)
         lastSlot = count - 1
-        slots = Self.free(count, at: room)
-        names = Names(capacity: count / 2)
+        slots = Self.clearedSlots(count, at: scratch)
+        names = InternedNames(capacity: count / 2)
     }
 
-    deinit { if hasGrown { slots.deallocate() } }
+    deinit { if ownsSlots { slots.deallocate() } }
 
-    /// The names that were given numbers.
-    mutating func takeNames() -> Names {
-        var taken = Names()
+    /// Returns the interned names and leaves the table without them.
+    mutating func takeNames() -> InternedNames {
+        var taken = InternedNames()
         swap(&taken, &names)
         return taken
     }
 
     @inline(always)
-    mutating func number(of name: NameToken, in text: MarkedBytes) -> Int32 {
+    mutating func id(of name: NameToken, in text: IndexedBytes) -> Int32 {
         let slot = slots[hash(name.key)]
-        guard _fastPath(slot.key == name.key) else { return numberOfAnother(name, in: text) }
-        return slot.number
+        guard _fastPath(slot.key == name.key) else { return idSlowPath(name, in: text) }
+        return slot.id
     }
 
-    /// The same for a name that does not stand in its slot, being in another one or new, and for a long one.
+    /// Looks up a name that is not in its home slot: it is in a later slot, it has more than 16
+    /// bytes, or it is new and gets an ID.
     @inline(never)
-    private mutating func numberOfAnother(_ name: NameToken, in text: MarkedBytes) -> Int32 {
-        let key = name.key.inTable
+    private mutating func idSlowPath(_ name: NameToken, in text: IndexedBytes) -> Int32 {
+        let key = name.key.tableKey
         var index = hash(name.key)
         while slots[index].key.low != 0 {
             let slot = slots[index]
-            if slot.key == key, !key.isHash || names.isSame(slot.number, name, in: text) {
-                return slot.number
+            if slot.key == key, !key.isHash || names.isSame(slot.id, name, in: text) {
+                return slot.id
             }
             index = next(index)
         }
-        let number = names.append(name)
-        slots[index] = Slot(key: key, number: number)
+        let id = names.append(name)
+        slots[index] = Slot(key: key, id: id)
         if names.count > lastSlot >> 1 { grow() }
-        return number
+        return id
     }
 
     @inline(always)
@@ -146,10 +156,10 @@ struct NameTable: ~Copyable {
     @inline(always)
     private func next(_ index: Int) -> Int { (index &+ 1) & lastSlot }
 
-    private static func free(
+    private static func clearedSlots(
         _ count: Int, at memory: UnsafeMutableRawPointer
     ) -> UnsafeMutablePointer<Slot> {
-        // A free slot is all zeros; told so, the C library writes them.
+        // Filling raw bytes with zeros compiles to `memset`.
         memory.initializeMemory(
             as: UInt8.self, repeating: 0, count: count * MemoryLayout<Slot>.stride)
         return memory.bindMemory(to: Slot.self, capacity: count)
@@ -158,15 +168,15 @@ struct NameTable: ~Copyable {
     @inline(never)
     private mutating func grow() {
         let old = UnsafeMutableBufferPointer(start: slots, count: lastSlot + 1)
-        defer { if hasGrown { old.deallocate() } else { hasGrown = true } }
+        defer { if ownsSlots { old.deallocate() } else { ownsSlots = true } }
         let count = 4 * old.count
         hashShift -= 2
         lastSlot = count - 1
-        slots = Self.free(
+        slots = Self.clearedSlots(
             count, at: .allocate(byteCount: count * MemoryLayout<Slot>.stride, alignment: 8))
         names.grow(to: count / 2)
         for slot in old where slot.key.low != 0 {
-            var index = hash(slot.key.inTable)
+            var index = hash(slot.key.tableKey)
             while slots[index].key.low != 0 { index = next(index) }
             slots[index] = slot
         }
