@@ -38,8 +38,8 @@ package struct FeedItem: Sendable, Equatable {
 
 /// How a feed is ranked.
 package enum FeedRanking {
-    /// How much popularity counts for somebody of whom nothing is known. In some splits of docs/feed.md new readers
-    /// find less with half of it than by popularity alone, and with half as much again known ones less than by EASE.
+    /// The weight of popularity for a reader without signals. With half of it, new readers find less than by popularity
+    /// alone in some splits of docs/benchmarks.md; with 1.5 times as much, known readers find less than by EASE.
     private static let popularityWeight: Float = 0.19
     /// After so many signals popularity counts half as much, for what the reader says adds up.
     private static let evidenceHalf: Float = 8
