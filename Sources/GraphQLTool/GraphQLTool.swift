@@ -1,5 +1,6 @@
 import GraphQL
 import Glibc
+import Version
 
 /// `graphql-tool`: the GraphQL engine as a filter, for editors, scripts and conformance checks.
 @main
@@ -9,6 +10,7 @@ struct GraphQLTool {
                graphql-tool parse FILE                   the document as JSON
                graphql-tool print FILE                   the document in canonical form
                graphql-tool validate --schema SDL FILE   the errors of the document, one a line
+               graphql-tool --version                    the version
         A FILE or SDL of - is standard input.
 
         """
@@ -31,6 +33,8 @@ struct GraphQLTool {
             await printAnswer(of: "validate", [schema, source])
         case ("--help", _), ("help", _), ("-h", _):
             write(usage, to: .standardOutput)
+        case ("--version", 0):
+            write("graphql-tool \(bookplateVersion)\n", to: .standardOutput)
         default:
             fail(usage, status: .usage)
         }

@@ -2,12 +2,22 @@ import CSandbox
 import CVips
 import Glibc
 import Images
+import Version
 
 /// Reads requests on its standard input and answers on its standard output, one after the other, until the input
 /// ends. The only program that decodes images: it may crash, and it can do nothing else.
 @main
 enum Imager {
+    static let usage = """
+        usage: bookplate-imager [--help | --version]
+
+        Decodes cover images and draws title cards in a sandbox. The server starts it and talks to it over standard input
+        and output, so it is not run by hand.
+
+        """
+
     static func main() {
+        handleArguments(Array(CommandLine.arguments.dropFirst()))
         bookplate_sandbox_close_others()
         guard bookplate_vips_init("bookplate-imager") == 0 else {
             stop("libvips does not start: \(VipsError().text)")
@@ -24,6 +34,17 @@ enum Imager {
         }
         if let name = firstFormatThatIsNotRefused() { stop("\(name) is not refused") }
         serve()
+    }
+
+    /// Handles `--help` and `--version`, which end the program.
+    private static func handleArguments(_ arguments: [String]) {
+        guard let argument = arguments.first else { return }
+        switch argument {
+        case "--help", "-h": print(usage, terminator: "")
+        case "--version": print("bookplate-imager \(bookplateVersion)")
+        default: stop("Unknown argument \"\(argument)\". See bookplate-imager --help.", code: 64)
+        }
+        exit(0)
     }
 
     private static func serve() {
@@ -53,9 +74,9 @@ enum Imager {
         }
     }
 
-    static func stop(_ message: String) -> Never {
+    static func stop(_ message: String, code: Int32 = 70) -> Never {
         var line = "bookplate-imager: \(message)\n"
         line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
-        exit(70)
+        exit(code)
     }
 }
