@@ -2,7 +2,7 @@ import Foundation
 import GraphQL
 import Testing
 
-/// The example of `Sources/README.md`, compiled and run as it stands there.
+/// The example in `docs/how-to/use-the-graphql-engine.md`, compiled and run unchanged.
 @Suite struct ReadmeExampleTests {
     @Test(
         arguments: [
@@ -21,14 +21,15 @@ import Testing
         #expect(String(decoding: await answer(text), as: UTF8.self) == expected)
     }
 
-    @Test func theExampleIsTheOneOfTheReadme() throws {
+    @Test func theExampleIsTheOneInTheGuide() throws {
         let file = URL(filePath: #filePath)
         let root = (0..<4).reduce(file) { url, _ in url.deletingLastPathComponent() }
-        let readme = try String(
-            contentsOf: root.appending(path: "Sources/README.md"), encoding: .utf8)
+        let guide = try String(
+            contentsOf: root.appending(path: "docs/how-to/use-the-graphql-engine.md"),
+            encoding: .utf8)
         let example = try String(contentsOf: file, encoding: .utf8)
             .components(separatedBy: "\n// The example.\n\n")[1]
-        #expect(readme.contains("```swift\n\(example)```"))
+        #expect(guide.contains("```swift\n\(example)```"))
     }
 }
 
