@@ -29,7 +29,7 @@ RUN apt-get update \
     && useradd --system --home-dir /var/lib/bookplate --create-home --shell /usr/sbin/nologin bookplate
 COPY --from=build /install/ /usr/local/bin/
 WORKDIR /usr/local/share/bookplate
-COPY schema.graphql ./
+COPY schema.graphql LICENSE ./
 COPY migrations migrations
 # The starter catalogue with its licence and attribution beside it.
 COPY scripts/catalog/starter.jsonl scripts/catalog/README.md scripts/catalog/

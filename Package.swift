@@ -22,14 +22,15 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        .target(name: "Version"),
         .target(
             name: "GraphQL",
             // Rounding is in libm, which modules that import the C library link by themselves.
             linkerSettings: [.linkedLibrary("m")]),
-        .executableTarget(name: "GraphQLTool", dependencies: ["GraphQL"]),
+        .executableTarget(name: "GraphQLTool", dependencies: ["GraphQL", "Version"]),
 
         .target(name: "Ranking"),
-        .executableTarget(name: "RankingTool", dependencies: ["Ranking"]),
+        .executableTarget(name: "RankingTool", dependencies: ["Ranking", "Version"]),
 
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -78,7 +79,8 @@ let package = Package(
             name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .target(name: "Zip", dependencies: ["CArchive"]),
         // The only program that loads libvips.
-        .executableTarget(name: "Imager", dependencies: ["CSandbox", "CVips", "Images"]),
+        .executableTarget(
+            name: "Imager", dependencies: ["CSandbox", "CVips", "Images", "Version"]),
 
         .target(
             name: "Bookplate",
@@ -96,7 +98,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Telemetry",
+                "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Telemetry", "Version",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -126,7 +128,7 @@ let package = Package(
             name: "BookplateServer",
             dependencies: [
                 "BookSources", "Bookplate", "Config", "EventLoops", "Images", "MQTT", "Objects",
-                "Server", "Telemetry",
+                "Server", "Telemetry", "Version",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -135,7 +137,7 @@ let package = Package(
             name: "Admin",
             dependencies: [
                 "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "Images", "MQTT",
-                "Objects",
+                "Objects", "Version",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -150,7 +152,7 @@ let package = Package(
             name: "ServerTests",
             dependencies: [
                 "Config", "EventLoops", "GraphQL", "Server", "SocketClient", "Telemetry",
-                "TestSupport",
+                "TestSupport", "Version",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -184,7 +186,7 @@ let package = Package(
             name: "BookplateTests",
             dependencies: [
                 "BookSources", "Bookplate", "GraphQL", "Identity", "Images", "LoopbackHTTP",
-                "Objects", "Postgres", "TestSupport", "Zip",
+                "Objects", "Postgres", "TestSupport", "Version", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Import/Fixtures"]),
@@ -193,7 +195,7 @@ let package = Package(
             name: "JourneyTests",
             dependencies: [
                 "Bookplate", "GraphQL", "LoopbackHTTP", "MosquittoBroker", "Objects", "Postgres",
-                "SocketClient", "TestSupport",
+                "SocketClient", "TestSupport", "Version",
             ]),
         .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
         .target(name: "LinkRefusal", path: "Tests/LinkRefusal"),

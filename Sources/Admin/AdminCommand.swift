@@ -1,6 +1,7 @@
 import ArgumentParser
 import Config
 import Glibc
+import Version
 
 /// The operator's command: migrations, tenants, the catalogue.
 ///
@@ -19,6 +20,7 @@ struct AdminCommand: AsyncParsableCommand {
               bookplate-admin catalog import scripts/catalog/starter.jsonl
               bookplate-admin doctor
             """,
+        version: "bookplate-admin \(bookplateVersion)",
         subcommands: [
             Migrate.self, Tenant.self, Account.self, Catalog.self, Backfill.self, Jobs.self,
             Documents.self, Storage.self, Keys.self, Token.self, SchemaCommand.self, Doctor.self,

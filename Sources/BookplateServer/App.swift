@@ -15,12 +15,14 @@ import Postgres
 import Server
 import ServiceLifecycle
 import Telemetry
+import Version
 
 /// The server: reads its configuration, opens the database, and serves until it is told to stop.
 @main
 enum App {
     @concurrent static func main() async {
         do {
+            try CommandLineArguments.handle(Array(CommandLine.arguments.dropFirst()))
             try await run(try Configuration.load())
         } catch let error as ConfigError {
             stop("\(error)", code: 78)
@@ -49,6 +51,10 @@ enum App {
             throw StartError(message: "there is no event loop", code: 1)
         }
         let metrics = Metrics()
+        metrics.gauge(
+            "bookplate_build_info", "The version of the server, as a label. The value is always 1.",
+            ["version": bookplateVersion]
+        ).set(1)
         let replica: Replica? =
             if let url = configuration.database.readURL {
                 Replica(Array(try await openPools(url, on: group, configuration).values), metrics)

@@ -1,6 +1,6 @@
 /// Everything an operator can set, read once at start and checked whole.
 ///
-/// Variables and their defaults are described in the README; only this module reads the environment.
+/// `docs/operations.md` describes the variables and their defaults. Only this module reads the environment.
 package struct Configuration: Sendable, Equatable {
     package enum Environment: String, Sendable, CaseIterable {
         case development, production

@@ -1,5 +1,6 @@
 import GraphQL
 import Glibc
+import Version
 
 /// `graphql-tool`: a command-line interface of the GraphQL engine for editors, scripts, and
 /// conformance checks.
@@ -10,6 +11,7 @@ struct GraphQLTool {
                graphql-tool parse FILE                   print the syntax tree as JSON
                graphql-tool print FILE                   print the document in canonical form
                graphql-tool validate --schema SDL FILE   print the errors of the document, one per line
+               graphql-tool --version                    print the version
         Use - for FILE or SDL to read standard input.
 
         """
@@ -32,6 +34,8 @@ struct GraphQLTool {
             await runSingle(of: "validate", [schema, source])
         case ("--help", _), ("help", _), ("-h", _):
             write(usage, to: .standardOutput)
+        case ("--version", 0):
+            write("graphql-tool \(bookplateVersion)\n", to: .standardOutput)
         default:
             fail(usage, status: .usage)
         }

@@ -2,6 +2,7 @@ import CSandbox
 import CVips
 import Glibc
 import Images
+import Version
 
 /// The program `bookplate-imager`: reads requests from standard input and writes responses to standard output,
 /// one at a time, until the input ends.
@@ -10,7 +11,16 @@ import Images
 /// anything worse.
 @main
 enum Imager {
+    static let usage = """
+        usage: bookplate-imager [--help | --version]
+
+        Decodes cover images and draws title cards in a sandbox. The server starts it and talks to it over standard input
+        and output, so it is not run by hand.
+
+        """
+
     static func main() {
+        handleArguments(Array(CommandLine.arguments.dropFirst()))
         bookplate_sandbox_close_others()
         guard bookplate_vips_init("bookplate-imager") == 0 else {
             stop("cannot initialize libvips: \(VipsError().text)")
@@ -27,6 +37,17 @@ enum Imager {
         }
         if let name = firstFormatNotBlocked() { stop("self-test failed: \(name) is not blocked") }
         serve()
+    }
+
+    /// Handles `--help` and `--version`, which end the program.
+    private static func handleArguments(_ arguments: [String]) {
+        guard let argument = arguments.first else { return }
+        switch argument {
+        case "--help", "-h": print(usage, terminator: "")
+        case "--version": print("bookplate-imager \(bookplateVersion)")
+        default: stop("Unknown argument \"\(argument)\". See bookplate-imager --help.", code: 64)
+        }
+        exit(0)
     }
 
     private static func serve() {
@@ -56,9 +77,9 @@ enum Imager {
         }
     }
 
-    static func stop(_ message: String) -> Never {
+    static func stop(_ message: String, code: Int32 = 70) -> Never {
         var line = "bookplate-imager: \(message)\n"
         line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
-        exit(70)
+        exit(code)
     }
 }

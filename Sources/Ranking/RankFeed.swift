@@ -51,11 +51,11 @@ package struct FeedItem: Sendable, Equatable {
 /// **Example.** The scores in order are A 5 (genre 1), B 4 (genre 1), C 3 (genre 2). The result is A, C, B: after
 /// A, book B is skipped because it has the same genre, and after C it is allowed.
 ///
-/// docs/feed.md describes the measurements from which the constants were chosen.
+/// docs/benchmarks.md describes the measurements from which the constants were chosen.
 package enum FeedRanking {
     /// The weight of popularity for a reader without signals.
     ///
-    /// The value is a compromise between the data splits in docs/feed.md. With half of it, new readers in some
+    /// The value is a compromise between the data splits in docs/benchmarks.md. With half of it, new readers in some
     /// splits find less than by popularity alone. With one and a half times as much, known readers find less
     /// than with EASE.
     private static let popularityWeight: Float = 0.19

@@ -1,19 +1,27 @@
 import Glibc
 import Ranking
+import Version
 
 /// A command-line filter around the ranking code, for offline measurements (`scripts/ranking`).
-///
-/// It reads commands from standard input, one per line. `query` prints one line of item numbers, best first:
-///
-///     item POPULARITY AUTHOR SERIES GENRE   defines the next item, numbered from 0. POPULARITY is from 0 to 1;
-///                                           the others are integers, where 0 means none.
-///     signal READER ITEM WEIGHT             adds an opinion.
-///     query COUNT ITEM:WEIGHT...            ranks items for a reader with these opinions, newest last. Items with
-///                                           an opinion are left out. Without opinions, prints the cold-start deck.
-///     links                                 prints every learned link as FROM TO WEIGHT, then an empty line.
 @main
 enum RankingTool {
+    static let usage = """
+        usage: ranking-tool [--help | --version]
+
+        Ranks books offline with the code of the server. It reads these lines from standard input:
+
+          item POPULARITY AUTHOR SERIES GENRE   Adds an item. Items are numbered from 0. Popularity is from 0 to 1; author,
+                                                series, and genre are numbers, with 0 for none.
+          signal READER ITEM WEIGHT             Adds a signal to learn from.
+          query COUNT ITEM:WEIGHT...            Prints the best COUNT items for a reader with these signals, newest last.
+                                                Items with a signal are left out. Without signals, prints the deck
+                                                for new readers.
+          links                                 Prints each learned link as FROM TO WEIGHT, then an empty line.
+
+        """
+
     static func main() {
+        handleArguments(Array(CommandLine.arguments.dropFirst()))
         var items: [FeedItem] = []
         var signals: [Signals.Signal] = []
         var links: [[SimilarItems.Link]]?
@@ -93,6 +101,21 @@ enum RankingTool {
                 return candidate
             }, signalCount: signalCount, count: count)
         return ranked.map { String(candidates[$0]) }.joined(separator: " ")
+    }
+
+    /// Handles `--help` and `--version`, which end the program.
+    private static func handleArguments(_ arguments: [String]) {
+        guard let argument = arguments.first else { return }
+        switch argument {
+        case "--help", "-h": put(usage, STDOUT_FILENO)
+        case "--version": put("ranking-tool \(bookplateVersion)\n", STDOUT_FILENO)
+        default:
+            put(
+                "ranking-tool: Unknown argument \"\(argument)\". See ranking-tool --help.\n",
+                STDERR_FILENO)
+            exit(64)
+        }
+        exit(0)
     }
 
     private static func stop(_ line: String) -> Never {

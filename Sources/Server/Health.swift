@@ -1,6 +1,8 @@
 import NIOCore
+import Version
 
-/// `/health/live`: the process runs. `/health/ready`: it can serve; 503 says why not.
+/// `/health/live` reports that the process runs. `/health/ready` reports whether it can serve requests: with status 503
+/// and the reason when it cannot. Both bodies of `/health/ready` contain the version.
 func healthRoutes(_ readiness: @escaping () async -> Readiness) -> [Route] {
     [
         Route(.GET, "/health/live") { _ in
@@ -8,11 +10,13 @@ func healthRoutes(_ readiness: @escaping () async -> Readiness) -> [Route] {
         },
         Route(.GET, "/health/ready") { _ in
             switch await readiness() {
-            case .ready: return .text(.ok, #"{"status":"ready"}"#, contentType: json)
+            case .ready:
+                return .text(
+                    .ok, #"{"status":"ready","version":"\#(bookplateVersion)"}"#, contentType: json)
             case .notReady(let reason):
                 var body = ByteBuffer(string: #"{"status":"unavailable","reason":"#)
                 body.writeJSONString(reason)
-                body.writeStaticString("}")
+                body.writeString(#","version":"\#(bookplateVersion)"}"#)
                 return HTTPResponse(
                     .serviceUnavailable, contentType: json, body: body,
                     headers: [("retry-after", "1"), ("cache-control", "no-store")])

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import TestSupport
 import Testing
+import Version
 
 @testable import Bookplate
 
@@ -54,29 +55,31 @@ import Testing
     /// Which of the project's own modules each may import: one way, from the servers to the engine.
     @Test func importsPointOneWay() throws {
         let allowed: [String: Set<String>] = [
-            "GraphQL": [], "Config": [], "EventLoops": [], "Telemetry": [],
+            "GraphQL": [], "Config": [], "EventLoops": [], "Telemetry": [], "Version": [],
             "HTTPFetch": ["CCurl", "Telemetry"], "MQTT": ["CMosquitto"],
             "Postgres": ["CLibPQ", "CReadiness", "EventLoops"],
             "Identity": ["CJWT", "CCrypto", "HTTPFetch"],
             "BookSources": ["HTTPFetch"], "Gzip": ["CZlib"],
             "Objects": [], "Zip": ["CArchive"], "Images": [],
-            "Imager": ["CSandbox", "CVips", "Images"],
+            "Imager": ["CSandbox", "CVips", "Images", "Version"],
             "Bookplate": [
                 "BookSources", "GraphQL", "Postgres", "Identity", "HTTPFetch", "Images", "Objects",
                 "Ranking", "Zip",
                 "Telemetry",
-            ], "Ranking": [], "RankingTool": ["Ranking"],
+            ], "Ranking": [], "RankingTool": ["Ranking", "Version"],
             "Server": [
                 "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Postgres", "Telemetry",
+                "Version",
             ],
-            "GraphQLTool": ["GraphQL"],
+            "GraphQLTool": ["GraphQL", "Version"],
             "Admin": [
                 "BookSources", "Bookplate", "Config", "GraphQL", "Gzip", "HTTPFetch", "Identity",
-                "Images", "MQTT", "Objects", "Postgres",
+                "Images", "MQTT", "Objects", "Postgres", "Version",
             ],
             "BookplateServer": [
                 "BookSources", "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch",
                 "Identity", "Images", "MQTT", "Objects", "Postgres", "Server", "Telemetry",
+                "Version",
             ],
         ]
         let own = Set(Self.modules)
@@ -141,6 +144,12 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test func theChangelogHasASectionForTheVersion() throws {
+        let changelog = try Self.text(TestCluster.project + "/CHANGELOG.md")
+        #expect(changelog.contains("\n## [Unreleased]\n"))
+        #expect(changelog.contains("\n## [\(bookplateVersion)] - 20"))
     }
 
     @Test func nothingIsLeftUndone() throws {

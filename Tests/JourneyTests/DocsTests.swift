@@ -19,7 +19,7 @@ import Testing
 
     static let pages: [String] = {
         let docs =
-            (try? FileManager.default.contentsOfDirectory(atPath: TestCluster.project + "/docs"))
+            (try? FileManager.default.subpathsOfDirectory(atPath: TestCluster.project + "/docs"))
             ?? []
         return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
     }()
@@ -33,7 +33,9 @@ import Testing
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
             .enumerated()
         {
-            guard line.hasPrefix("```") else {
+            // Blocks in lists are indented.
+            let fence = line.drop { $0 == " " }
+            guard fence.hasPrefix("```") else {
                 open?.lines.append(line)
                 continue
             }
@@ -46,7 +48,7 @@ import Testing
                 }
                 open = nil
             } else {
-                open = (index + 1, line.dropFirst(3).split(separator: " ").map(String.init), [])
+                open = (index + 1, fence.dropFirst(3).split(separator: " ").map(String.init), [])
             }
         }
         return blocks
@@ -246,13 +248,67 @@ import Testing
         }
     }
 
-    @Test(arguments: pages)
+    /// Pages without examples to run, which also have links and name files.
+    static let otherPages = ["CHANGELOG.md", "Sources/README.md"]
+
+    @Test(arguments: pages + otherPages)
     func linksLeadSomewhere(page: String) throws {
-        let text = try String(contentsOfFile: "\(TestCluster.project)/\(page)", encoding: .utf8)
+        let text = try Self.text(page)
         let folder = page.split(separator: "/").dropLast().joined(separator: "/")
-        for match in text.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/) {
-            let path = "\(TestCluster.project)/\(folder.isEmpty ? "" : folder + "/")\(match.1)"
+        for match in text.matches(of: /\]\(([^)#:]*)(?:#([^)]*))?\)/) {
+            let target = match.1.isEmpty ? page : (folder.isEmpty ? "" : folder + "/") + match.1
+            let path = "\(TestCluster.project)/\(target)"
             #expect(FileManager.default.fileExists(atPath: path), "\(match.1)")
+            guard let anchor = match.2, target.hasSuffix(".md") else { continue }
+            let headings = try Self.anchors(String(contentsOfFile: path, encoding: .utf8))
+            #expect(headings.contains(String(anchor)), "\(match.0)")
+        }
+    }
+
+    /// The anchors that GitHub makes of a page's headings: `## Who it is for` is `#who-it-is-for`.
+    private static func anchors(_ text: String) -> Set<String> {
+        Set(
+            text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
+                let heading = line.drop { $0 == "#" || $0 == " " }.lowercased()
+                return String(
+                    heading.replacing(" ", with: "-").filter {
+                        $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_"
+                    })
+            })
+    }
+
+    /// A file or folder of the project that a page names in backticks must exist. Paths of the code map are relative to
+    /// `Sources`. How-tos name files that their reader is going to create, which are listed here.
+    @Test(arguments: pages + otherPages)
+    func namedFilesExist(page: String) throws {
+        let isCreatedByTheReader = /(Sources|Tests)\/.*\/Quote(\/.*)?/
+        let paths = /(?:Sources|Tests|scripts|migrations|docs)\/[A-Za-z0-9_.\/-]+/
+        let inSources = /[A-Z][A-Za-z]+\/[A-Za-z\/]+(?:\.swift)?/
+        for match in try Self.text(page).matches(of: /`([^`\n]+)`/) {
+            var path: String?
+            if let found = match.1.firstMatch(of: paths) {
+                path = String(found.0)
+            } else if page == "Sources/README.md", match.1.wholeMatch(of: inSources) != nil {
+                path = "Sources/\(match.1)"
+            }
+            guard let path, path.wholeMatch(of: isCreatedByTheReader) == nil else { continue }
+            #expect(
+                FileManager.default.fileExists(atPath: "\(TestCluster.project)/\(path)"), "\(path)")
+        }
+    }
+
+    private static func text(_ page: String) throws -> String {
+        try String(contentsOfFile: "\(TestCluster.project)/\(page)", encoding: .utf8)
+    }
+
+    /// A page that no index links to is not found by its readers.
+    @Test(arguments: ["docs", "docs/how-to", "docs/decisions"])
+    func everyPageIsInItsIndex(folder: String) throws {
+        let index = try Self.text("\(folder)/README.md")
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: "\(TestCluster.project)/\(folder)")
+        for name in names where name.hasSuffix(".md") && name != "README.md" {
+            #expect(index.contains("](\(name))"), "\(name)")
         }
     }
 }

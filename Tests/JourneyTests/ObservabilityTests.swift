@@ -1,6 +1,7 @@
 import GraphQL
 import TestSupport
 import Testing
+import Version
 
 /// What an operator can see of a running server, and what must not be seen.
 @Suite struct ObservabilityTests {
@@ -29,7 +30,8 @@ import Testing
         #expect(value("bookplate_requests_refused_total") == 1)
         #expect(value(#"bookplate_errors_total{code="UNAUTHENTICATED"}"#) == 1)
         #expect((value("bookplate_database_connections") ?? 0) > 0)
-        // Nobody's words become labels.
+        #expect(value(#"bookplate_build_info{version="\#(bookplateVersion)"}"#) == 1)
+        // Paths and other text from requests never become labels.
         #expect(!response.body.contains("nothing/at"))
     }
 

@@ -2,6 +2,7 @@ import NIOCore
 import SocketClient
 import Telemetry
 import Testing
+import Version
 
 @testable import Server
 
@@ -65,13 +66,15 @@ import Testing
             let response = try await server.get("/health/ready")
             #expect(response.status == 503)
             #expect(
-                response.body == #"{"status":"unavailable","reason":"the \"database\""}"#)
+                response.body
+                    == #"{"status":"unavailable","reason":"the \"database\"","version":"\#(bookplateVersion)"}"#
+            )
             #expect(try await server.get("/health/live").status == 200)
         }
         try await TestServer.run { server in
             let response = try await server.get("/health/ready")
             #expect(response.status == 200)
-            #expect(response.body == #"{"status":"ready"}"#)
+            #expect(response.body == #"{"status":"ready","version":"\#(bookplateVersion)"}"#)
         }
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import GraphQL
 import Testing
 
-/// Compiles and runs the example of `Sources/README.md`, and checks that both are identical.
+/// Compiles and runs the example of `docs/how-to/use-the-graphql-engine.md`, and checks that both are identical.
 @Suite struct ReadmeExampleTests {
     @Test(
         arguments: [
@@ -21,14 +21,15 @@ import Testing
         #expect(String(decoding: await respond(to: text), as: UTF8.self) == expected)
     }
 
-    @Test func exampleMatchesReadme() throws {
+    @Test func exampleMatchesGuide() throws {
         let file = URL(filePath: #filePath)
         let root = (0..<4).reduce(file) { url, _ in url.deletingLastPathComponent() }
-        let readme = try String(
-            contentsOf: root.appending(path: "Sources/README.md"), encoding: .utf8)
+        let guide = try String(
+            contentsOf: root.appending(path: "docs/how-to/use-the-graphql-engine.md"),
+            encoding: .utf8)
         let example = try String(contentsOf: file, encoding: .utf8)
             .components(separatedBy: "\n// The example.\n\n")[1]
-        #expect(readme.contains("```swift\n\(example)```"))
+        #expect(guide.contains("```swift\n\(example)```"))
     }
 }
 
