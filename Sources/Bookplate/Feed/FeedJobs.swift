@@ -16,7 +16,8 @@ struct RefreshFeed: JobHandler {
         """
         SELECT o.edition_id, o.primary_id, e.author_key, e.series_key FROM genres g CROSS JOIN LATERAL (\
         SELECT o.edition_id, o.primary_id, o.position FROM feed_order o WHERE o.genre_id = g.id AND o.primary_id = g.id \
-        AND o.position < \(FeedPosition.firstTierEnd) ORDER BY o.position LIMIT 300) o \
+        AND o.position < \(FeedPosition.firstTierEnd) \
+        AND NOT EXISTS (SELECT FROM work_records w WHERE w.edition_id = o.edition_id AND w.rank > 1 OFFSET 0) ORDER BY o.position LIMIT 300) o \
         JOIN editions e ON e.id = o.edition_id ORDER BY o.position LIMIT 1000
         """)
     private static let deal = Statement("SELECT deal_opening($1, $2::int2[])")

@@ -15,26 +15,6 @@ struct FeedPosition: Equatable {
         var turn: Int32
     }
 
-    /// What was taken of a version of the reader's own deck (`feed_decks`), or, below 0, of the opening (`feed_openings`).
-    struct DeckReading: Equatable {
-        let version: Int32
-        /// So many cards from its top.
-        var count: Int32 = 0
-        /// And of the 64 behind those, a bit each.
-        var further: UInt64 = 0
-
-        /// - Parameter place: counted from 1; one that is too far ahead is not noted.
-        mutating func take(_ place: Int32) {
-            let ahead = Int(place) - Int(count) - 1
-            guard (0..<64).contains(ahead) else { return }
-            further |= 1 << UInt64(ahead)
-            while further & 1 == 1 {
-                further >>= 1
-                count += 1
-            }
-        }
-    }
-
     /// By genre id; genres that have not been read are absent.
     private(set) var readings: [Int16: Reading] = [:]
     /// The cards taken so far.
@@ -47,9 +27,12 @@ struct FeedPosition: Equatable {
     private(set) var preferred: [Int16] = []
     /// Whether books of those genres only were shown, so that what was passed of the queues may have others.
     private(set) var isFiltered = false
-    /// The versions of decks that cards came from, the current one last.
-    private(set) var decks: [DeckReading] = []
-    /// Whether the deck is read; from then on the queues are.
+    /// The version of the deck that the next page reads: a row of `feed_decks`, or, if it is negative, of `feed_openings`.
+    private(set) var deck: Int32?
+    /// The marks (`FeedCandidate.mark`) of all cards that this scroll took from decks. Decks repeat cards that the reader
+    /// has not swiped, and a deck may be deleted while the scroll goes on, so the cursor itself holds what was shown.
+    private(set) var shown: [Int32] = []
+    /// Whether this scroll has left the decks. From then on it reads only the queues.
     private(set) var isDeckOver = false
     /// The order that the queues are read in (`feed_state.order_version`): that in which the first of them was.
     private(set) var order: Int32?
@@ -70,7 +53,8 @@ struct FeedPosition: Equatable {
         isRelaxed = position.isRelaxed
         preferred = position.preferred
         isFiltered = position.isFiltered
-        decks = position.decks
+        deck = position.deck
+        shown = position.shown
         isDeckOver = position.isDeckOver
         order = position.order
     }
@@ -104,13 +88,13 @@ struct FeedPosition: Equatable {
 
     mutating func leaveDeck() { isDeckOver = true }
 
-    /// Goes on with a newer version of the deck, as long as a cursor can hold it.
+    /// Continues with another version of the deck, unless the decks are over.
     mutating func enterDeck(_ version: Int32) {
-        guard !isDeckOver, decks.last?.version != version, decks.count < Self.decksMax else {
-            return
-        }
-        decks.append(DeckReading(version: version))
+        if !isDeckOver { deck = version }
     }
+
+    /// Whether the cursor has room for the marks of this many more cards from decks.
+    func canShow(_ count: Int) -> Bool { shown.count + count <= Self.shownMax }
 
     mutating func prefer(_ genres: [Int16]) { preferred = Array(genres.prefix(Self.preferredMax)) }
 
@@ -130,8 +114,8 @@ struct FeedPosition: Equatable {
     /// The position behind a card.
     mutating func take(_ card: FeedCandidate) {
         count = count == .max ? 1 : count + 1
-        if let place = card.deckPlace, !decks.isEmpty {
-            decks[decks.count - 1].take(place)
+        if card.deckPlace != nil {
+            if canShow(1) { shown.append(card.mark) }
             readings[card.genre] = Reading(place: self.place(in: card.genre), turn: count)
         } else {
             readings[card.genre] = Reading(place: card.place, turn: count)
@@ -142,17 +126,18 @@ struct FeedPosition: Equatable {
 
     // MARK: - Cursor
 
-    private static let format: UInt8 = 4
+    private static let format: UInt8 = 5
     private static let readingBytes = 14
     private static let originBytes = 8
     /// Genre ids are bounded by what the catalogue can hold; a cursor of more is no cursor.
     private static let genresMax = 1000
     private static let preferredMax = Genres.filterMax
-    private static let deckBytes = 16
-    private static let decksMax = 64
+    /// At most 2,000 bytes of a cursor. A scroll that has shown this many cards from decks continues with the queues.
+    private static let shownMax = 500
 
-    /// Bytes: the format, flags, the instant, the order or -1, the count of cards, the recent cards behind their number, the
-    /// preferred genres and the decks behind theirs, and genre, place and turn of each genre read; base64url.
+    /// Encodes these fields as base64url, integers in big-endian order: the format, the flags, `asOf`, the order or -1, and
+    /// the count of cards; the recent cards, the preferred genres, and the marks of cards from decks, each list after
+    /// its length; the deck's version or 0; and the genre, place, and turn of each genre that was read.
     var cursor: String {
         var bytes: [UInt8] = [
             Self.format, (isRelaxed ? 1 : 0) | (isDeckOver ? 2 : 0) | (isFiltered ? 4 : 0),
@@ -170,12 +155,9 @@ struct FeedPosition: Equatable {
         }
         append(UInt8(clamping: preferred.count))
         for genre in preferred { append(genre) }
-        append(UInt8(clamping: decks.count))
-        for deck in decks {
-            append(deck.version)
-            append(deck.count)
-            append(deck.further)
-        }
+        append(UInt16(clamping: shown.count))
+        for mark in shown { append(mark) }
+        append(deck ?? 0)
         for (genre, reading) in readings.sorted(by: { $0.key < $1.key }) {
             append(genre)
             append(reading.place)
@@ -217,19 +199,16 @@ struct FeedPosition: Equatable {
             recent.append(.init(author: read(Int32.self), series: read(Int32.self)))
         }
         let preferredCount = Int(read(UInt8.self))
-        guard preferredCount <= Self.preferredMax, has(preferredCount * 2 + 1) else {
+        guard preferredCount <= Self.preferredMax, has(preferredCount * 2 + 2) else {
             return nil
         }
         for _ in 0..<preferredCount { preferred.append(read(Int16.self)) }
-        let deckCount = Int(read(UInt8.self))
-        guard deckCount <= Self.decksMax, has(deckCount * Self.deckBytes) else { return nil }
-        for _ in 0..<deckCount {
-            decks.append(
-                DeckReading(
-                    version: max(read(Int32.self), -Int32.max),
-                    count: max(0, min(read(Int32.self), 1_000_000)),
-                    further: read(UInt64.self)))
-        }
+        let shownCount = Int(read(UInt16.self))
+        guard shownCount <= Self.shownMax, has(shownCount * 4 + 4) else { return nil }
+        for _ in 0..<shownCount { shown.append(read(Int32.self)) }
+        // PostgreSQL cannot negate the smallest integer.
+        let deckVersion = max(read(Int32.self), -Int32.max)
+        deck = deckVersion == 0 ? nil : deckVersion
         guard (bytes.count - offset).isMultiple(of: Self.readingBytes) else { return nil }
         while offset < bytes.count {
             let genre = read(Int16.self)

@@ -65,10 +65,10 @@ struct FeedReader {
 
     mutating func read() async throws(BookplateError) -> Reading {
         // A cursor without a deck is of a time when there was none, and its page stays as it was.
-        let mayHaveDeck = after == nil || !position.decks.isEmpty
+        let mayHaveDeck = after == nil || position.deck != nil
         if filter == nil, mayHaveDeck, !position.isDeckOver {
-            if let reading = try await readDeck() { return reading }
-            if !position.decks.isEmpty { position.leaveDeck() }
+            if position.canShow(wanted), let reading = try await readDeck() { return reading }
+            if position.deck != nil { position.leaveDeck() }
         }
         return try await readQueues()
     }
@@ -86,7 +86,8 @@ struct FeedReader {
         let rows = try await request.read { segment, viewer in
             var parameters = Parameters.of(viewer.userID)
             parameters.append(timestamptz: after?.asOf)
-            append(position.decks, to: &parameters)
+            parameters.append(int32: position.deck)
+            parameters.append(int32s: position.shown)
             parameters.append(int32: Int32(wanted + Self.deckSpare))
             let passed = position.passed
             parameters.append(int32s: passed.map { Int32($0.genre) })
@@ -112,12 +113,6 @@ struct FeedReader {
             isSettled: true, hasMore: true, leavesOut: false, emptied: [:])
     }
 
-    private func append(_ decks: [FeedPosition.DeckReading], to parameters: inout Parameters) {
-        parameters.append(int32s: decks.map(\.version))
-        parameters.append(int32s: decks.map(\.count))
-        parameters.append(int64s: decks.map { Int64(bitPattern: $0.further) })
-    }
-
     /// - Parameter order: a version of the order that is not the current one; nil for that.
     private func appendQueues(
         _ shares: [(genre: Int16, most: Int)], inOrder order: Int32?, to segment: inout Pipeline,
@@ -133,7 +128,7 @@ struct FeedReader {
         } else {
             parameters.appendNull(PostgresType.int32.array)
         }
-        append(position.decks, to: &parameters)
+        parameters.append(int32s: position.shown)
         if !position.isRelaxed { parameters.append(int64: FeedPosition.firstTierEnd) }
         if let order {
             parameters.append(int32: order)

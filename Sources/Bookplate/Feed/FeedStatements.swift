@@ -2,10 +2,10 @@ import Postgres
 
 /// The statements of a feed: the next unseen books of some genres' queues, behind a place in each.
 ///
-/// Parameters: `$1` the caller, `$2` the instant until which swipes and books count, or null for now, `$3`
-/// the genres, `$4` the place behind which each begins, `$5` how many of each at most, `$6` a filter of genres or
-/// null; `$7`, `$8` and `$9` what was shown of decks: versions, counts and bits (`FeedPosition.DeckReading`); and
-/// for the first tier only `$10`, where it ends. Rows come genre by genre, each in its order.
+/// Parameters: `$1` the caller; `$2` the instant until which swipes and books count, or null for now; `$3` the genres;
+/// `$4` the place after which each begins; `$5` the maximum number of rows of each; `$6` a filter of genres, or null;
+/// `$7` the marks of the cards that decks have shown (`FeedPosition.shown`); and, only in the statements of the first tier,
+/// `$8`, the place where that tier ends. Rows come genre by genre, each in its order.
 struct FeedStatements {
     /// How long a skipped book stays away.
     static let skipCoolDown = "30 days"
@@ -16,8 +16,8 @@ struct FeedStatements {
     /// then books with little said of them, then those in other languages.
     let relaxed: Statement
 
-    /// As the two before, in the order of a refresh before the current one: its version, `$10` of the first tier and
-    /// `$11` of all. No frontier knows that order, so what was seen is walked over.
+    /// The same two statements in the order of an earlier refresh, whose version is `$9` of the first tier and `$8` of all.
+    /// Frontiers do not apply to that order, so these statements walk over seen books.
     let firstTierBefore: Statement
     let relaxedBefore: Statement
 
@@ -27,9 +27,9 @@ struct FeedStatements {
     /// The first cards of the reader's newest deck, so many as `$2`; none where one of the deck has been seen since, or
     /// there is no deck. Nothing is looked up but the cards, for a deck has no other ones than unseen when it is dealt.
     let top: Statement
-    /// The cards of a deck that were not shown yet and are not seen, in its order: of the last of the versions `$3`, of
-    /// which `$4` and `$5` tell what was shown, or of the newest where there is none; at most `$6`. The genres `$7` are
-    /// passed up to the places `$8`. The opening's versions are below 0.
+    /// The first `$5` cards of deck version `$3`, or of the newest deck if `$3` is null, that the reader has not seen and
+    /// whose marks are not in `$4`. Cards of the genres `$6` up to the places `$7` were shown from the queues. The
+    /// versions of openings are negative.
     let deck: Statement
 
     private let genreIndex: Int
@@ -42,6 +42,7 @@ struct FeedStatements {
     private let deckVersionIndex: Int
     private let newestDeckIndex: Int
     private let orderIndex: Int
+    private let markIndex: Int
 
     /// - Parameter columns: those of the cards.
     init(_ columns: ColumnSet) {
@@ -56,14 +57,15 @@ struct FeedStatements {
         deckVersionIndex = columns.index(of: Column("o.deck_version", .integer))
         newestDeckIndex = columns.index(of: Column("o.newest_deck", .integer))
         orderIndex = columns.index(of: Column("o.order_version", .integer))
+        markIndex = columns.index(of: Column(Self.mark("o.edition_id"), .integer))
         top = Statement(Self.topText(columns))
         deck = Statement(Self.deckText(columns))
-        firstTier = Self.statement(columns, before: " AND o.position < $10", and: "")
+        firstTier = Self.statement(columns, before: " AND o.position < $8", and: "")
         relaxed = Self.statement(columns, before: "", and: "UNION \(Self.cooledDown)")
         firstTierBefore = Self.statement(
-            columns, ofOrder: "$11", before: " AND o.position < $10", and: "")
+            columns, ofOrder: "$9", before: " AND o.position < $8", and: "")
         relaxedBefore = Self.statement(
-            columns, ofOrder: "$10", before: "", and: "UNION \(Self.cooledDown)")
+            columns, ofOrder: "$8", before: "", and: "UNION \(Self.cooledDown)")
     }
 
     func candidates(_ rows: Rows) -> [FeedCandidate] {
@@ -74,7 +76,8 @@ struct FeedStatements {
                 origin: .init(
                     author: rows.int32(row, authorIndex) ?? 0,
                     series: rows.int32(row, seriesIndex) ?? 0),
-                deckPlace: rows.int32(row, deckPlaceIndex))
+                deckPlace: rows.int32(row, deckPlaceIndex),
+                mark: rows.int32(row, markIndex) ?? 0)
         }
     }
 
@@ -113,16 +116,8 @@ struct FeedStatements {
         """
     }
 
-    /// Cards that decks have shown: seen, though not swiped.
-    private static func shown(_ versions: Int) -> String {
-        """
-        SELECT array_agg(c.id) AS ids \
-        FROM unnest($\(versions)::int4[], $\(versions + 1)::int4[], $\(versions + 2)::int8[]) v (version, taken, further) \
-        \(deck(of: "v.version")) \
-        CROSS JOIN unnest(d.editions) WITH ORDINALITY c (id, place) WHERE c.place <= v.taken \
-        OR c.place - v.taken <= 64 AND v.further >> (c.place - v.taken - 1)::int & 1 = 1
-        """
-    }
+    /// The expression of `FeedCandidate.mark`.
+    private static func mark(_ edition: String) -> String { "uuid_hash(\(edition))" }
 
     private static let cards = "unnest(d.editions, d.genres) WITH ORDINALITY c (id, genre, place)"
     private static let card = """
@@ -145,37 +140,39 @@ struct FeedStatements {
     /// look up the whole deck.
     private static func deckText(_ columns: ColumnSet) -> String {
         """
-        WITH shown AS MATERIALIZED (\(shown(3))), pick AS MATERIALIZED (\
-        SELECT newest, coalesce(($3::int4[])[cardinality($3::int4[])], newest) AS version \
+        WITH pick AS MATERIALIZED (SELECT newest, coalesce($3::int4, newest) AS version \
         FROM (SELECT \(newestDeck) AS newest OFFSET 0) n) \
         SELECT \(columns.sql) FROM (SELECT o.* FROM (\
         SELECT \(card), p.newest AS newest_deck FROM pick p \(deck(of: "p.version")) \
         CROSS JOIN LATERAL \(cards)) o \
-        WHERE \(isNotShown("o.edition_id")) AND \(isUnseen) AND \(isAhead) LIMIT $6) o \
+        WHERE \(isNotShown(in: "$4")) AND \(isUnseen) AND \(isAhead) LIMIT $5) o \
         CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e
         """
     }
 
     /// Decks come after the queues only where those were read before there was one.
     private static let isAhead = """
-        (cardinality($7::int2[]) = 0 OR NOT EXISTS (SELECT FROM (SELECT f.primary_id, f.position \
+        (cardinality($6::int2[]) = 0 OR NOT EXISTS (SELECT FROM (SELECT f.primary_id, f.position \
         FROM feed_order f WHERE f.edition_id = o.edition_id AND f.genre_id = f.primary_id OFFSET 0) f \
-        JOIN unnest($7::int2[], $8::int8[]) q (id, place) ON q.id = f.primary_id AND q.place >= f.position))
+        JOIN unnest($6::int2[], $7::int8[]) q (id, place) ON q.id = f.primary_id AND q.place >= f.position))
         """
 
-    private static func isNotShown(_ edition: String) -> String {
-        "\(edition) <> ALL(coalesce((SELECT ids FROM shown), '{}'))"
+    /// PostgreSQL hashes the marks once for each page.
+    private static func isNotShown(in marks: String) -> String {
+        "\(mark("o.edition_id")) NOT IN (SELECT unnest(\(marks)::int4[]))"
     }
 
     /// A look-up for each book: a join would read the whole library once where a few look-ups do.
     private static let isUnseen = """
         NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = o.edition_id \
-        AND s.seen_at <= coalesce($2, now()) OFFSET 0) AND \(isNotOwned)
+        AND s.seen_at <= coalesce($2, now()) OFFSET 0) AND \(isNotOwned) \
+        AND \(WorkRecords.isRecordToShow("o.edition_id", until: "coalesce($2, now())"))
         """
     private static let isNotOwned = """
         NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = o.edition_id \
         AND b.added_at <= coalesce($2, now()) OFFSET 0)
         """
+    private static let isNotShown = isNotShown(in: "$7")
     /// The genres under which a queue's books are looked for: all of them stand under its own one.
     private static let rangesOfQueue = """
         CASE WHEN q.id = ANY($6::int2[]) THEN ARRAY[q.id] ELSE coalesce($6::int2[], ARRAY[q.id]) END
@@ -193,16 +190,18 @@ struct FeedStatements {
     ) -> Statement {
         Statement(
             """
-            WITH shown AS MATERIALIZED (\(shown(7))), q AS MATERIALIZED (\
+            WITH q AS MATERIALIZED (\
             SELECT q.id, q.after, q.most, q.n, \(rangesOfQueue) AS genres, \
             f.unseen, f.reach, f.seen_at \
             FROM unnest($3::int2[], $4::int8[], $5::int4[]) WITH ORDINALITY q (id, after, most, n) \
             LEFT JOIN feed_frontiers f ON f.user_id = $1 AND f.genre_id = q.id \
             AND f.seen_at > (SELECT frontiers_valid_since FROM feed_state)), \
-            seen_later AS MATERIALIZED (\
+            seen_record AS (\
             SELECT s.edition_id FROM swipes s WHERE s.user_id = $1 AND s.seen_at > $2 \
             UNION SELECT b.edition_id FROM books b WHERE b.user_id = $1 AND b.added_at > $2 \
             UNION SELECT r.edition_id FROM feed_returns r WHERE r.user_id = $1), \
+            seen_later AS MATERIALIZED (SELECT s.edition_id FROM seen_record s \
+            UNION \(WorkRecords.firstRecords(of: "seen_record"))), \
             passed AS (\
             SELECT o.primary_id, o.position, o.edition_id FROM feed_order o \
             WHERE o.genre_id = o.primary_id AND o.placed_at > (SELECT greatest(\
@@ -217,17 +216,17 @@ struct FeedStatements {
             CROSS JOIN LATERAL (SELECT o.position, o.edition_id FROM feed_order o \
             WHERE o.genre_id = q.id AND o.primary_id = q.id AND o.position = u.position\(tierEnd) \
             AND (q.genres = ARRAY[q.id] OR \(isWanted)) \
-            AND \(isNotShown("o.edition_id")) AND \(isUnseen) OFFSET 0) o WHERE u.position > q.after LIMIT q.most) o \
+            AND \(isNotShown) AND \(isUnseen) OFFSET 0) o WHERE u.position > q.after LIMIT q.most) o \
             UNION SELECT q.n, q.id, q.most, o.position, o.edition_id \
             FROM q CROSS JOIN unnest(q.genres) g (id) CROSS JOIN LATERAL (\
             SELECT o.position, o.edition_id FROM feed_order o WHERE o.genre_id = g.id \
             AND o.primary_id = q.id AND o.position > greatest(q.after, q.reach)\(tierEnd) \
-            AND \(isNotShown("o.edition_id")) AND \(isUnseen) ORDER BY o.position LIMIT q.most) o \
+            AND \(isNotShown) AND \(isUnseen) ORDER BY o.position LIMIT q.most) o \
             UNION SELECT o.n, o.id, o.most, o.position, o.edition_id FROM (\
             SELECT q.n, q.id, q.most, q.genres, o.position, o.edition_id FROM q JOIN passed o \
             ON o.primary_id = q.id AND o.position > q.after AND o.position <= q.reach\(tierEnd) OFFSET 0) o \
             WHERE EXISTS (SELECT FROM feed_order f WHERE f.edition_id = o.edition_id \
-            AND f.genre_id = ANY(o.genres)) AND \(isNotShown("o.edition_id")) AND \(isUnseen) \(more)) \
+            AND f.genre_id = ANY(o.genres)) AND \(isNotShown) AND \(isUnseen) \(more)) \
             \(chosen(columns))
             """)
     }
@@ -240,12 +239,12 @@ struct FeedStatements {
             """
             (SELECT o.position, o.edition_id FROM \(table) o WHERE o.genre_id = g.id \
             AND o.primary_id = q.id AND o.position > q.after\(tierEnd) AND \(isOfOrder) \
-            AND \(isNotShown("o.edition_id")) AND \(isUnseen) ORDER BY o.position LIMIT q.most)
+            AND \(isNotShown) AND \(isUnseen) ORDER BY o.position LIMIT q.most)
             """
         }
         return Statement(
             """
-            WITH shown AS MATERIALIZED (\(shown(7))), q AS MATERIALIZED (\
+            WITH q AS MATERIALIZED (\
             SELECT q.id, q.after, q.most, q.n, \(rangesOfQueue) AS genres \
             FROM unnest($3::int2[], $4::int8[], $5::int4[]) WITH ORDINALITY q (id, after, most, n)), \
             found AS (\
@@ -283,7 +282,9 @@ struct FeedStatements {
         WHERE s.user_id = $1 AND s.recorded_at > $2 AND s.recorded_at > s.seen_at) s \
         CROSS JOIN LATERAL (SELECT * FROM feed_order o \
         WHERE o.edition_id = s.edition_id AND o.genre_id = o.primary_id OFFSET 0) o \
-        WHERE s.action = 'SKIP' AND s.swiped_at <= coalesce($2, now()) - interval '\(skipCoolDown)') o \
-        JOIN q ON q.id = o.primary_id AND o.position > q.after WHERE \(isWanted) AND \(isNotShown("o.edition_id")) AND \(isNotOwned)
+        WHERE s.action = 'SKIP' AND s.swiped_at <= \(coolDownStart)) o \
+        JOIN q ON q.id = o.primary_id AND o.position > q.after WHERE \(isWanted) AND \(isNotShown) AND \(isNotOwned) \
+        AND \(WorkRecords.isOtherRecordUnseen("o.edition_id", until: "coalesce($2, now())", skippedAfter: coolDownStart))
         """
+    private static let coolDownStart = "coalesce($2, now()) - interval '\(skipCoolDown)'"
 }

@@ -7,8 +7,11 @@ struct FeedCandidate: Equatable {
     let genre: Int16
     let place: Int64
     let origin: Origin
-    /// Its place in the reader's own deck, counted from 1, where it comes from there.
+    /// The card's position in its deck, counted from 1; nil for a card from a queue.
     var deckPlace: Int32?
+    /// A hash of the edition's id, by which a cursor recognizes cards that it has shown. If two ids have the same hash,
+    /// which happens once in 4 billion pairs, one of the two cards is missing from the scroll.
+    var mark: Int32 = 0
 
     /// 0 is shown before 1, and so on.
     var tier: Int64 { place / FeedPosition.firstTierEnd }

@@ -48,8 +48,11 @@ struct PrepareDeck: JobHandler {
         ).map { cards[$0] }
     }
 
-    /// What the reader's last 300 signals speak for, and the most popular of each large genre; unseen. In genres that
-    /// the reader prefers, three readers count as nine. New signals are louder (`FeedRanking.recencyBoost`): `newer` is how many
+    /// Candidates for the reader's deck that the reader has not seen: books that the reader's last 300 signals
+    /// suggest, and the most popular books of each large genre.
+    ///
+    /// A signal for any record of a work counts for the record that the feed shows. In genres that the reader prefers,
+    /// three readers count as nine. New signals weigh more (`FeedRanking.recencyBoost`): `newer` is the number of
     /// that speak for a book came after one, half of those of the same instant.
     private static let candidates = Statement(
         """
@@ -76,17 +79,24 @@ struct PrepareDeck: JobHandler {
         AND NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 \
         AND s.edition_id = o.edition_id OFFSET 0) ORDER BY o.position LIMIT 8)) o), \
         chosen AS (SELECT id, coalesce(affinity, 0) AS affinity FROM \
-        (SELECT id, affinity FROM voiced ORDER BY affinity DESC LIMIT 400) v \
+        (SELECT coalesce(first.edition_id, v.id) AS id, max(v.affinity) AS affinity \
+        FROM (SELECT id, affinity FROM voiced ORDER BY affinity DESC LIMIT 400) v \
+        LEFT JOIN work_records w ON w.edition_id = v.id AND w.rank > 1 \
+        LEFT JOIN work_records first ON first.work_key = w.work_key AND first.volume = w.volume AND first.rank = 1 \
+        GROUP BY 1) v \
         FULL JOIN (SELECT DISTINCT id FROM popular) p USING (id)) \
         SELECT c.id, c.affinity::float8, e.popularity / (SELECT greatest(max(popularity), 1) FROM editions) \
         * CASE WHEN e.genres && (SELECT genres FROM preferred) THEN 3 ELSE 1 END, \
         (SELECT count(*) FROM mine WHERE voice > 0), \
         coalesce((SELECT g.id FROM genres g WHERE g.name = e.genres[1]), 0) \
         FROM chosen c CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e \
-        WHERE (SELECT count(*) FROM mine) > 0 \
-        AND NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = c.id OFFSET 0) \
-        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = c.id OFFSET 0)
+        WHERE (SELECT count(*) FROM mine) > 0 AND \(isUnseen)
         """)
+    private static let isUnseen = """
+        NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = c.id OFFSET 0) \
+        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = c.id OFFSET 0) \
+        AND \(WorkRecords.isRecordToShow("c.id", until: "now()"))
+        """
 
     /// What was seen meanwhile is left out, for no other transaction of the reader writes while this one does: so nothing
     /// of a deck is seen until a trigger says so (`touched_at`).
@@ -96,8 +106,7 @@ struct PrepareDeck: JobHandler {
         1 + coalesce((SELECT max(version) FROM feed_decks WHERE user_id = $1), 0), \
         coalesce(array_agg(c.id ORDER BY c.place), '{}'), coalesce(array_agg(c.genre ORDER BY c.place), '{}') \
         FROM unnest($2::uuid[], $3::int2[]) WITH ORDINALITY c (id, genre, place) \
-        WHERE NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.edition_id = c.id OFFSET 0) \
-        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = c.id OFFSET 0)
+        WHERE \(isUnseen)
         """)
 
     /// When the deck is over the queues begin behind what was seen; a refresh may have made that unknown.

@@ -22,31 +22,6 @@ import Testing
             })
     }
 
-    /// A failed attempt waits for its next one as a finished job does; only its error tells them apart.
-    private func refresh(_ app: TestApp) async throws {
-        try await app.database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.refresh'")
-        let worker = try await TestWorker.start(app.database, [RefreshFeed()])
-        try await TestSupport.until("the feed is refreshed") {
-            try await app.database.count(
-                """
-                SELECT count(*) FROM jobs WHERE kind = 'feed.refresh' AND state = 'READY' AND run_at > now()
-                AND last_error IS NULL
-                """) == 1
-        }
-        await worker.stop()
-    }
-
-    private func deal(_ app: TestApp) async throws {
-        try await app.database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.deck'")
-        let worker = try await TestWorker.start(app.database, [PrepareDeck()])
-        try await TestSupport.until("the decks are dealt") { try await waiting(app) == 0 }
-        await worker.stop()
-    }
-
-    private func waiting(_ app: TestApp) async throws -> Int {
-        Int(try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'feed.deck'"))
-    }
-
     private static let feed = """
         query($first: Int, $after: String) { feed(first: $first, after: $after) {
           nodes { id title author genre } pageInfo { hasNextPage endCursor }
@@ -65,7 +40,7 @@ import Testing
 
     @Test func aNewReaderSeesTheMostPopularWithNoAuthorTwiceInTen() async throws {
         let app = try await Self.makeApp()
-        try await refresh(app)
+        try await app.refreshFeed()
         let reader = try await app.newReader()
         _ = try await page(reader)
         let first = try await page(reader)
@@ -98,7 +73,7 @@ import Testing
         let cards = try await reader.cards(12).map { $0["id"] ?? .null }
         _ = try await reader.swipe("LIKE", Array(cards.prefix(2)))
         try await app.database.execute("DELETE FROM feed_frontiers")
-        try await deal(app)
+        try await app.dealDecks()
         // The queues behind it begin where the reader is.
         #expect(try await app.database.count("SELECT count(*) FROM feed_frontiers") > 0)
         let first = try await page(reader)
@@ -115,7 +90,7 @@ import Testing
         #expect(second.nodes.allSatisfy { $0["id"] != card })
         #expect(second.nodes.count == 10)
         // The next deck is without it.
-        try await deal(app)
+        try await app.dealDecks()
         let third = try await page(reader)
         #expect(third.answer.statements == 2)
         #expect(
@@ -130,7 +105,7 @@ import Testing
         let user = reader.id.string ?? ""
         let cards = try await reader.cards(20).map { $0["id"] ?? .null }
         _ = try await reader.swipe("LIKE", Array(cards.prefix(2)))
-        try await deal(app)
+        try await app.dealDecks()
         let shown = try await page(reader).nodes.map { $0["id"] ?? .null }
         _ = try await reader.swipe("SKIP", Array(shown.prefix(3)))
         #expect(
@@ -145,18 +120,18 @@ import Testing
         let app = try await Self.makeApp()
         let reader = try await app.newReader()
         let card = try await reader.cards(1)[0]["id"] ?? .null
-        #expect(try await waiting(app) == 0)
+        #expect(try await app.waitingDeckCount() == 0)
         let book = try await reader.makeBook(["cardId": card, "status": "READ"])
-        #expect(try await waiting(app) == 1)
-        try await deal(app)
+        #expect(try await app.waitingDeckCount() == 1)
+        try await app.dealDecks()
         try await reader.review(book, text: "Words")
-        #expect(try await waiting(app) == 1)
-        try await deal(app)
+        #expect(try await app.waitingDeckCount() == 1)
+        try await app.dealDecks()
         _ = try await reader.ask("mutation($id: ID!) { deleteReview(bookId: $id) }", ["id": book])
-        #expect(try await waiting(app) == 1)
-        try await deal(app)
+        #expect(try await app.waitingDeckCount() == 1)
+        try await app.dealDecks()
         _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
-        #expect(try await waiting(app) == 1)
+        #expect(try await app.waitingDeckCount() == 1)
     }
 
     enum Source: String, CaseIterable {
@@ -166,12 +141,12 @@ import Testing
     @Test(arguments: Source.allCases)
     func pagingBackShowsTheSameCardsAfterARefresh(source: Source) async throws {
         let app = try await Self.makeApp()
-        if source == .opening { try await refresh(app) }
+        if source == .opening { try await app.refreshFeed() }
         let reader = try await app.newReader()
         let hasDeck = source == .deck || source == .deckAndQueues
         if hasDeck {
             _ = try await reader.swipe("LIKE", [try await page(reader).nodes[0]["id"] ?? .null])
-            try await deal(app)
+            try await app.dealDecks()
         }
         let first = source == .deckAndQueues ? 30 : 10
         var pages: [(after: Value, nodes: [Value])] = []
@@ -186,10 +161,10 @@ import Testing
             """
             UPDATE editions SET ratings_count = 1000000 - ratings_count
             """)
-        try await refresh(app)
+        try await app.refreshFeed()
         if hasDeck {
             _ = try await reader.swipe("LIKE", [pages[2].nodes[0]["id"] ?? .null])
-            try await deal(app)
+            try await app.dealDecks()
         }
         for (after, nodes) in pages.dropFirst() {
             #expect(try await page(reader, after: after, first: first).nodes == nodes)
@@ -210,7 +185,7 @@ import Testing
         let reader = try await app.newReader()
         let cards = try await reader.cards(30).map { $0["id"] ?? .null }
         _ = try await reader.swipe("DISLIKE", cards)
-        try await deal(app)
+        try await app.dealDecks()
         func valid() async throws -> Int {
             Int(
                 try await app.database.count(
@@ -219,21 +194,21 @@ import Testing
                     WHERE seen_at > (SELECT frontiers_valid_since FROM feed_state)
                     """))
         }
-        try await refresh(app)
+        try await app.refreshFeed()
         #expect(try await valid() > 0)
-        #expect(try await waiting(app) == 0)
+        #expect(try await app.waitingDeckCount() == 0)
         try await app.database.execute(
             "UPDATE editions SET ratings_count = 1 + number * 7919 % 1000 * 1000")
-        try await refresh(app)
+        try await app.refreshFeed()
         #expect(try await valid() == 0)
-        #expect(try await waiting(app) == 1)
-        try await deal(app)
+        #expect(try await app.waitingDeckCount() == 1)
+        try await app.dealDecks()
         #expect(try await valid() > 0)
         // Who has left is dealt none, though one was dealt just now; who looks again is at once, swiping or not.
         func outdate() async throws {
             try await app.database.execute(
                 "UPDATE feed_state SET frontiers_valid_since = clock_timestamp()")
-            try await refresh(app)
+            try await app.refreshFeed()
         }
         try await app.database.execute(
             """
@@ -241,20 +216,20 @@ import Testing
             UPDATE swipes SET recorded_at = now() - interval '31 days'
             """)
         try await outdate()
-        #expect(try await waiting(app) == 0)
+        #expect(try await app.waitingDeckCount() == 0)
         let renewed = try await app.ask(
             "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }",
             ["token": .string(reader.refreshToken)])
         #expect(renewed.errors.isEmpty)
-        #expect(try await waiting(app) == 1)
-        try await deal(app)
+        #expect(try await app.waitingDeckCount() == 1)
+        try await app.dealDecks()
         #expect(try await valid() > 0)
         try await outdate()
-        #expect(try await waiting(app) == 1)
+        #expect(try await app.waitingDeckCount() == 1)
         // Signing in is coming back, too.
         try await app.database.execute("DELETE FROM jobs WHERE kind = 'feed.deck'")
         _ = try await app.signIn(subject: reader.subject)
-        #expect(try await waiting(app) == 1)
+        #expect(try await app.waitingDeckCount() == 1)
     }
 
     /// A deletion holds the account and wants its sessions; who renews one holds it, and may not want the account.
@@ -282,6 +257,6 @@ import Testing
             return renewal
         }
         #expect(try await renewal.value.errors.isEmpty)
-        #expect(try await waiting(app) == 0)
+        #expect(try await app.waitingDeckCount() == 0)
     }
 }

@@ -210,9 +210,8 @@ import Testing
                 top.append(int32: 11)
                 var deck = Parameters.of(id)
                 deck.append(timestamptz: nil)
-                deck.append(int32s: [1, 2])
-                deck.append(int32s: [10, 0])
-                deck.append(int64s: [0, 0])
+                deck.append(int32: 2)
+                deck.append(int32s: Array(1...100))
                 deck.append(int32: 27)
                 deck.append(int32s: [])
                 deck.append(int64s: [])
@@ -222,9 +221,7 @@ import Testing
                 queues.append(int64s: [0, 0, 0, 0])
                 queues.append(int32s: [4, 4, 4, 4])
                 queues.appendNull(PostgresType.int32.array)
-                queues.append(int32s: [])
-                queues.append(int32s: [])
-                queues.append(int64s: [])
+                queues.append(int32s: Array(1...100))
                 queues.append(int64: FeedPosition.firstTierEnd)
                 let asked = [
                     (statements.top, top), (statements.deck, deck), (statements.firstTier, queues),

@@ -28,6 +28,13 @@ import Testing
                         author: Int32.random(in: Int32.min...Int32.max, using: &random),
                         series: Int32.random(in: 0...3, using: &random)))
             }
+            for mark in 0..<Int32.random(in: 0...600, using: &random) {
+                var card = card(1, 0)
+                card.deckPlace = 1
+                card.mark = mark
+                position.take(card)
+            }
+            if Bool.random(using: &random) { position.enterDeck(-3) }
             if Bool.random(using: &random) { position.relax() }
             if Bool.random(using: &random) { position.read(inOrder: 7) }
             if Bool.random(using: &random) { position.filter([4, 2]) }

@@ -1,0 +1,39 @@
+import TestSupport
+
+@testable import Bookplate
+
+/// Runs the feed's background jobs to their end, as a server's worker does.
+extension TestApp {
+    /// Runs the hourly refresh of the feed and waits until it has succeeded.
+    func refreshFeed() async throws {
+        try await database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.refresh'")
+        let worker = try await TestWorker.start(database, [RefreshFeed()])
+        // A failed attempt also waits for its next run; only its error tells the two apart.
+        try await until("the feed is refreshed") {
+            try await database.count(
+                """
+                SELECT count(*) FROM jobs WHERE kind = 'feed.refresh' AND state = 'READY' AND run_at > now()
+                AND last_error IS NULL
+                """) == 1
+        }
+        await worker.stop()
+    }
+
+    /// Builds the decks of all readers who wait for one, and waits until they are built.
+    func dealDecks() async throws {
+        try await database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.deck'")
+        let worker = try await TestWorker.start(database, [PrepareDeck()])
+        try await waitForDecks()
+        await worker.stop()
+    }
+
+    /// Waits until a worker that is running has built all decks.
+    func waitForDecks() async throws {
+        try await until("the decks are dealt") { try await waitingDeckCount() == 0 }
+    }
+
+    /// The number of readers who wait for a deck.
+    func waitingDeckCount() async throws -> Int {
+        Int(try await database.count("SELECT count(*) FROM jobs WHERE kind = 'feed.deck'"))
+    }
+}

@@ -1,0 +1,128 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Scrolls through the whole feed. The next page is requested as soon as the last one is there, whatever the reader has swiped
+/// and whichever background jobs have run.
+@Suite struct FeedScrollTests {
+    private static let bookCount = 400
+
+    /// A catalogue of 400 books for which the feed of new readers has been prepared.
+    private static func makeApp() async throws -> TestApp {
+        let genres = ["Fantasy", "Crime", "Romance", "History", "Poetry", "Travel"]
+        let app = try await TestApp.start(
+            catalog: (1...bookCount).map { number in
+                """
+                {"ids":{"test":"\(number)"},"title":"Card \(number)","authors":["Author \(number % 150)"],\
+                "genres":["\(genres[number % genres.count])"],"language":"en",\
+                "description":"The story of number \(number).","ratingsCount":\(1_000_000 - number * 1000)}
+                """
+            })
+        try await app.refreshFeed()
+        return app
+    }
+
+    /// What the reader swipes before and during the scroll.
+    enum Swipes: CaseIterable {
+        /// Likes one card immediately before the first page, and nothing later.
+        case oneBeforeTheScroll
+        /// Likes the first card of each page.
+        case oneOfEachPage
+        /// Skips the even cards of each page in one batch.
+        case halfOfEachPage
+        /// Dislikes all cards of each page.
+        case allOfEachPage
+    }
+
+    /// When the server's workers build the reader's decks.
+    enum Workers: CaseIterable {
+        case stopped
+        /// The decks are built while the reader requests the next pages.
+        case running
+        /// Each page is requested when the deck of the last swipes is there.
+        case runAfterEachPage
+    }
+
+    private struct Page {
+        /// Null for the first page.
+        let cursor: Value
+        let cards: [Value]
+    }
+
+    /// Requests pages until one says that it is the last.
+    private func scroll(
+        _ reader: Reader, afterEachPage: ([Value]) async throws -> Void
+    ) async throws -> [Page] {
+        var pages: [Page] = []
+        var cursor = Value.null
+        while pages.count < 2 * Self.bookCount / 10 {
+            let page = try await reader.need(
+                FeedTests.feed, ["first": 10, "after": cursor], "feed")
+            let cards = page["nodes"]?.each("id") ?? []
+            pages.append(Page(cursor: cursor, cards: cards))
+            guard page["pageInfo", "hasNextPage"] == true else { return pages }
+            #expect(cards.count == 10)
+            try await afterEachPage(cards)
+            cursor = page["pageInfo", "endCursor"] ?? .null
+        }
+        Issue.record("The scroll does not end.")
+        return pages
+    }
+
+    private func isEachCardShownOnce(_ pages: [Page], of count: Int) -> Bool {
+        let cards = pages.flatMap(\.cards).compactMap(\.string)
+        return cards.count == count && Set(cards).count == count
+    }
+
+    @Test(arguments: Swipes.allCases, Workers.allCases)
+    func aScrollShowsEachCardOnceAndEnds(swipes: Swipes, workers: Workers) async throws {
+        let app = try await Self.makeApp()
+        let reader = try await app.newReader()
+        let worker =
+            workers == .stopped ? nil : try await TestWorker.start(app.database, [PrepareDeck()])
+        var expectedCount = Self.bookCount
+        if swipes == .oneBeforeTheScroll {
+            _ = try await reader.swipe("LIKE", [try await reader.cards(1)[0]["id"] ?? .null])
+            expectedCount -= 1
+        }
+        let pages = try await scroll(reader) { cards in
+            switch swipes {
+            case .oneBeforeTheScroll: break
+            case .oneOfEachPage: _ = try await reader.swipe("LIKE", [cards[0]])
+            case .halfOfEachPage:
+                let even = cards.enumerated().filter { $0.offset.isMultiple(of: 2) }
+                _ = try await reader.swipe("SKIP", even.map(\.element))
+            case .allOfEachPage: _ = try await reader.swipe("DISLIKE", cards)
+            }
+            if workers == .runAfterEachPage { try await app.waitForDecks() }
+        }
+        #expect(isEachCardShownOnce(pages, of: expectedCount))
+        // Cursors are bounded, however long the scroll is.
+        #expect(pages.allSatisfy { $0.cursor.string?.utf8.count ?? 0 < 4000 })
+        var changed: [Int] = []
+        for (index, page) in pages.enumerated().dropFirst() {
+            let again = try await reader.need(
+                FeedTests.feed, ["first": 10, "after": page.cursor], "feed", "nodes")
+            if again.each("id") != page.cards { changed.append(index) }
+        }
+        #expect(changed == [])
+        await worker?.stop()
+    }
+
+    /// The server keeps only the newest of a reader's decks, and each of these swipes leads to a new one.
+    @Test func aLongScrollRepeatsNoCardsOfDecksThatAreDeleted() async throws {
+        let app = try await Self.makeApp()
+        let reader = try await app.newReader()
+        let worker = try await TestWorker.start(app.database, [PrepareDeck()])
+        let pages = try await scroll(reader) { cards in
+            for (card, action) in zip(cards, ["LIKE", "SKIP", "DISLIKE"]) {
+                _ = try await reader.swipe(action, [card])
+                try await app.waitForDecks()
+            }
+        }
+        await worker.stop()
+        #expect(isEachCardShownOnce(pages, of: Self.bookCount))
+    }
+}

@@ -1,0 +1,219 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Works of which the catalogue has several records: other editions, or the same edition from several sources.
+@Suite struct FeedWorkTests {
+    private struct Record {
+        var title = "The Left Hand of Darkness"
+        var author: String? = "Ursula K. Le Guin"
+        var seriesPosition: String?
+        var genre = "Fantasy"
+        var language = "en"
+        var isDescribed = true
+        var ratingsCount = 1000
+
+        /// A line of a catalogue file. The number identifies the record, also in its ISBN.
+        func line(_ number: Int) -> String {
+            func member(_ name: String, _ text: String?) -> String {
+                text.map { "\"\(name)\":\"\($0)\"," } ?? ""
+            }
+            return """
+                {\(member("title", title))\(member("seriesPosition", seriesPosition))\
+                "authors":[\(author.map { "\"\($0)\"" } ?? "")],"isbn13":"\(TestCatalog.isbn(number))",\
+                \(member("description", isDescribed ? "An envoy travels to a cold planet." : nil))\
+                "genres":["\(genre)"],"language":"\(language)","ratingsCount":\(ratingsCount)}
+                """
+        }
+    }
+
+    /// The records, numbered from 901, among 40 other books.
+    private static func makeApp(_ records: [Record]) async throws -> TestApp {
+        let others = (1...40).map { number in
+            Record(
+                title: "Card \(number)", author: "Author \(number)",
+                genre: ["Fantasy", "Crime", "History"][number % 3],
+                ratingsCount: 2000 - number * 40
+            ).line(number)
+        }
+        return try await TestApp.start(
+            catalog: others + records.enumerated().map { $0.element.line(901 + $0.offset) })
+    }
+
+    /// Two records of one work, one of them much more popular.
+    private static let two = [Record(genre: "Crime", ratingsCount: 10), Record(ratingsCount: 1500)]
+
+    /// The numbers of the records that a scroll from the beginning shows, without the other books.
+    private func shown(_ reader: Reader) async throws -> [Int] {
+        var isbns: [String] = []
+        var cursor = Value.null
+        for _ in 0..<20 {
+            let page = try await reader.need(
+                """
+                query($after: String) { feed(first: 7, after: $after) {
+                  nodes { isbn13 } pageInfo { hasNextPage endCursor }
+                } }
+                """, ["after": cursor], "feed")
+            isbns += page["nodes"]?.each("isbn13").compactMap(\.string) ?? []
+            guard page["pageInfo", "hasNextPage"] == true else { break }
+            cursor = page["pageInfo", "endCursor"] ?? .null
+        }
+        #expect(Set(isbns).count == isbns.count)
+        #expect(isbns.count >= 39)
+        return (901...920).filter { isbns.contains(TestCatalog.isbn($0)) }
+    }
+
+    private func card(_ number: Int, _ reader: Reader) async throws -> Value {
+        try await reader.need(
+            "query($isbn: String!) { lookupISBN(isbn: $isbn) { id } }",
+            ["isbn": .string(TestCatalog.isbn(number))], "lookupISBN", "id")
+    }
+
+    // MARK: - Which records are of one work
+
+    @Test(arguments: [
+        ("The Left Hand of Darkness", "Ursula K. Le Guin"),
+        ("Left hand of darkness", "Ursula Le Guin"),
+        ("The Left Hand of Darkness (Hainish Cycle, #4)", "Le Guin, Ursula K."),
+        ("THE LEFT HAND OF DARKNESS [paperback]", "U. K. Le Guin"),
+        ("The Left-Hand of Darkness!", "Ursulá K. Lé Guin"),
+    ])
+    func recordsOfTheSameTitleAndAuthorAreOneWork(title: String, author: String) async throws {
+        let app = try await Self.makeApp([Record(), Record(title: title, author: author)])
+        #expect(try await shown(app.newReader()) == [901])
+    }
+
+    @Test(arguments: [
+        ("The Right Hand of Darkness", "Ursula K. Le Guin"),
+        ("The Left Hand of Darkness: A Study", "Ursula K. Le Guin"),
+        ("The Left Hand of Darkness", "Ada Palmer"),
+        ("The Left Hand of Darkness", "Peter Le Guin"),
+        ("The Left Hand of Darkness", nil),
+    ])
+    func recordsOfAnotherTitleOrAuthorAreAnotherWork(title: String, author: String?) async throws {
+        let app = try await Self.makeApp([Record(), Record(title: title, author: author)])
+        #expect(try await shown(app.newReader()) == [901, 902])
+    }
+
+    @Test func volumesThatShareATitleAreDifferentWorks() async throws {
+        let app = try await Self.makeApp([
+            Record(title: "Saga", seriesPosition: "1", ratingsCount: 1900),
+            Record(title: "Saga", seriesPosition: "2", ratingsCount: 1800),
+            Record(title: "Saga (Saga, #2)", ratingsCount: 1700),
+            Record(title: "Saga (Volume 3)", ratingsCount: 1600),
+        ])
+        #expect(try await shown(app.newReader()) == [901, 902, 904])
+    }
+
+    // MARK: - Which record is shown
+
+    @Test(arguments: [
+        [Record(ratingsCount: 10), Record(ratingsCount: 1500)],
+        [Record(isDescribed: false, ratingsCount: 1500), Record(ratingsCount: 10)],
+        [Record(language: "fr", ratingsCount: 1500), Record(ratingsCount: 10)],
+    ])
+    private func theBestRecordOfAWorkIsShown(records: [Record]) async throws {
+        let app = try await Self.makeApp(records)
+        #expect(try await shown(app.newReader()) == [902])
+        // Removing a record gives its place to the other.
+        try await app.database.execute(
+            "DELETE FROM editions WHERE isbn13 = '\(TestCatalog.isbn(902))'")
+        #expect(try await shown(app.newReader()) == [901])
+    }
+
+    @Test func recordsWhoseTitlesAreCorrectedAreMatchedAgain() async throws {
+        let app = try await Self.makeApp(Self.two)
+        let reader = try await app.newReader()
+        _ = try await reader.swipe("DISLIKE", [try await card(902, reader)])
+        try await app.dealDecks()
+        #expect(try await shown(reader) == [])
+        try await app.database.importCatalog([Record(title: "Rocannon's World").line(901)])
+        #expect(try await shown(reader) == [901])
+        try await app.database.importCatalog([Record().line(901)])
+        #expect(try await shown(reader) == [])
+    }
+
+    // MARK: - What a reader has seen
+
+    @Test(arguments: ["LIKE", "DISLIKE", "BUY", "SKIP"], [901, 902])
+    func aSwipedBookDoesNotComeBackAsAnotherRecord(action: String, number: Int) async throws {
+        let app = try await Self.makeApp(Self.two)
+        let reader = try await app.newReader()
+        let card = try await card(number, reader)
+        #expect(try await shown(reader) == [902])
+        _ = try await reader.swipe(action, [card])
+        #expect(try await shown(reader) == [])
+        // Nor in the reader's own deck.
+        try await app.dealDecks()
+        #expect(try await shown(reader) == [])
+        // Nor as a record that the catalogue gets later, though it is the best one.
+        try await app.database.importCatalog([Record(ratingsCount: 1900).line(903)])
+        #expect(try await shown(reader) == [])
+        try await app.dealDecks()
+        #expect(try await shown(reader) == [])
+        #expect(try await shown(app.newReader()) == [903])
+        // But when the swipe is taken back.
+        _ = try await reader.ask(SwipeTests.undo, ["id": card])
+        #expect(try await shown(reader) == [903])
+        try await app.dealDecks()
+        #expect(try await shown(reader) == [903])
+    }
+
+    @Test func anOwnedBookIsNotShownAsAnotherRecord() async throws {
+        let app = try await Self.makeApp(Self.two)
+        let reader = try await app.newReader()
+        let book = try await reader.makeBook(["isbn": .string(TestCatalog.isbn(901))])
+        #expect(try await shown(reader) == [])
+        try await app.dealDecks()
+        #expect(try await shown(reader) == [])
+        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        #expect(try await shown(reader) == [902])
+    }
+
+    /// A deck that was dealt before is read by the first page with no look at the reader's swipes, unless it is touched.
+    @Test func aDeckDoesNotShowAWorkWhoseOtherRecordIsSwipedLater() async throws {
+        let app = try await Self.makeApp(Self.two)
+        let reader = try await app.newReader()
+        _ = try await reader.swipe("LIKE", [try await reader.cards(1)[0]["id"] ?? .null])
+        try await app.dealDecks()
+        #expect(try await shown(reader) == [902])
+        _ = try await reader.swipe("DISLIKE", [try await card(901, reader)])
+        #expect(try await shown(reader) == [])
+    }
+
+    @Test func aPageStaysAsItWasWhenAnotherRecordIsSwiped() async throws {
+        let app = try await Self.makeApp(Self.two)
+        let reader = try await app.newReader()
+        var pages: [(cursor: Value, cards: Value)] = []
+        var cursor = Value.null
+        for _ in 0..<6 {
+            let page = try await reader.need(FeedTests.feed, ["first": 7, "after": cursor], "feed")
+            pages.append((cursor, page["nodes"] ?? .null))
+            cursor = page["pageInfo", "endCursor"] ?? .null
+        }
+        _ = try await reader.swipe("DISLIKE", [try await card(901, reader)])
+        try await app.dealDecks()
+        for page in pages.dropFirst() {
+            let again = try await reader.need(
+                FeedTests.feed, ["first": 7, "after": page.cursor], "feed", "nodes")
+            #expect(again == page.cards)
+        }
+    }
+
+    /// Until 30 days have passed no record of the work comes, and then only the skipped one.
+    @Test func aSkippedBookComesBackOnceUnlessAnotherRecordIsDisliked() async throws {
+        let app = try await Self.makeApp(Self.two)
+        let reader = try await app.newReader()
+        _ = try await reader.swipe("SKIP", [try await card(902, reader)])
+        try await app.database.execute(
+            """
+            UPDATE swipes SET swiped_at = swiped_at - interval '31 days',
+              recorded_at = recorded_at - interval '31 days', seen_at = seen_at - interval '31 days'
+            """)
+        #expect(try await shown(reader) == [902])
+        _ = try await reader.swipe("DISLIKE", [try await card(901, reader)])
+        #expect(try await shown(reader) == [])
+    }
+}
