@@ -79,7 +79,7 @@ struct Documents: ParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let documents = try database { () throws(PostgresError) in
                 try DocumentRecord.all(connection)
             }
@@ -113,7 +113,7 @@ struct Documents: ParsableCommand {
         }
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             if !trial.dryRun {
                 try confirmation.confirm(
                     "This deletes documents that were in no manifest for \(olderThan) days.",

@@ -36,6 +36,7 @@ enum App {
     /// - Returns: when a stop was asked for and the requests under way are answered.
     private static func run(_ configuration: Configuration) async throws {
         let logger = Logger(label: "bookplate", configuration)
+        for variable in configuration.unknownVariables { logger.warning("\(variable)") }
         let schema = try BookplateSchema(sdl: BookplateSchema.text)
         let isDevelopment = configuration.environment == .development
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil

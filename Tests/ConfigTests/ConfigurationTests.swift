@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("BOOKPLATE_PROT", "1"), ("BOOKPLATE_PORT", "80a"), ("BOOKPLATE_PORT", "65536"),
+        ("BOOKPLATE_PORT", "80a"), ("BOOKPLATE_PORT", "65536"),
         ("BOOKPLATE_PORT", "-1"), ("BOOKPLATE_PORT", "+80"), ("BOOKPLATE_HOST", "a b"),
         ("BOOKPLATE_PUBLIC_URL", "books.example"), ("BOOKPLATE_PUBLIC_URL", "ftp://books.example"),
         ("BOOKPLATE_PUBLIC_URL", "https://"), ("BOOKPLATE_PUBLIC_URL", "https://a/?b"),
