@@ -53,6 +53,22 @@ import Testing
         #expect(error?.description.contains("\n") == false)
     }
 
+    @Test(arguments: [
+        ("depth=0", "depth must be a whole number from 1 to 1000000000"),
+        ("fields=20,body=1000000001", "body must be a whole number from 1 to 1000000000"),
+        ("batch=-1", "batch must be a whole number from 0 to 1000000000"),
+        ("rate=many", "rate must be a whole number from 0 to 1000000000"),
+        ("body=99999999999999999999", "body must be a whole number from 1 to 1000000000"),
+        ("depth", "it must be like depth=15,body=1048576"),
+        ("depth=1=2", "it must be like depth=15,body=1048576"),
+    ])
+    func namesTheRangeOfALimit(limits: String, reason: String) {
+        let error = #expect(throws: ConfigError.self) {
+            try Configuration(["BOOKPLATE_LIMITS": limits])
+        }
+        #expect(error?.reason.hasSuffix("; " + reason) == true, "\(error?.reason ?? "")")
+    }
+
     @Test func readsABrokersAddress() throws {
         let plain = try Configuration(["BOOKPLATE_MQTT_URL": "mqtt://broker"]).sources.broker
         #expect(plain == .init(host: "broker", port: 1883, isEncrypted: false))
