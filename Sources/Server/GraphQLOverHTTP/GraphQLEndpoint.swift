@@ -233,7 +233,6 @@ struct GraphQLEndpoint {
 extension GraphQLAnswer {
     fileprivate func httpStatus(as mediaType: ResponseMediaType) -> HTTPResponseStatus {
         switch status {
-        case .ok?: .ok
         case .methodNotAllowed?: .methodNotAllowed
         case .tooManyRequests?: .tooManyRequests
         case .serviceUnavailable?: .serviceUnavailable
