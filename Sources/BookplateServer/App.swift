@@ -81,7 +81,7 @@ enum App {
         limits.operation.fieldsMax = configuration.limits.fieldsMax
         limits.operation.aliasesMax = configuration.limits.aliasesMax
         limits.operation.costMax = configuration.limits.costMax
-        limits.validation.hasSuggestions = configuration.introspection
+        limits.validation = ValidationOptions(allowsIntrospection: configuration.introspection)
         let documents = DocumentPolicy(mode: .init(configuration.documents))
         let batchRequestsMax = configuration.limits.batchRequestsMax
         let explorer =

@@ -1,5 +1,5 @@
-/// All rules for operations, as one: it tells every hook to the rules that have it, in the order of graphql-js, which
-/// decides the order of errors at one node.
+/// Runs all rules for operations during one walk. Each hook calls the rules that implement it, in the order of
+/// graphql-js, which decides the order of errors at one node.
 struct SpecifiedRules: ValidationRule {
     private var executableDefinitions = ExecutableDefinitionsRule()
     private var uniqueOperationNames = UniqueOperationNamesRule()
@@ -28,6 +28,7 @@ struct SpecifiedRules: ValidationRule {
     private var variablesInAllowedPosition = VariablesInAllowedPositionRule()
     private var overlappingFieldsCanBeMerged = OverlappingFieldsCanBeMergedRule()
     private var uniqueInputFieldNames = UniqueInputFieldNamesRule()
+    private var noSchemaIntrospection = NoSchemaIntrospectionRule()
 
     mutating func enter(_ operation: OperationDefinition, in context: inout ValidationContext) {
         uniqueOperationNames.enter(operation, in: &context)
@@ -59,6 +60,7 @@ struct SpecifiedRules: ValidationRule {
         scalarLeafs.enter(field, in: &context)
         fieldsOnCorrectType.enter(field, in: &context)
         uniqueArgumentNames.enter(field, in: &context)
+        noSchemaIntrospection.enter(field, in: &context)
     }
 
     func leave(_ field: Field, in context: inout ValidationContext) {
