@@ -1,5 +1,7 @@
-/// What the readers refuse; the server's own has more cases, which are nothing to them.
+/// The cases of the server's `HTTPProblem` that its readers throw.
 enum HTTPProblem: Error, Equatable {
     case badRequest(String)
+    case uriTooLong(bytesMax: Int)
     case headersTooLarge
+    case unsupportedVersion
 }
