@@ -42,7 +42,8 @@ ENV BOOKPLATE_ENV=production \
     BOOKPLATE_PORT=8080 \
     BOOKPLATE_STORAGE=file:/var/lib/bookplate/objects
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s CMD ["bash", "-c", "\
-    exec 3<>/dev/tcp/127.0.0.1/$BOOKPLATE_PORT \
+    port=$BOOKPLATE_PORT; [[ $port != *://* ]] || port=8080; \
+    exec 3<>/dev/tcp/127.0.0.1/$port \
     && printf 'GET /health/ready HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 \
     && read -r answer <&3 && [[ $answer == *' 200 '* ]]"]
 CMD ["bookplate"]

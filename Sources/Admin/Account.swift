@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bookplate
-import Config
 import GraphQL
 import Glibc
 import Postgres
@@ -27,7 +26,7 @@ struct Account: ParsableCommand {
         var text: String
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let accounts = try administer { () throws(AdministrationError) in
                 try AccountRecord.find(text, connection)
             }
@@ -50,7 +49,7 @@ struct Account: ParsableCommand {
 
         func run() throws {
             let id = try account.id
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let found = try administer { () throws(AdministrationError) in
                 try AccountRecord.show(id, connection)
             }
@@ -89,7 +88,7 @@ struct Account: ParsableCommand {
 
         func run() throws {
             let id = try account.id
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let found = try administer { () throws(AdministrationError) in
                 try AccountRecord.show(id, connection)
             }

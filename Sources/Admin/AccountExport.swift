@@ -26,7 +26,7 @@ extension Account {
 
         func run() throws {
             let id = try account.id
-            let configuration = try Configuration.load()
+            let configuration = try loadConfiguration()
             guard case .folder(let folder) = configuration.storage else {
                 throw Failure(
                     "BOOKPLATE_STORAGE is on S3, which this version cannot read: use file:PATH",

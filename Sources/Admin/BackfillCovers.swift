@@ -54,7 +54,7 @@ extension Backfill {
         }
 
         func run() async throws {
-            let configuration = try Configuration.load()
+            let configuration = try loadConfiguration()
             let connection = try connect(configuration)
             let sources = try CoverSources(configuration, asksWeb: web)
             guard !sources.isEmpty else { throw Failure("no source of covers is switched on") }

@@ -30,7 +30,7 @@ extension Backfill {
         }
 
         func run() async throws {
-            let configuration = try Configuration.load()
+            let configuration = try loadConfiguration()
             let backfill = EditionBackfill(try connect(configuration))
             let sources = try SourceChain(.init(configuration)) { source, error in
                 tell("\(source.rawValue): \(error)")

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bookplate
-import Config
 import Glibc
 import GraphQL
 import Postgres
@@ -26,7 +25,7 @@ extension Backfill {
         var dryRun = false
 
         func run() throws {
-            let backfill = SimilarBackfill(try connect(try Configuration.load()))
+            let backfill = SimilarBackfill(try connect(try loadConfiguration()))
             let isTerminal = isatty(STDERR_FILENO) != 0
             let summary: SimilarBackfill.Summary
             do throws(PostgresError) {

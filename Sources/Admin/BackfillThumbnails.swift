@@ -35,7 +35,7 @@ extension Backfill {
         }
 
         func run() async throws {
-            let configuration = try Configuration.load()
+            let configuration = try loadConfiguration()
             let store = try Storage.open(configuration)
             let connection = try connect(configuration)
             let images: ImagerPool

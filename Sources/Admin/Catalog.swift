@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bookplate
-import Config
 import FoundationEssentials
 import GraphQL
 import Gzip
@@ -36,7 +35,7 @@ struct Catalog: ParsableCommand {
         private static let bytesMax = 4 << 30
 
         func run() throws {
-            let catalog = CatalogImport(try connect(try Configuration.load()))
+            let catalog = CatalogImport(try connect(try loadConfiguration()))
             let file = try read()
             var told = 0
             let summary: CatalogImport.Summary
@@ -101,7 +100,7 @@ struct Catalog: ParsableCommand {
         var dryRun = false
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             do throws(PostgresError) {
                 try connection.execute("BEGIN")
                 try CatalogUpkeep.refresh(connection)
@@ -127,7 +126,7 @@ struct Catalog: ParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let counts: [(name: String, count: Int)]
             do throws(PostgresError) {
                 counts = try CatalogUpkeep.statistics(connection).counts

@@ -18,8 +18,9 @@ struct Documents: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Loads a manifest, Apollo's or Relay's.",
             discussion: """
-                Every document must be valid for the schema, or nothing is loaded. Documents of other
-                manifests stay, for older versions of an app ask for them: prune takes them away.
+                Every document must be valid for the schema, or nothing is loaded. A document that
+                introspects the schema is valid only with BOOKPLATE_INTROSPECTION=on. Documents of other
+                manifests stay because older versions of an app need them; prune deletes them.
 
                 Examples:
                   bookplate-admin documents sync persisted-query-manifest.json
@@ -44,14 +45,17 @@ struct Documents: ParsableCommand {
             } catch {
                 throw Failure("\(file): \(error.message)")
             }
+            let configuration = try loadConfiguration()
             let schema = try BookplateSchema(sdl: BookplateSchema.text).schema
-            let problems = manifest.problems(with: schema)
+            var options = ValidationOptions(allowsIntrospection: configuration.introspection)
+            options.hasSuggestions = true
+            let problems = manifest.problems(with: schema, options: options)
             guard problems.isEmpty else {
                 for problem in problems.prefix(Self.toldMax) { tell(problem) }
                 throw Failure(
                     "\(problems.count) documents are not valid: nothing was loaded", .found)
             }
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(configuration)
             let synced = try trial.attempt(connection) { () throws(AdministrationError) in
                 try asking { () throws(PostgresError) in
                     try DocumentRecord.sync(manifest, connection)
@@ -79,7 +83,7 @@ struct Documents: ParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let documents = try database { () throws(PostgresError) in
                 try DocumentRecord.all(connection)
             }
@@ -113,7 +117,7 @@ struct Documents: ParsableCommand {
         }
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             if !trial.dryRun {
                 try confirmation.confirm(
                     "This deletes documents that were in no manifest for \(olderThan) days.",

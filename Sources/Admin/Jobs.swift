@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bookplate
-import Config
 import GraphQL
 import Postgres
 
@@ -33,7 +32,7 @@ struct Jobs: ParsableCommand {
         }
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let (jobs, counts) = try database { () throws(PostgresError) in
                 (
                     try JobRecord.list(
@@ -75,7 +74,7 @@ struct Jobs: ParsableCommand {
         @OptionGroup var trial: DryRunOptions
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let retried = try trial.attempt(connection) { () throws(AdministrationError) in
                 try asking { () throws(PostgresError) in
                     try JobRecord.retry(choice.selection, connection)
@@ -103,7 +102,7 @@ struct Jobs: ParsableCommand {
         @OptionGroup var confirmation: ConfirmationOptions
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             var selection = choice.selection
             selection.olderThanDays = olderThan
             if !trial.dryRun {

@@ -32,7 +32,7 @@ struct Keys: ParsableCommand {
         }
 
         func run() throws {
-            let file = try Configuration.load().sessionKeysFile()
+            let file = try loadConfiguration().sessionKeysFile()
             do throws(SessionKeysError) {
                 let keys = try rotated(file)
                 output.print(

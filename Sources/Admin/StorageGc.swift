@@ -31,7 +31,7 @@ extension Storage {
         private static let batchMax = 100
 
         func run() async throws {
-            let configuration = try Configuration.load()
+            let configuration = try loadConfiguration()
             let store = try Storage.open(configuration)
             let connection = try connect(configuration)
             let total = try database { () throws(PostgresError) in

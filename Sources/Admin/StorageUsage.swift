@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bookplate
-import Config
 import GraphQL
 import Postgres
 
@@ -32,7 +31,7 @@ extension Storage {
         }
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let usage = try database { () throws(PostgresError) in
                 try Bookplate.StorageUsage(
                     tenant: tenant, user: user.flatMap { UUID($0) }, usersMax: limit, connection)

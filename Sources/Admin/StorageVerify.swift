@@ -25,7 +25,7 @@ extension Storage {
         @OptionGroup var grace: GraceOptions
 
         func run() async throws {
-            let configuration = try Configuration.load()
+            let configuration = try loadConfiguration()
             let store = try Storage.open(configuration)
             let connection = try connect(configuration)
             let total = try database { () throws(PostgresError) in

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bookplate
-import Config
 import GraphQL
 import Postgres
 
@@ -37,7 +36,7 @@ struct Tenant: ParsableCommand {
 
         func run() throws {
             let providers = try settings.providers
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let attempt = try trial.attempt(connection) { () throws(AdministrationError) in
                 try TenantRecord.add(
                     slug: slug, name: name, issuers: settings.issuer, audiences: settings.audience,
@@ -58,7 +57,7 @@ struct Tenant: ParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let tenants: [TenantRecord]
             do throws(PostgresError) {
                 tenants = try TenantRecord.all(connection)
@@ -102,7 +101,7 @@ struct Tenant: ParsableCommand {
 
         func run() throws {
             let providers = try settings.providers
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let attempt = try trial.attempt(connection) { () throws(AdministrationError) in
                 var tenant = try TenantRecord.find(slug, connection)
                 tenant.name = name ?? tenant.name
@@ -149,7 +148,7 @@ struct Tenant: ParsableCommand {
         @OptionGroup var confirmation: ConfirmationOptions
 
         func run() throws {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             let tenant = try administer { () throws(AdministrationError) in
                 try TenantRecord.find(slug, connection)
             }

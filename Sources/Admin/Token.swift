@@ -30,7 +30,7 @@ struct Token: ParsableCommand {
         var tenant: String?
 
         func run() throws {
-            let configuration = try Configuration.load()
+            let configuration = try loadConfiguration()
             guard configuration.environment == .development else {
                 throw Failure("tokens are issued in development only", .configuration)
             }

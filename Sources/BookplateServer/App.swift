@@ -38,6 +38,7 @@ enum App {
     /// - Returns: when a stop was asked for and the requests under way are answered.
     private static func run(_ configuration: Configuration) async throws {
         let logger = Logger(label: "bookplate", configuration)
+        for variable in configuration.unknownVariables { logger.warning("\(variable)") }
         let schema = try BookplateSchema(sdl: BookplateSchema.text)
         let isDevelopment = configuration.environment == .development
         let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
@@ -86,7 +87,7 @@ enum App {
         limits.operation.fieldsMax = configuration.limits.fieldsMax
         limits.operation.aliasesMax = configuration.limits.aliasesMax
         limits.operation.costMax = configuration.limits.costMax
-        limits.validation.hasSuggestions = configuration.introspection
+        limits.validation = ValidationOptions(allowsIntrospection: configuration.introspection)
         let documents = DocumentPolicy(mode: .init(configuration.documents))
         let batchRequestsMax = configuration.limits.batchRequestsMax
         let explorer =

@@ -87,8 +87,7 @@ final class BookplateService: GraphQLService {
     /// Nil where the media type decides.
     private func status(of answer: RequestRunner.Answer) -> GraphQLAnswer.Status? {
         if answer.isForbiddenMutation { return .methodNotAllowed }
-        if answer.retryAfterSeconds != nil { return .tooManyRequests }
-        return answer.isUnknownDocument ? .ok : nil
+        return answer.retryAfterSeconds != nil ? .tooManyRequests : nil
     }
 }
 

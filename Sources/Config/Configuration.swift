@@ -46,9 +46,12 @@ package struct Configuration: Sendable, Equatable {
     /// Milliseconds from which an operation is logged as slow; 0 logs none.
     package var slowOperationMilliseconds: Int
 
-    /// A configuration from variables by name.
+    /// Variables that are ignored because of their names. Programs print a warning for each.
+    package var unknownVariables: [UnknownVariable]
+
+    /// Reads a configuration from variables by name.
     ///
-    /// - Throws: at the first variable that is unknown or ill-formed, or missing where it is needed.
+    /// - Throws: at the first variable that is ill-formed, or missing where it is needed.
     package init(_ variables: [String: String]) throws(ConfigError) {
         var input = Variables(variables)
 
@@ -88,7 +91,7 @@ package struct Configuration: Sendable, Equatable {
             try input.optional("BOOKPLATE_SLOW_OPERATION_MS", read: Read.integer(0...600_000))
             ?? 500
 
-        try input.finish()
+        unknownVariables = input.unknown
     }
 
     /// The file of the session keys. In development the server and the admin CLI share one, which the

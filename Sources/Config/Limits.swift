@@ -1,5 +1,5 @@
 extension Configuration {
-    /// What one request, or one user, may ask for.
+    /// The limits of one request and of one client.
     package struct Limits: Sendable, Equatable {
         /// Selection sets inside one another, fragments followed.
         package var selectionDepthMax = 15
@@ -22,23 +22,28 @@ extension Configuration {
         /// Requests in one body; 0 takes single requests only.
         package var batchRequestsMax = 0
 
-        /// `name=number` between commas: depth, fields, aliases, cost, tokens, body, batch, rate, address, signin, refresh.
+        /// Reads a list such as `depth=15,body=1048576`.
         static func read(_ text: String) throws(Malformed) -> Limits {
             var limits = Limits()
             var given: Set<String> = []
             for entry in try Read.list(text) {
                 let pair = entry.split(separator: "=", omittingEmptySubsequences: false)
-                let name = String(pair[0])  // there is one, be it empty
+                let name = String(pair[0])  // `split` returns at least one part
                 guard let field = fields[name] else {
                     throw Malformed(
                         "has '\(name)', which is not one of "
                             + "depth, fields, aliases, cost, tokens, body, batch, rate, address, signin, refresh"
                     )
                 }
-                let lowest = rates.contains(name) || name == "batch" ? 0 : 1
-                guard pair.count == 2, let number = Int(pair[1]),
-                    (lowest...1_000_000_000).contains(number)
-                else { throw Malformed("must be like depth=15,body=1048576") }
+                guard pair.count == 2 else {
+                    throw Malformed("has '\(entry)'; it must be like depth=15,body=1048576")
+                }
+                let numberMin = rates.contains(name) || name == "batch" ? 0 : 1
+                guard let number = Int(pair[1]), (numberMin...numberMax).contains(number) else {
+                    throw Malformed(
+                        "has '\(entry)'; \(name) must be a whole number from \(numberMin) to \(numberMax)"
+                    )
+                }
                 limits[keyPath: field] = number
                 given.insert(name)
             }
@@ -67,6 +72,7 @@ extension Configuration {
             return limits
         }
 
+        private static let numberMax = 1_000_000_000
         private static let rates: Set = ["rate", "address", "signin", "refresh"]
         private static let fields: [String: WritableKeyPath<Limits, Int> & Sendable] = [
             "depth": \.selectionDepthMax, "fields": \.fieldsMax, "aliases": \.aliasesMax,

@@ -1,15 +1,25 @@
 import Glibc
 
 extension Configuration {
-    /// The configuration of this process: its environment, and below it a `.env` file where there is one.
+    /// Reads the configuration of this process from its environment and from a `.env` file.
     ///
-    /// - Parameter file: a path; the file may be absent. A variable of the environment, be it empty, hides the file's.
+    /// - Parameter file: The path of the file, which may be absent.
     package static func load(file: String = ".env") throws(ConfigError) -> Configuration {
         var variables: [String: String] = [:]
         if let text = try read(file) {
             variables = try EnvironmentFile.parse(text, name: file)
         }
-        return try Configuration(variables.merging(environment()) { _, outer in outer })
+        return try Configuration(merged(environment(), over: variables))
+    }
+
+    /// The variables of the environment, and those of the file that the environment does not have.
+    ///
+    /// A variable of the environment hides the file's even when it is empty. Variables that Kubernetes adds for a Service
+    /// are dropped, so `BOOKPLATE_PORT=tcp://10.0.0.1:8080` leaves the port to the file or the default.
+    static func merged(
+        _ environment: [String: String], over file: [String: String]
+    ) -> [String: String] {
+        file.merging(environment.filter { !ServiceLinks.contain($0.key, $0.value) }) { $1 }
     }
 
     private static func environment() -> [String: String] {

@@ -1,6 +1,6 @@
-/// The variables that a configuration is made from.
+/// The variables that a configuration is read from.
 ///
-/// A name is known by being asked for: whatever is left at the end with our prefix is a mistake.
+/// A name becomes known when it is read. The other names with our prefix are unknown.
 struct Variables {
     static let prefix = "BOOKPLATE_"
     /// Names that only the tests read; programs that they start may see them.
@@ -33,14 +33,12 @@ struct Variables {
         return try optional(name, read: read) ?? value
     }
 
-    /// - Throws: at the first variable in the order of names that has our prefix and no meaning.
-    func finish() throws(ConfigError) {
-        let unknown = values.keys.filter {
+    /// The variables with our prefix that were not read, ordered by name.
+    var unknown: [UnknownVariable] {
+        values.keys.filter {
             $0.hasPrefix(Self.prefix) && !$0.hasPrefix(Self.testPrefix) && !known.contains($0)
         }
-        if let name = unknown.min() {
-            throw ConfigError(name, "is not a variable of this version")
-        }
+        .sorted().map { UnknownVariable($0, among: known) }
     }
 }
 

@@ -93,8 +93,6 @@ package struct GraphQLAnswer: Sendable {
         case serviceUnavailable
         /// A fault of ours.
         case internalServerError
-        /// Always 200, whatever the media type: a persisted query that is not known.
-        case ok
     }
 
     package init(

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("BOOKPLATE_PROT", "1"), ("BOOKPLATE_PORT", "80a"), ("BOOKPLATE_PORT", "65536"),
+        ("BOOKPLATE_PORT", "80a"), ("BOOKPLATE_PORT", "65536"),
         ("BOOKPLATE_PORT", "-1"), ("BOOKPLATE_PORT", "+80"), ("BOOKPLATE_HOST", "a b"),
         ("BOOKPLATE_PUBLIC_URL", "books.example"), ("BOOKPLATE_PUBLIC_URL", "ftp://books.example"),
         ("BOOKPLATE_PUBLIC_URL", "https://"), ("BOOKPLATE_PUBLIC_URL", "https://a/?b"),
@@ -51,6 +51,22 @@ import Testing
         let error = #expect(throws: ConfigError.self) { try Configuration([name: value]) }
         #expect(error?.name == name)
         #expect(error?.description.contains("\n") == false)
+    }
+
+    @Test(arguments: [
+        ("depth=0", "depth must be a whole number from 1 to 1000000000"),
+        ("fields=20,body=1000000001", "body must be a whole number from 1 to 1000000000"),
+        ("batch=-1", "batch must be a whole number from 0 to 1000000000"),
+        ("rate=many", "rate must be a whole number from 0 to 1000000000"),
+        ("body=99999999999999999999", "body must be a whole number from 1 to 1000000000"),
+        ("depth", "it must be like depth=15,body=1048576"),
+        ("depth=1=2", "it must be like depth=15,body=1048576"),
+    ])
+    func namesTheRangeOfALimit(limits: String, reason: String) {
+        let error = #expect(throws: ConfigError.self) {
+            try Configuration(["BOOKPLATE_LIMITS": limits])
+        }
+        #expect(error?.reason.hasSuffix("; " + reason) == true, "\(error?.reason ?? "")")
     }
 
     @Test func readsABrokersAddress() throws {

@@ -51,6 +51,22 @@ import Testing
         #expect(try json(changed)["findings"]?.list?.count == 1)
     }
 
+    @Test func unknownVariablesAreWarningsOnStandardError() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let outcome = try await installation.admin(
+            ["tenant", "list", "--json"],
+            [
+                "BOOKPLATE_PROT": "1", "BOOKPLATE_SERVICE_HOST": "10.0.0.1",
+                "BOOKPLATE_PORT": "tcp://10.0.0.1:8080",
+            ])
+        #expect(outcome.code == 0)
+        #expect(try json(outcome).list?.count == 1)
+        #expect(
+            outcome.errors
+                == "bookplate-admin: warning: BOOKPLATE_PROT is not a known variable and is ignored."
+                + " Did you mean BOOKPLATE_PORT?\n")
+    }
+
     @Test func keysAreMadeAndRotated() async throws {
         let installation = try await Installation.bare()
         func rotate(_ more: String...) async throws -> [String?] {
@@ -301,7 +317,7 @@ import Testing
                 ["tenant", "list"],
                 ["BOOKPLATE_ADMIN_DATABASE_URL": "postgresql://nobody@/x?host=/nowhere"], 69
             ),
-            (["tenant", "list"], ["BOOKPLATE_NONSENSE": "1"], 78),
+            (["tenant", "list"], ["BOOKPLATE_PORT": "many"], 78),
             (["tenant", "list"], ["BOOKPLATE_ADMIN_DATABASE_URL": "nonsense"], 78),
             (["migrate", "up", "--migrations", "/nowhere"], [:], 1),
             (["--help"], [:], 0), (["catalog", "import", "--help"], [:], 0),

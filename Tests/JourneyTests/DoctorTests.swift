@@ -48,7 +48,7 @@ import Testing
             return states[check]
         }
         let database = installation.database
-        #expect(try await state(of: "configuration", ["BOOKPLATE_NONSENSE": "1"]) == "wrong")
+        #expect(try await state(of: "configuration", ["BOOKPLATE_PORT": "many"]) == "wrong")
         #expect(
             try await state(
                 of: "database", ["DATABASE_URL": "postgresql://nobody@/x?host=/nowhere"])
@@ -77,6 +77,19 @@ import Testing
         try await database.execute("ALTER TABLE shelves FORCE ROW LEVEL SECURITY")
         try await database.execute("UPDATE schema_migrations SET checksum = 'other'")
         #expect(try await state(of: "migrations") == "wrong")
+    }
+
+    @Test func unknownVariablesAreWarnings() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let (code, _, findings) = try await examine(
+            installation, ["BOOKPLATE_PROT": "1", "BOOKPLATE_SERVICE_HOST": "10.0.0.1"])
+        #expect(code == 0)
+        let warnings = findings.filter {
+            $0["check"] == "configuration" && $0["state"] == "warning"
+        }
+        #expect(warnings.count == 1)
+        #expect(warnings.first?["message"]?.string?.hasPrefix("BOOKPLATE_PROT ") == true)
+        #expect(warnings.first?["remedy"] == "did you mean BOOKPLATE_PORT?")
     }
 
     @Test func brokerIsTriedWhereThereIsOne() async throws {

@@ -59,6 +59,28 @@ struct ExplorerTests {
         _ = server
     }
 
+    /// Queries run. Where the schema would be shown, the page says why it is not.
+    @Test func thePageWorksWithoutIntrospection() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer(["BOOKPLATE_INTROSPECTION": "off"])
+        let url = "http://localhost:\(server.client.port)/graphql"
+        let browser = try await blocking {
+            UncheckedBrowser(try Browser(folder: installation.folder))
+        }
+        try await using(browser.value) { browser in
+            try browser.open(url)
+            for element in ["#doc", "#builder"] {
+                try browser.wait(
+                    "document.querySelector('\(element)').textContent.includes('BOOKPLATE_INTROSPECTION')"
+                )
+            }
+            try browser.evaluate("\(Self.editor).setValue('{ __typename }')")
+            try browser.click("#run")
+            try browser.wait("\(Self.viewer).getValue().includes('Query')")
+            try browser.screenshot("introspection-off")
+        }
+    }
+
     private static func signIn(_ browser: Browser) throws {
         try browser.wait("!document.querySelector('#sign-in').hidden")
         try browser.click("#sign-in")

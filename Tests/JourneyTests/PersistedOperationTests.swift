@@ -29,7 +29,7 @@ import Testing
         let server = try await Installation.ready(catalog: []).startServer()
         let named = "{\(Self.extensions(Self.hash))}"
         let miss = try await Self.post(named, server)
-        #expect(miss.status == 200)
+        #expect(miss.status == 400)
         #expect(miss.json["errors", 0, "message"] == "PersistedQueryNotFound")
         #expect(miss.json["errors", 0, "extensions", "code"] == "PERSISTED_QUERY_NOT_FOUND")
         #expect(miss.json["data"] == nil)
@@ -70,6 +70,51 @@ import Testing
     }
 
     private static let open = Shared { try await Installation.ready(catalog: []).startServer() }
+
+    /// A response without `data` is 4xx as `application/graphql-response+json`. As `application/json`, which Apollo's
+    /// clients prefer, it is 200.
+    @Test(
+        arguments: [
+            (nil, 200), ("application/json", 200), ("*/*", 200),
+            ("multipart/mixed;deferSpec=20220824,application/json", 200),
+            ("application/json, application/graphql-response+json", 200),
+            ("application/graphql-response+json", 400),
+            ("application/graphql-response+json, application/json;q=0.9", 400),
+        ] as [(String?, Int)])
+    func aMissHasTheStatusOfItsMediaType(accept: String?, status: Int) async throws {
+        let client = try await Self.open().client
+        let hash = String(repeating: "0", count: 64)
+        for body in ["{\(Self.extensions(hash))}", #"{"documentId":"unknown"}"#] {
+            let response = try await client.send(
+                "POST", "/graphql", body: body, headers: ["accept": accept])
+            #expect(response.status == status)
+            #expect(
+                response.headers["content-type"]?.contains("graphql-response") == (status == 400))
+            #expect(response.json["errors", 0, "message"] == "PersistedQueryNotFound")
+            #expect(response.json["errors"]?.list?.count == 1)
+            #expect(response.json["data"] == nil)
+        }
+        let get = try await client.send(
+            "GET", "/graphql?documentId=unknown", headers: ["accept": accept])
+        #expect(get.status == status)
+        #expect(get.headers["cache-control"] == "no-store")
+    }
+
+    @Test func registeredHashesAreDocumentIDsToo() async throws {
+        let server = try await Self.open()
+        let text = "{ registered: __typename }"
+        let hash = "233d79d6701dce75c9775a420408e305215ac63a193f2c2aee07f625ecf3bf79"
+        let both = #"{"query":"\#(text)",\#(Self.extensions(hash))}"#
+        #expect(try await Self.post(both, server).json["data", "registered"] == "Query")
+        for id in [hash, "sha256:\(hash)", "sha256:\(hash.uppercased())"] {
+            let response = try await Self.post(#"{"documentId":"\#(id)"}"#, server)
+            #expect(response.json["data", "registered"] == "Query", "\(response.body)")
+        }
+        for id in ["sha1:\(hash)", "sha256:\(hash)0", "sha256:", "SHA256:\(hash)"] {
+            let response = try await Self.post(#"{"documentId":"\#(id)"}"#, server)
+            #expect(response.json["errors", 0, "message"] == "PersistedQueryNotFound")
+        }
+    }
 
     @Test func invalidTextsAreNotKept() async throws {
         let server = try await Self.open()
@@ -123,6 +168,7 @@ import Testing
         let server = try await installation.startServer(["BOOKPLATE_DOCUMENTS": "only-known"])
         for body in [
             #"{"documentId":"typename"}"#, #"{"query":"{ __typename }"}"#,
+            #"{"documentId":"\#(Self.hash)"}"#, #"{"documentId":"sha256:\#(Self.hash)"}"#,
             "{\(Self.extensions(Self.hash))}",
             #"{"query":"{ __typename }",\#(Self.extensions(Self.hash))}"#,
         ] {
@@ -130,11 +176,32 @@ import Testing
             #expect(answer.json["data", "__typename"] == "Query", "\(answer.body)")
         }
         let unknown = try await Self.post(#"{"documentId":"other"}"#, server)
-        #expect(unknown.status == 200)
+        #expect(unknown.status == 400)
         #expect(unknown.json["errors", 0, "extensions", "code"] == "PERSISTED_QUERY_NOT_FOUND")
         let refused = try await Self.post(#"{"query":"{ t: __typename }"}"#, server)
         #expect(refused.status == 400)
         #expect(refused.json["errors", 0, "extensions", "code"] == "FORBIDDEN")
+    }
+
+    /// Some tools write `sha256:` and the hash into the manifest as the id. An exact id is preferred to a hash, because the
+    /// tool may have hashed the text before it formatted it.
+    @Test func idsOfAManifestMayHaveThePrefix() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let other = String(repeating: "a", count: 64)
+        let manifest = """
+            {"sha256:\(Self.hash)": "{ a: __typename }", "\(other)": "{ b: __typename }",
+             "typename": "{ __typename }"}
+            """
+        let file = try installation.write(manifest, to: "manifest.json")
+        #expect(try await installation.admin("documents", "sync", file).code == 0)
+        let server = try await installation.startServer()
+        for (id, name) in [
+            ("sha256:\(Self.hash)", "a"), (Self.hash, "__typename"), (other, "b"),
+            ("sha256:\(other)", "b"),
+        ] {
+            let response = try await Self.post(#"{"documentId":"\#(id)"}"#, server)
+            #expect(response.json["data"] == .object([.init(name, "Query")]), "\(id)")
+        }
     }
 
     @Test func unknownDocumentsAreLoggedWhereTheOperatorSaysSo() async throws {

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["BOOKPLATE_PROT": "8080"], ["BOOKPLATE_PORT": "many"], ["BOOKPLATE_PORT": "70000"],
+        ["BOOKPLATE_PORT": "many"], ["BOOKPLATE_PORT": "70000"],
         ["BOOKPLATE_ENV": "staging"], ["DATABASE_URL": "nonsense"], ["DATABASE_URL": ""],
         ["BOOKPLATE_ENV": "production"],
     ])
@@ -55,6 +55,29 @@ import Testing
             ? "BOOKPLATE_SESSION_KEYS" : changes.keys.first ?? ""
         #expect(lines.first?.hasPrefix("bookplate: \(variable) ") == true, "\(outcome.errors)")
         #expect(outcome.output == "")
+    }
+
+    /// As in a Kubernetes namespace with a Service named `bookplate`, and with a misspelt variable.
+    @Test func variablesThatAreNotSettingsDoNotStopIt() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        _ = try installation.write("BOOKPLATE_PORT=0\n", to: ".env")
+        let server = try await installation.startServer([
+            "BOOKPLATE_PORT": "tcp://10.0.0.1:8080", "BOOKPLATE_SERVICE_HOST": "10.0.0.1",
+            "BOOKPLATE_SERVICE_PORT": "8080", "BOOKPLATE_SERVICE_PORT_HTTP": "8080",
+            "BOOKPLATE_PORT_8080_TCP": "tcp://10.0.0.1:8080",
+            "BOOKPLATE_PORT_8080_TCP_ADDR": "10.0.0.1", "BOOKPLATE_PORT_8080_TCP_PORT": "8080",
+            "BOOKPLATE_PORT_8080_TCP_PROTO": "tcp", "BOOKPLATE_INTROSPECTOIN": "off",
+        ])
+        // The port of the file was used: 0 lets the system choose.
+        #expect(server.client.port != 8080)
+        let warnings = server.program.errors.split(separator: "\n").filter {
+            $0.contains("is not a known variable")
+        }
+        #expect(warnings.count == 1, "\(server.program.errors)")
+        #expect(
+            warnings.first?.contains(
+                "BOOKPLATE_INTROSPECTOIN is not a known variable and is ignored. "
+                    + "Did you mean BOOKPLATE_INTROSPECTION?") == true)
     }
 
     @Test func rolesAboveRowSecurityAreRefused() async throws {

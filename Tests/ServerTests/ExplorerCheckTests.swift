@@ -6,13 +6,16 @@ import Testing
 
 /// What the engine says of a document while it is written.
 @Suite struct ExplorerCheckTests {
-    private func check(_ query: String, variables: Value = .null) throws -> Value {
+    private func check(
+        _ query: String, variables: Value = .null, limits: RequestLimits = RequestLimits()
+    ) throws -> Value {
         let sdl = """
-            type Query { hello(name: String!, loud: Boolean): String }
+            type Query { hello(name: String!, loud: Boolean): String greet(who: Who): String }
+            input Who { surname: String }
             type Subscription { greeted: String }
             """
         let schema = try buildSchema(parse(Source(sdl)))
-        return ExplorerCheck(schema: schema, limits: RequestLimits())
+        return ExplorerCheck(schema: schema, limits: limits)
             .answer(query, variables: variables)
     }
 
@@ -51,6 +54,24 @@ import Testing
         let found = try check("query($n: String!) { hello(name: $n) }", variables: variables)
         #expect(found["errors"] == [])
         #expect(found["variableErrors"]?.list?.count == errors)
+    }
+
+    /// With introspection off, neither the document's errors nor those of its variables suggest names.
+    @Test func namesAreSuggestedOnlyWhereTheLimitsAllowIt() throws {
+        var limits = RequestLimits()
+        for isOn in [true, false] {
+            limits.validation.hasSuggestions = isOn
+            let query = try check("{ helo }", limits: limits)
+            let variables = try check(
+                "query($w: Who) { greet(who: $w) }", variables: ["w": ["surnam": "x"]],
+                limits: limits)
+            for message in [
+                query["errors", 0, "message"], variables["variableErrors", 0, "message"],
+            ] {
+                let text = try #require(message?.string)
+                #expect(text.contains("Did you mean") == isOn, "\(text)")
+            }
+        }
     }
 
     @Test func answersOverHTTPWithinItsLimits() async throws {

@@ -100,12 +100,27 @@ import Testing
     @Test func refusesAnAddressThatIsTooLong() async throws {
         try await TestServer.run { server in
             let response = try await server.get("/\(String(repeating: "a", count: 40_000))")
-            #expect(response.status == 431)
+            #expect(response.status == 414)
+            #expect(response.body.contains("URI_TOO_LONG"))
+            #expect(response.headers["connection"] == "close")
+        }
+    }
+
+    /// The connection preface of HTTP/2 is one of them.
+    @Test(arguments: [
+        "GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.2\r\nhost: a\r\n\r\n",
+        "GET / HTTP/0.9\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ])
+    func refusesOtherVersionsOfHTTP(request: String) async throws {
+        try await TestServer.run { server in
+            let response = try await server.send(request)
+            #expect(response.status == 505)
+            #expect(response.body.contains("HTTP_VERSION_NOT_SUPPORTED"))
         }
     }
 
     @Test(arguments: [
-        "nonsense\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /\u{0} HTTP/1.1\r\nhost: a\r\n\r\n",
+        "nonsense\r\n\r\n", "GET / http/9.9\r\n\r\n", "GET /\u{0} HTTP/1.1\r\nhost: a\r\n\r\n",
         "POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n",
         "POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: -1\r\n\r\n",
         "GET /graphql HTTP/1.1\r\nhost : a\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}",

@@ -35,7 +35,7 @@ import Testing
     @Test(arguments: [
         "GET  / HTTP/1.1", "GET /  HTTP/1.1", "GET / HTTP/1.1 ", " GET / HTTP/1.1",
         "GET\t/ HTTP/1.1",
-        "GET /\tHTTP/1.1", "GET /a b HTTP/1.1", "GET / HTTP/1.2", "GET / HTTP/2.0",
+        "GET /\tHTTP/1.1", "GET /a b HTTP/1.1", "GET / HTTP/1.x", "GET / HTTP/1,1",
         "GET / http/1.1",
         "GET / HTTP/1.10", "GET / HTTP/01.1", "GET /", "GET HTTP/1.1", "GET  HTTP/1.1",
         "G@T / HTTP/1.1",
@@ -46,6 +46,13 @@ import Testing
     ])
     func refusesAFirstLine(line: String) {
         expectRefusal("\(line)\r\nhost: a\r\n\r\n")
+    }
+
+    @Test(arguments: ["1.2", "2.0", "0.9", "9.9"])
+    func refusesAnUnknownVersion(version: String) {
+        let read = ReadRequests("GET / HTTP/\(version)\r\nhost: a\r\n\r\n")
+        #expect(read.problem == .unsupportedVersion)
+        #expect(read.requests.isEmpty)
     }
 
     @Test(arguments: [
@@ -119,7 +126,10 @@ import Testing
         let chunked = "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
         let problem: HTTPProblem? = excess > 0 ? .headersTooLarge : nil
         for (text, problem) in [
-            ("GET /\(letters(50)) HTTP/1.1\r\n\r\n", problem),
+            (
+                "GET /\(letters(50)) HTTP/1.1\r\n\r\n",
+                excess > 0 ? .uriTooLong(bytesMax: 64) : nil
+            ),
             ("GET / HTTP/1.1\r\nx: \(letters(61))\r\n\r\n", problem),
             ("GET / HTTP/1.1\r\n\(Self.line(60))x: \(letters(45))\r\n\r\n", problem),
             ("\(chunked)0\r\nx: \(letters(61))\r\n\r\n", problem),

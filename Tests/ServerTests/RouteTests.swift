@@ -10,7 +10,7 @@ import Version
     @Test(arguments: [
         ("GET", "/", 404), ("GET", "/graphql/", 404), ("GET", "/%67raphql", 404),
         ("POST", "/health/live", 405), ("DELETE", "/graphql", 405), ("PUT", "/graphql", 405),
-        ("GET", "/schema.graphql", 404), ("OPTIONS", "/nowhere", 404), ("OPTIONS", "*", 404),
+        ("GET", "/schema.graphql", 404), ("OPTIONS", "/nowhere", 404), ("GET", "*", 404),
         ("CONNECT", "a:1", 404),
     ])
     func answersWhatItDoesNotHaveInJSON(method: String, path: String, status: Int) async throws {
@@ -21,6 +21,19 @@ import Version
             #expect(response.body.contains(#""extensions":{"code":""#))
             #expect((response.headers["allow"] != nil) == (status == 405))
         }
+    }
+
+    @Test func answersOptionsForTheWholeServer() async throws {
+        let response = try await TestServer.run(
+            routes: { _ in [Route(.PUT, "/x") { _ in HTTPResponse(.ok) }] },
+            { server in
+                try await server.send(
+                    "OPTIONS * HTTP/1.1\r\nhost: test\r\norigin: https://a.example\r\n\r\n")
+            })
+        #expect(response.status == 200)
+        #expect(response.headers["content-length"] == "0")
+        #expect(response.headers["allow"] == "POST, GET, PUT, HEAD, OPTIONS")
+        #expect(response.headers["access-control-allow-origin"] == nil)
     }
 
     /// A value that a stranger had a hand in ends no header, and begins none.

@@ -136,6 +136,37 @@ import Testing
         }
     }
 
+    /// A weight chooses between media types of one form. It does not turn a single response into a stream.
+    @Test(arguments: ["{a}", "mutation{a}", "{wrong}"])
+    func weightsDoNotMakeAStreamOfASingleResponse(query: String) async throws {
+        try await TestServer.run { server in
+            for accept in [
+                "text/event-stream, application/json;q=0.5",
+                "text/event-stream;q=1, application/graphql-response+json;q=0.001",
+                "multipart/mixed;subscriptionSpec=1.0, */*;q=0.1",
+            ] {
+                let response = try await server.post(
+                    #"{"query":"\#(query)"}"#,
+                    headers: "accept: \(accept)\r\ncontent-type: application/json\r\n")
+                #expect(response.headers["content-type"]?.hasPrefix("application/") == true)
+                #expect(response.headers["transfer-encoding"] == nil)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "application/json, text/event-stream;q=0.1",
+        "application/json;q=0.2, text/event-stream;q=0.1, multipart/mixed;subscriptionSpec=1.0;q=0",
+    ])
+    func weightsDoNotKeepASubscriptionFromItsStream(accept: String) async throws {
+        try await TestServer.run { server in
+            let (head, _) = try await onThread {
+                try Self.stream(server.port, "subscription{three}", accept: accept)
+            }
+            #expect(head.contains("content-type: text/event-stream"))
+        }
+    }
+
     @Test func otherMultipartsAreNotAcceptable() async throws {
         try await TestServer.run { server in
             let response = try await server.post(

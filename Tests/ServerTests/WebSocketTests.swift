@@ -199,7 +199,9 @@ import Testing
         try await Self.run { port in
             let old = try SocketClient(port: port, version: "8")
             #expect(old.status == 426)
-            #expect(old.head.contains("sec-websocket-version: 13"))
+            #expect(old.head.contains("\r\nsec-websocket-version: 13\r\n"))
+            #expect(old.head.contains("\r\nupgrade: websocket\r\n"))
+            #expect(old.head.contains("\r\nconnection: upgrade\r\n"))
             let keyless = try SocketClient(port: port, headers: ["sec-websocket-key": "x"])
             #expect(keyless.status == 400)
             let lost = try SocketClient(port: port, path: "/nowhere")

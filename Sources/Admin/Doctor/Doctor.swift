@@ -29,6 +29,12 @@ struct Doctor: AsyncParsableCommand {
             let configuration = try Configuration.load()
             findings.append(
                 .ok("configuration", "read, for \(configuration.environment.rawValue)"))
+            findings += configuration.unknownVariables.map { variable in
+                .warning(
+                    "configuration", "\(variable.name) is not a known variable and is ignored",
+                    variable.suggestion.map { "did you mean \($0)?" }
+                        ?? "remove it, or correct its name")
+            }
             findings += DatabaseExamination(configuration, migrations: migrations).findings()
             findings.append(KeysExamination.finding(configuration))
             findings.append(StorageExamination.finding(configuration))

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Config
 import GraphQL
 import Postgres
 
@@ -14,7 +13,7 @@ struct Migrate: ParsableCommand {
         var migrations = "migrations"
 
         func migrator() throws -> Migrator {
-            let connection = try connect(try Configuration.load())
+            let connection = try connect(try loadConfiguration())
             return try Migrate.failing { () throws(MigrationError) in
                 try Migrator(connection, folder: migrations)
             }

@@ -67,15 +67,18 @@ package struct DocumentManifest: Sendable {
         }
     }
 
-    /// Checks the documents as a server would.
+    /// Validates each document as a server does before it runs it.
     ///
-    /// - Returns: a sentence for each that it would refuse.
-    package func problems(with schema: Schema) -> [String] {
+    /// - Returns: one line for each document that the server would refuse.
+    package func problems(
+        with schema: Schema, options: ValidationOptions = ValidationOptions()
+    ) -> [String] {
         entries.compactMap { entry in
             let errors: [GraphQLError]
             do throws(GraphQLError) {
                 errors = validate(
-                    try parse(Source(entry.body), limits: .trusted), against: schema)
+                    try parse(Source(entry.body), limits: .trusted), against: schema,
+                    options: options)
             } catch {
                 errors = [error]
             }

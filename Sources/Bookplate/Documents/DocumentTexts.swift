@@ -25,7 +25,7 @@ final class DocumentTexts {
             throw .request(.badInput("Send a document or the id of one, not both."))
         }
         guard let query = request.query else {
-            return try await named(request.documentID ?? hash ?? "")
+            return try await named(DocumentName(request.documentID ?? hash ?? ""))
         }
         let bytes = Array(query.utf8)
         let found = hash != nil || policy.mode != .open ? lowercaseHex(sha256(bytes)) : nil
@@ -34,7 +34,7 @@ final class DocumentTexts {
         }
         var text = DocumentText(bytes: bytes, newHash: hash)
         guard policy.mode != .open, let found else { return text }
-        let isTrusted = try await trustedText(found) != nil
+        let isTrusted = try await trustedText(DocumentName(found)) != nil
         guard isTrusted || policy.mode == .logged else {
             throw .request(
                 RequestErrors([
@@ -54,8 +54,10 @@ final class DocumentTexts {
     }
 
     /// The document that an id or a hash names.
-    private func named(_ name: String) async throws(Refusal) -> DocumentText {
-        if policy.mode != .onlyKnown, let bytes = policy.persisted.text(of: name) {
+    private func named(_ name: DocumentName) async throws(Refusal) -> DocumentText {
+        if policy.mode != .onlyKnown, let hash = name.hash,
+            let bytes = policy.persisted.text(of: hash)
+        {
             return DocumentText(bytes: bytes, isNamed: true)
         }
         guard let bytes = try await trustedText(name) else {
@@ -64,7 +66,7 @@ final class DocumentTexts {
         return DocumentText(bytes: bytes, isNamed: true, isTrusted: true)
     }
 
-    private func trustedText(_ name: String) async throws(Refusal) -> [UInt8]? {
+    private func trustedText(_ name: DocumentName) async throws(Refusal) -> [UInt8]? {
         do throws(PostgresError) { return try await trusted.text(name) } catch {
             throw .database(error)
         }

@@ -6,7 +6,7 @@ import Postgres
 package struct RequestedDocument: Sendable {
     /// The text itself.
     package var query: String?
-    /// The id of a trusted document.
+    /// The id of a trusted document, or the hash of any known one: `<hex>` or `sha256:<hex>`.
     package var documentID: String?
     /// `extensions.persistedQuery`: `{version: 1, sha256Hash}`.
     package var persistedQuery: Value?
@@ -19,19 +19,41 @@ package struct RequestedDocument: Sendable {
 
     /// The hash in lower-case hexadecimal digits; nil where none is given.
     ///
-    /// - Throws: where what is given is not of the protocol's first version.
+    /// - Throws: An error for the client where the extension is not of the protocol's first version.
     func hash() throws(RequestErrors) -> String? {
         guard let persistedQuery else { return nil }
         guard persistedQuery["version"]?.int == 1 else {
             throw .badInput("Persisted queries are known in version 1 only.")
         }
         let hash = persistedQuery["sha256Hash"]?.string ?? ""
-        let isHash = hash.utf8.count == 64 && hash.utf8.allSatisfy(isHexDigit)
-        guard isHash else {
+        guard isHash(hash) else {
             throw .badInput("The sha256Hash of a persisted query has 64 hexadecimal digits.")
         }
         return hash.lowercased()
     }
+}
+
+/// The id or the hash by which a request names a document.
+///
+/// Spec: GraphQL over HTTP, appendix A: a document identifier is `sha256:` and the hash in hexadecimal digits, or a custom
+/// one without a colon.
+struct DocumentName: Hashable {
+    private static let prefix = "sha256:"
+
+    /// As the client sent it.
+    let text: String
+    /// The hash in lower-case hexadecimal digits, of `<hex>` and of `sha256:<hex>`; nil for any other name.
+    let hash: String?
+
+    init(_ text: String) {
+        self.text = text
+        let digits = text.hasPrefix(Self.prefix) ? text.dropFirst(Self.prefix.count) : text[...]
+        hash = isHash(digits) ? digits.lowercased() : nil
+    }
+}
+
+private func isHash(_ text: some StringProtocol) -> Bool {
+    text.utf8.count == 64 && text.utf8.allSatisfy(isHexDigit)
 }
 
 private func isHexDigit(_ byte: UInt8) -> Bool {
@@ -65,13 +87,6 @@ extension RequestErrors {
     static let persistedQueryNotFound = RequestErrors([
         GraphQLError(
             "PersistedQueryNotFound",
-            extensions: [.init("code", .string(persistedQueryNotFoundCode))])
+            extensions: [.init("code", .string("PERSISTED_QUERY_NOT_FOUND"))])
     ])
-
-    static let persistedQueryNotFoundCode = "PERSISTED_QUERY_NOT_FOUND"
-
-    /// Whether it is that error, which has status 200.
-    var isPersistedQueryNotFound: Bool {
-        errors.first?.code == Self.persistedQueryNotFoundCode
-    }
 }

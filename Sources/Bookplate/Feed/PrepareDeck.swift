@@ -52,8 +52,8 @@ struct PrepareDeck: JobHandler {
     /// suggest, and the most popular books of each large genre.
     ///
     /// A signal for any record of a work counts for the record that the feed shows. In genres that the reader prefers,
-    /// three readers count as nine. New signals weigh more (`FeedRanking.recencyBoost`): `newer` is the number of
-    /// that speak for a book came after one, half of those of the same instant.
+    /// three readers count as nine. New signals weigh more (`FeedRanking.recencyBoost`): `newer` is the number of signals
+    /// for a book that came after a signal, counting those of the same instant by half.
     private static let candidates = Statement(
         """
         WITH preferred AS MATERIALIZED (SELECT preferred_genres AS genres FROM users WHERE id = $1), \

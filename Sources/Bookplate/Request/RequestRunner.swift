@@ -46,8 +46,6 @@ package final class RequestRunner {
         package var isRequestError = false
         /// Whether it is a mutation that came where only queries may.
         package var isForbiddenMutation = false
-        /// Whether it names a document that is not known: the client is to send the text.
-        package var isUnknownDocument = false
         /// Whether the next who asks the same may get this answer: nobody in particular asked, a named document, without
         /// variables, and nothing went wrong.
         package var isForEverybody = false
@@ -346,9 +344,7 @@ package final class RequestRunner {
     private func refused(_ refusal: DocumentTexts.Refusal, _ requestID: String) -> Answer {
         switch refusal {
         case .request(let errors):
-            var answer = refused(errors.errors)
-            answer.isUnknownDocument = errors.isPersistedQueryNotFound
-            return answer
+            return refused(errors.errors)
         case .database(let error):
             let known = services.describe(error, requestID).fieldError(requestID: requestID)
             return refused([GraphQLError(known.message, extensions: known.extensions)])

@@ -30,6 +30,7 @@ struct SpecifiedRules: ValidationRule {
     private var variablesInAllowedPosition = VariablesInAllowedPositionRule()
     private var overlappingFieldsCanBeMerged = OverlappingFieldsCanBeMergedRule()
     private var uniqueInputFieldNames = UniqueInputFieldNamesRule()
+    private var noSchemaIntrospection = NoSchemaIntrospectionRule()
 
     mutating func enter(_ operation: OperationDefinition, in context: inout ValidationContext) {
         uniqueOperationNames.enter(operation, in: &context)
@@ -61,6 +62,7 @@ struct SpecifiedRules: ValidationRule {
         scalarLeafs.enter(field, in: &context)
         fieldsOnCorrectType.enter(field, in: &context)
         uniqueArgumentNames.enter(field, in: &context)
+        noSchemaIntrospection.enter(field, in: &context)
     }
 
     func leave(_ field: Field, in context: inout ValidationContext) {

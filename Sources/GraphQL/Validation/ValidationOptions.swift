@@ -5,9 +5,15 @@ public struct ValidationOptions: Sendable {
     /// The number of errors after which validation stops. One more error then reports that the
     /// limit was reached.
     public var errorsMax: Int
+    /// A sentence that ends the error for `__schema` and `__type`, which are then refused; nil allows them.
+    public var introspectionDisabledReason: String?
 
-    public init(hasSuggestions: Bool = true, errorsMax: Int = 100) {
+    public init(
+        hasSuggestions: Bool = true, errorsMax: Int = 100,
+        introspectionDisabledReason: String? = nil
+    ) {
         self.hasSuggestions = hasSuggestions
         self.errorsMax = errorsMax
+        self.introspectionDisabledReason = introspectionDisabledReason
     }
 }

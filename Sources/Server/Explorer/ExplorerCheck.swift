@@ -47,7 +47,7 @@ struct ExplorerCheck {
             do throws(RequestErrors) {
                 _ = try coerceVariableValues(
                     operations[0].variables, given: variables, schema: schema,
-                    source: document.source)
+                    source: document.source, hasSuggestions: limits.validation.hasSuggestions)
             } catch { variableErrors = error.errors }
         }
         return Self.result(

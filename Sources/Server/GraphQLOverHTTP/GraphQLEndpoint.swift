@@ -49,7 +49,10 @@ struct GraphQLEndpoint {
                 request, mediaType: accepted.problemType, batchRequestsMax: batchRequestsMax)
             {
             case .one(let request): return await answer(request, as: accepted)
-            case .batch(let requests): return await answer(requests, as: accepted.problemType)
+            case .batch(let requests):
+                // A list has no form as a stream.
+                guard let single = accepted.single else { throw .notAcceptable }
+                return await answer(requests, as: single)
             }
         } catch {
             return error.response(as: accepted.problemType)
@@ -105,7 +108,7 @@ struct GraphQLEndpoint {
         return response
     }
 
-    /// How the client can be answered: at once, in parts, or either.
+    /// The formats that the client accepts: for a single response, for a stream, or for both.
     private struct Accepted {
         let single: ResponseMediaType?
         let stream: StreamFormat?
@@ -120,11 +123,12 @@ struct GraphQLEndpoint {
         }
 
         var isAny: Bool { single != nil || stream != nil }
-        /// Of what is refused before GraphQL is asked.
+        /// The media type of a response to a request that is refused before execution.
         var problemType: ResponseMediaType { single ?? .json }
     }
 
-    /// A stream is for operations that need one, and for clients that take nothing else.
+    /// Answers a query or mutation with a single response if the client accepts one, whatever the weights (`q`) say. A
+    /// stream is for subscriptions, and for clients that accept nothing else.
     private func answer(_ request: GraphQLRequest, as accepted: Accepted) async -> HTTPResponse {
         guard let format = accepted.stream else {
             return single(await service.answer(request, on: loop), request)
@@ -233,7 +237,6 @@ struct GraphQLEndpoint {
 extension GraphQLAnswer {
     fileprivate func httpStatus(as mediaType: ResponseMediaType) -> HTTPResponseStatus {
         switch status {
-        case .ok?: .ok
         case .methodNotAllowed?: .methodNotAllowed
         case .tooManyRequests?: .tooManyRequests
         case .serviceUnavailable?: .serviceUnavailable

@@ -13,8 +13,14 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     case requestTimeout
     case bodyTooLarge(bytesMax: Int)
     case unsupportedMediaType
+    /// A body with a content coding such as gzip.
+    case unsupportedContentEncoding
     case expectationFailed
+    /// The request line is longer than the limit.
+    case uriTooLong(bytesMax: Int)
     case headersTooLarge
+    /// A version of HTTP other than 1.0 and 1.1.
+    case unsupportedVersion
     case overloaded
     /// No token, or one that is not good.
     case unauthenticated
@@ -34,9 +40,11 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .notAcceptable: .notAcceptable
         case .requestTimeout: .requestTimeout
         case .bodyTooLarge: .payloadTooLarge
-        case .unsupportedMediaType: .unsupportedMediaType
+        case .unsupportedMediaType, .unsupportedContentEncoding: .unsupportedMediaType
         case .expectationFailed: .expectationFailed
+        case .uriTooLong: .uriTooLong
         case .headersTooLarge: .requestHeaderFieldsTooLarge
+        case .unsupportedVersion: .httpVersionNotSupported
         case .overloaded: .serviceUnavailable
         case .unauthenticated: .unauthorized
         case .forbidden: .forbidden
@@ -55,8 +63,10 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .notAcceptable: "NOT_ACCEPTABLE"
         case .requestTimeout: "REQUEST_TIMEOUT"
         case .bodyTooLarge: "PAYLOAD_TOO_LARGE"
-        case .unsupportedMediaType: "UNSUPPORTED_MEDIA_TYPE"
+        case .unsupportedMediaType, .unsupportedContentEncoding: "UNSUPPORTED_MEDIA_TYPE"
+        case .uriTooLong: "URI_TOO_LONG"
         case .headersTooLarge: "HEADERS_TOO_LARGE"
+        case .unsupportedVersion: "HTTP_VERSION_NOT_SUPPORTED"
         case .overloaded: "UNAVAILABLE"
         case .unauthenticated: "UNAUTHENTICATED"
         case .forbidden: "FORBIDDEN"
@@ -77,8 +87,13 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .bodyTooLarge(let bytesMax): "The request's body is larger than \(bytesMax) bytes."
         case .unsupportedMediaType:
             "The request's content-type must be application/json, in UTF-8."
+        case .unsupportedContentEncoding:
+            "The request's content-encoding is not supported. Send the body uncompressed."
         case .expectationFailed: "The only expectation that can be met is 100-continue."
-        case .headersTooLarge: "The request's headers or its address are too large."
+        case .uriTooLong(let bytesMax):
+            "The request line is longer than \(bytesMax) bytes. Send a long query by POST."
+        case .headersTooLarge: "The request's headers are too large."
+        case .unsupportedVersion: "The HTTP version is not supported. Use HTTP/1.1."
         case .overloaded: "The server has too many connections; try again soon."
         case .unauthenticated: "Sign in and try again."
         case .forbidden(let message): message
@@ -96,7 +111,11 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .overloaded: headers.append(("retry-after", "1"))
         case .unauthenticated: headers.append(("www-authenticate", "Bearer"))
         case .refused(_, _, _, let seconds?): headers.append(("retry-after", "\(seconds)"))
-        case .webSocketVersion: headers.append(("sec-websocket-version", "13"))
+        case .unsupportedContentEncoding: headers.append(("accept-encoding", "identity"))
+        case .webSocketVersion:
+            headers.append(("sec-websocket-version", "13"))
+            // RFC 9110, section 15.5.22: 426 names the protocol, and section 7.8: `upgrade` goes with a connection option.
+            headers += [("upgrade", "websocket"), ("connection", "upgrade")]
         default: break
         }
         return HTTPResponse(

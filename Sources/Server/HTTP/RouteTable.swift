@@ -63,9 +63,7 @@ struct RouteTable {
             isBeginning = path.last == "*"
             text = isBeginning ? String(path.dropLast()) : path
             self.routes = routes
-            var methods = routes.map(\.method.rawValue)
-            if methods.contains("GET") { methods.append("HEAD") }
-            allow = (methods + ["OPTIONS"]).joined(separator: ", ")
+            allow = RouteTable.allow(routes)
         }
 
         func matches(_ path: Substring) -> Bool {
@@ -75,10 +73,23 @@ struct RouteTable {
 
     /// Whole paths first. There are few: looking at all of them takes less time than a hash of one.
     private let paths: [Path]
+    /// The methods of all paths together, for `OPTIONS *`.
+    let allow: String
 
     init(_ routes: [Route]) {
         let all = Dictionary(grouping: routes, by: \.path).map { Path($0.key, $0.value) }
         paths = all.filter { !$0.isBeginning } + all.filter(\.isBeginning)
+        allow = Self.allow(routes)
+    }
+
+    /// The value of an `Allow` header for these routes, each method once.
+    private static func allow(_ routes: [Route]) -> String {
+        var methods: [String] = []
+        for method in routes.map(\.method.rawValue) where !methods.contains(method) {
+            methods.append(method)
+        }
+        if methods.contains("GET") { methods.append("HEAD") }
+        return (methods + ["OPTIONS"]).joined(separator: ", ")
     }
 
     private func path(_ path: Substring) -> Path? { paths.first { $0.matches(path) } }

@@ -16,6 +16,8 @@ export class Builder {
     if (schema && !this.element.closest("[hidden]")) this.show();
   }
 
+  say(text) { this.element.replaceChildren(make("li", {}, text)); }
+
   show() {
     const tree = parse(this.text);
     const focus = document.activeElement?.dataset?.path;

@@ -272,7 +272,12 @@ async function loadSchema() {
   docs.say("reading the schema …");
   try {
     const { json } = await send({ query: introspection, token: store.token });
-    if (!json?.data?.__schema) return docs.say(json?.errors?.[0]?.message ?? "The server does not tell its schema.");
+    if (!json?.data?.__schema) {
+      // Without introspection queries still run, but there is nothing to read, to build from, or to complete.
+      const message = json?.errors?.[0]?.message ?? "The server did not return its schema.";
+      builder.say(message);
+      return docs.say(message);
+    }
     schema = new Schema(json.data.__schema);
     docs.set(schema);
     builder.update(query.getValue(), schema);

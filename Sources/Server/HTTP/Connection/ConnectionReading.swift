@@ -72,8 +72,10 @@ extension ConnectionHandler {
         case .upgrade(let head, let endpoint):
             upgrade(reader.request, head, endpoint, Exchange(reader))
         case .answerProblem(let problem): finish(problem.response(), Exchange(reader))
-        case .answerOptions(let allow):
-            finish(HTTPResponse(.noContent, headers: [("allow", allow)]), Exchange(reader))
+        case .answerOptions(let status, let allow):
+            let exchange = Exchange(reader)
+            let preflight = exchange.isCrossOrigin ? exchange.preflightHeaders(allow: allow) : []
+            finish(HTTPResponse(status, headers: [("allow", allow)] + preflight), exchange)
         }
     }
 }

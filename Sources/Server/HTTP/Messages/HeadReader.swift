@@ -47,9 +47,8 @@ struct HeadReader {
     ) throws(HTTPProblem) -> Bool {
         while let end = try scanner.end(of: bytes, from: position) {
             let field = bytes.extracting(position..<end)
-            guard end - position <= limits.headerFieldBytesMax, end <= limits.headerBytesMax else {
-                throw .headersTooLarge
-            }
+            guard end - position <= limits.headerFieldBytesMax else { throw lineTooLong(limits) }
+            guard end <= limits.headerBytesMax else { throw .headersTooLarge }
             position = end + 2
             if line == nil {
                 // An empty line or two before a request are an old client's slip.
@@ -65,10 +64,14 @@ struct HeadReader {
                     value: field.extracting(field.trimmed(colon + 1..<field.count)))
             }
         }
-        guard scanner.scanned <= limits.headerFieldBytesMax,
-            position + scanner.scanned <= limits.headerBytesMax
-        else { throw .headersTooLarge }
+        guard scanner.scanned <= limits.headerFieldBytesMax else { throw lineTooLong(limits) }
+        guard position + scanner.scanned <= limits.headerBytesMax else { throw .headersTooLarge }
         return false
+    }
+
+    /// The problem of a line above the limit: the request line before it has been read, then a header.
+    private func lineTooLong(_ limits: HTTPLimits) -> HTTPProblem {
+        line == nil ? .uriTooLong(bytesMax: limits.headerFieldBytesMax) : .headersTooLarge
     }
 
     /// Where a header's name ends. Also of a trailer's field.

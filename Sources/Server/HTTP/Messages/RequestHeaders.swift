@@ -23,6 +23,8 @@ package struct RequestHeaders: Sendable, Equatable {
     package var traceParent: String?
     package var hostCount = 0
     package var hasUpgrade = false
+    /// Whether the body has a content coding other than `identity`.
+    var hasContentCoding = false
     /// Whether the client wants no further answer on this connection.
     var wantsClose = false
     /// A header that must stand alone was there twice.
@@ -55,6 +57,7 @@ package struct RequestHeaders: Sendable, Equatable {
         case 13 where name.isToken("authorization"): keep(value, as: \.authorization)
         case 13 where name.isToken("if-none-match"): ifNoneMatch = value.text
         case 14 where name.isToken("content-length"): try addContentLength(value)
+        case 16 where name.isToken("content-encoding"): addContentEncoding(value)
         case 15 where name.isToken("x-forwarded-for"): forwardedFor = Self.list(forwardedFor, value)
         case 17 where name.isToken("transfer-encoding"): try addTransferEncoding(value)
         default: break
@@ -71,11 +74,22 @@ package struct RequestHeaders: Sendable, Equatable {
     }
 
     private mutating func addConnection(_ value: Span<UInt8>) {
+        Self.forEachEntry(of: value) { if $0.isToken("close") { wantsClose = true } }
+    }
+
+    private mutating func addContentEncoding(_ value: Span<UInt8>) {
+        Self.forEachEntry(of: value) {
+            if !$0.isEmpty, !$0.isToken("identity") { hasContentCoding = true }
+        }
+    }
+
+    /// Calls `body` with each entry of a comma-separated list, without the blanks around it.
+    private static func forEachEntry(of value: Span<UInt8>, _ body: (Span<UInt8>) -> Void) {
         var start = 0
         while start < value.count {
             var end = start
             while end < value.count, value[end] != UInt8(ascii: ",") { end += 1 }
-            if value.extracting(value.trimmed(start..<end)).isToken("close") { wantsClose = true }
+            body(value.extracting(value.trimmed(start..<end)))
             start = end + 1
         }
     }

@@ -30,11 +30,19 @@ struct RequestLine {
             self.version = .http1_1
         } else if version.equals("HTTP/1.0") {
             self.version = .http1_0
+        } else if Self.isVersion(version) {
+            throw .unsupportedVersion
         } else {
-            throw .badRequest("The version of HTTP must be 1.1.")
+            throw .badRequest("A request line ends with HTTP/1.1.")
         }
         method = Self.method(line.extracting(..<methodEnd))
         target = line.extracting(methodEnd + 1..<targetEnd).text
+    }
+
+    /// `HTTP/` DIGIT `.` DIGIT
+    private static func isVersion(_ word: Span<UInt8>) -> Bool {
+        word.extracting(..<5).equals("HTTP/") && word[5].isDigit && word[6] == UInt8(ascii: ".")
+            && word[7].isDigit
     }
 
     private static func method(_ name: Span<UInt8>) -> HTTPMethod {

@@ -15,13 +15,13 @@ final class RequestReader {
         case upgrade(HTTPRequestHead, WebSocketEndpoint)
         /// The request has been read to its end, and the connection may go on.
         case answerProblem(HTTPProblem)
-        /// A preflight, or an OPTIONS for its own sake.
-        case answerOptions(allow: String)
+        /// OPTIONS, which may be a CORS preflight, with the methods that are allowed.
+        case answerOptions(HTTPResponseStatus, allow: String)
     }
 
     private enum Target {
         case route(Route)
-        case options(allow: String)
+        case options(HTTPResponseStatus, allow: String)
         case problem(HTTPProblem)
     }
 
@@ -65,6 +65,12 @@ final class RequestReader {
             return
         }
         self.route = route
+        // Without a body nothing is encoded, so the header is harmless.
+        if headers.hasContentCoding, head.framing != .length(0) {
+            self.target = .problem(.unsupportedContentEncoding)
+            bodyBytesMax = Self.unreadBodyBytesMax
+            return
+        }
         switch route.admit?(request) ?? .accepted(bodyBytesMax: route.bodyBytesMax) {
         case .accepted(let bytesMax):
             self.target = target
@@ -115,7 +121,7 @@ final class RequestReader {
             } else {
                 .answer(by: route)
             }
-        case .options(let allow): .answerOptions(allow: allow)
+        case .options(let status, let allow): .answerOptions(status, allow: allow)
         case .problem(let problem): .answerProblem(problem)
         }
     }
@@ -129,9 +135,13 @@ final class RequestReader {
         if version == .http1_1 ? request.headers.hostCount != 1 : request.headers.hostCount > 1 {
             return .problem(.badRequest("The request must have one Host header."))
         }
+        // RFC 9110, section 9.3.7: it asks about the server as a whole, like a ping.
+        if request.method == .OPTIONS, request.target.text == "*" {
+            return .options(.ok, allow: routes.allow)
+        }
         switch routes.find(request.method, path: request.path) {
         case .route(let route): return .route(route)
-        case .options(let allow): return .options(allow: allow)
+        case .options(let allow): return .options(.noContent, allow: allow)
         case .methodNotAllowed(let allow): return .problem(.methodNotAllowed(allow: allow))
         case .notFound: return .problem(.notFound)
         }

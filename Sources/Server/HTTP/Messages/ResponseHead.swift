@@ -27,17 +27,28 @@ extension Exchange {
         bytes.writeStaticString("\r\n")
     }
 
-    /// Every origin is welcome: who asks is told by a token that no browser adds by itself.
+    /// Every origin may call the API: requests are authenticated by a token, which a browser never adds by itself.
     private func writeCrossOrigin(to bytes: inout ByteBuffer) {
         bytes.writeStaticString("access-control-allow-origin: *\r\n")
         bytes.write(
             "access-control-expose-headers",
             "x-request-id, retry-after, ratelimit, ratelimit-policy, location, etag")
-        guard method == .OPTIONS else { return }
-        bytes.write(
-            "access-control-allow-headers", "authorization, content-type, x-request-id, *")
-        bytes.write("access-control-allow-methods", "GET, HEAD, POST, PUT, DELETE")
-        bytes.write("access-control-max-age", "7200")
+    }
+
+    /// The headers of a response to a CORS preflight: the methods of the path, and the request headers that this server
+    /// reads. Browsers block a request from another origin with any other header that needs a preflight.
+    ///
+    /// Spec: https://fetch.spec.whatwg.org/#http-cors-protocol
+    func preflightHeaders(allow: String) -> [(String, String)] {
+        [
+            ("access-control-allow-methods", allow),
+            (
+                "access-control-allow-headers",
+                "accept, apollo-require-preflight, authorization, content-type, graphql-preflight, "
+                    + "if-none-match, if-range, range, traceparent, x-request-id"
+            ),
+            ("access-control-max-age", "7200"),
+        ]
     }
 }
 

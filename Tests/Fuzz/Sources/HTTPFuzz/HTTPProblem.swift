@@ -2,5 +2,7 @@
 /// readers do not use.
 enum HTTPProblem: Error, Equatable {
     case badRequest(String)
+    case uriTooLong(bytesMax: Int)
     case headersTooLarge
+    case unsupportedVersion
 }
