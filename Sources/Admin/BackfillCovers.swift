@@ -19,6 +19,7 @@ extension Backfill {
                 storage of the servers, and looks for what readers have removed, too. Books that no source can tell of are
                 passed and counted; after a hundred of them in a row it stops, and when nobody could tell of any book it ends
                 with 69: the same command then asks for these again. With --skip-unavailable it goes past them, however many.
+                Requests count against the daily budgets of BOOKPLATE_SOURCE_BUDGETS, which it shares with the servers.
 
                 Examples:
                   bookplate-admin backfill covers --rate 2
@@ -186,15 +187,16 @@ extension CoverSources {
     fileprivate convenience init(_ configuration: Config.Configuration, asksWeb: Bool) throws {
         let settings = configuration.sources
         let sources = SourceChain.Configuration(configuration)
-        let chain = try SourceChain(sources) { source, error in
-            tell("\(source.rawValue): \(error)")
+        let chain = try SourceChain(sources, limits: try SourceLimits(configuration)) {
+            source, error in
+            if !error.isPause { tell("\(source.rawValue): \(error)") }
         }
         var web: WebAccess?
         if asksWeb, let url = settings.openAIURL, let key = settings.openAIKey {
             web = WebAccess(url: url, key: key, model: settings.openAIModel)
         }
         try self.init(sources, chain: chain, web: web) { error in
-            tell("the search of the web: \(error)")
+            if !error.isPause { tell("the web search: \(error)") }
         }
     }
 }

@@ -11,8 +11,9 @@ extension Backfill {
             abstract:
                 "Fills what the catalogue does not know of its books from the outside sources.",
             discussion: """
-                The popular first, at the pace that the sources allow, which is about one a second. What is there is never
-                changed. Interrupted, the same command goes on; a book is not asked for again for 30 days.
+                Popular books come first, at the rate that the sources allow, about one book per second, and within the daily
+                budgets of BOOKPLATE_SOURCE_BUDGETS, which it shares with the servers. Existing data is never changed. If it is
+                interrupted, the same command continues. A book is not requested again for 30 days.
 
                 Examples:
                   bookplate-admin backfill editions --limit 1000
@@ -32,8 +33,10 @@ extension Backfill {
         func run() async throws {
             let configuration = try loadConfiguration()
             let backfill = EditionBackfill(try connect(configuration))
-            let sources = try SourceChain(.init(configuration)) { source, error in
-                tell("\(source.rawValue): \(error)")
+            let sources = try SourceChain(
+                .init(configuration), limits: try SourceLimits(configuration)
+            ) { source, error in
+                if !error.isPause { tell("\(source.rawValue): \(error)") }
             }
             guard !sources.names.isEmpty else { throw Failure("no book source is switched on") }
             Interruption.watch()

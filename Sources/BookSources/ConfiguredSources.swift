@@ -5,7 +5,7 @@ extension SourceChain {
     ///
     /// - Throws: for an entry of `allowed` that is neither a host nor a network.
     package convenience init(
-        _ configuration: Configuration,
+        _ configuration: Configuration, limits: SourceLimits,
         onFailure: @escaping @Sendable (SourceName, SourceError) -> Void
     ) throws(FetchAllowList.InvalidEntry) {
         var configuration = configuration
@@ -16,7 +16,7 @@ extension SourceChain {
         let fetcher = try configuration.fetcher(reaching: [
             configuration.openLibraryURL, configuration.googleBooksURL, configuration.isbnDBURL,
         ])
-        self.init(configuration, fetcher: fetcher, onFailure: onFailure)
+        self.init(configuration, fetcher: fetcher, limits: limits, onFailure: onFailure)
     }
 }
 
@@ -49,7 +49,8 @@ extension CoverSources {
         self.init(
             chain, openLibraryCoversURL: configuration.openLibraryCoversURL.map(withoutSlash),
             webSearch: web.map {
-                WebSearch(fetcher, url: withoutSlash($0.url), key: $0.key, model: $0.model)
+                WebSearch(
+                    fetcher, chain.limits, url: withoutSlash($0.url), key: $0.key, model: $0.model)
             },
             fetcher: fetcher, operatorsURLs: sources.compactMap { $0 }, onFailure: onFailure)
     }

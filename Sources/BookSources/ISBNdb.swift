@@ -13,19 +13,21 @@ struct ISBNdb: Sendable {
     /// Without a slash at its end.
     let url: String
 
-    init(_ fetcher: Fetcher, url: String, key: String) {
-        client = SourceClient(fetcher, limit: Self.limit, headers: [("Authorization", key)])
+    init(_ fetcher: Fetcher, _ limits: SourceLimits, url: String, key: String) {
+        client = SourceClient(
+            fetcher, limit: Self.limit, gate: limits.gate(of: .isbnDB),
+            headers: [("Authorization", key)])
         self.url = url
     }
 
     var source: BookSource {
         BookSource(
             name: .isbnDB,
-            edition: { number, deadline async throws(SourceError) in
-                try await client.json("\(url)/book/\(number.isbn13)", by: deadline)?["book"]
+            edition: { number, options async throws(SourceError) in
+                try await client.json("\(url)/book/\(number.isbn13)", options: options)?["book"]
                     .flatMap(Self.record(book:))
             },
-            search: { words, count, deadline async throws(SourceError) in
+            search: { words, count, options async throws(SourceError) in
                 let text =
                     switch words {
                     case .anywhere(let words): words
@@ -33,9 +35,9 @@ struct ISBNdb: Sendable {
                     }
                 let path = queryEncoded(text)
                 return try await client.json(
-                    "\(url)/books/\(path)?pageSize=\(count)", by: deadline)?["books"]?.items
+                    "\(url)/books/\(path)?pageSize=\(count)", options: options)?["books"]?.items
                     .compactMap(Self.record(book:)) ?? []
-            })
+            }, pausedUntil: client.pausedUntil)
     }
 
     static func record(book: JSON) -> BookRecord? {

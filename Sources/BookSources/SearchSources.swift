@@ -5,6 +5,16 @@ package struct SourceSearch: Sendable {
     package var failures: [SourceName] = []
 }
 
+/// Addresses of covers that the sources know.
+package struct FoundCovers: Sendable {
+    /// The best match first.
+    package var candidates: [CoverCandidate] = []
+    /// The sources that could not answer.
+    package var failures: [SourceName] = []
+    /// When it is worth to ask again, where all failed sources are paused; nil where one failed for another reason.
+    package var pausedUntil: ContinuousClock.Instant?
+}
+
 extension SourceChain {
     /// Asks all sources at once for books by their words.
     ///
@@ -18,9 +28,9 @@ extension SourceChain {
         guard searchPace.withLock({ $0.turn(at: now, by: now) }) != nil else {
             return SourceSearch(failures: names)
         }
-        let deadline = now.advanced(by: budget)
+        let options = CallOptions(deadline: now.advanced(by: budget), priority: .interactive)
         let answers = await inOrder { source async throws(SourceError) in
-            try await source.search(words, min(count, 40), deadline)
+            try await source.search(words, min(count, 40), options)
         }
         var search = SourceSearch()
         for (source, answer) in answers {
@@ -39,40 +49,42 @@ extension SourceChain {
         return search
     }
 
-    /// Where a cover of a book may be had: of its edition by ISBN, or else of books with its title and author.
-    ///
-    /// - Returns: the likeliest first; and the sources that could not say, so that it is worth to ask again.
+    /// Addresses of covers: of the edition with the ISBN, or else of books with the title and author.
     package func covers(
         number: BookNumber?, title: String, author: String?,
-        within budget: Duration = SourceChain.budget
-    ) async -> (candidates: [CoverCandidate], failures: [SourceName]) {
-        let deadline = ContinuousClock.now.advanced(by: budget)
-        var candidates: [CoverCandidate] = []
-        var failures: [SourceName] = []
+        within budget: Duration = SourceChain.budget, priority: RequestPriority = .background
+    ) async -> FoundCovers {
+        let options = CallOptions(deadline: .now.advanced(by: budget), priority: priority)
+        var found = FoundCovers()
+        var pauses = FailurePauses()
         func take(_ answers: [(SourceName, Result<[BookRecord], SourceError>)]) {
-            for (source, answer) in answers {
+            for ((name, answer), source) in zip(answers, sources) {
                 switch answer {
-                case .failure: failures.append(source)
+                case .failure:
+                    found.failures.append(name)
+                    pauses.add(source.pausedUntil(priority))
                 case .success(let records):
-                    candidates += records.flatMap(\.covers).filter { !candidates.contains($0) }
+                    found.candidates += records.flatMap(\.covers)
+                        .filter { !found.candidates.contains($0) }
                 }
             }
+            found.pausedUntil = pauses.end
         }
         if let number {
             take(
                 await inOrder { source async throws(SourceError) in
-                    try await source.edition(number, deadline).map { [$0] } ?? []
+                    try await source.edition(number, options).map { [$0] } ?? []
                 })
         }
-        // A wrong cover is worse than none: without an author a title is not enough.
-        if candidates.isEmpty, let author {
+        // A wrong cover is worse than none: a title without an author is not enough.
+        if found.candidates.isEmpty, let author {
             take(
                 await inOrder { source async throws(SourceError) in
-                    try await source.search(.title(title, author: author), 10, deadline)
+                    try await source.search(.title(title, author: author), 10, options)
                         .filter { $0.isLikely(title: title, author: author) }
                 })
         }
-        return (candidates, failures)
+        return found
     }
 
     /// Asks all sources at once; the answers come in their order.

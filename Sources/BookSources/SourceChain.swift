@@ -30,6 +30,7 @@ package final class SourceChain: Sendable {
     private static let grace = Duration.milliseconds(1000)
 
     let sources: [BookSource]
+    package let limits: SourceLimits
     let onFailure: @Sendable (SourceName, SourceError) -> Void
     let searchPace = Mutex(RequestPace(RateLimit(perSecond: 0.5, burst: 15), now: .now))
     private let flights = SingleFlight<Question, Lookup>()
@@ -38,55 +39,70 @@ package final class SourceChain: Sendable {
         var number: BookNumber
         var skipped: Set<SourceName>
         var waitsForAll = false
+        var priority: RequestPriority
     }
 
     /// - Parameters:
-    ///   - fetcher: its user agent has to name a contact, or Open Library refuses.
-    ///   - onFailure: told of each source that could not answer, for the log.
+    ///   - fetcher: its user agent must name a contact; Open Library refuses requests without one.
+    ///   - limits: shared with the process's other requests to the same hosts.
+    ///   - onFailure: called with each failed request, for the log.
     package convenience init(
-        _ configuration: Configuration, fetcher: Fetcher,
+        _ configuration: Configuration, fetcher: Fetcher, limits: SourceLimits = SourceLimits(),
         onFailure: @escaping @Sendable (SourceName, SourceError) -> Void = { _, _ in }
     ) {
         var sources: [BookSource] = []
         if let url = configuration.openLibraryURL {
             let covers = configuration.openLibraryCoversURL
-            sources.append(OpenLibrary(fetcher, url: url, coversURL: covers).source)
+            sources.append(OpenLibrary(fetcher, limits, url: url, coversURL: covers).source)
         }
         if let url = configuration.googleBooksURL {
             let key = configuration.googleBooksKey
-            sources.append(GoogleBooks(fetcher, url: url, key: key).source)
+            sources.append(GoogleBooks(fetcher, limits, url: url, key: key).source)
         }
         if let url = configuration.isbnDBURL, let key = configuration.isbnDBKey {
-            sources.append(ISBNdb(fetcher, url: url, key: key).source)
+            sources.append(ISBNdb(fetcher, limits, url: url, key: key).source)
         }
-        self.init(sources, onFailure: onFailure)
+        self.init(sources, limits: limits, onFailure: onFailure)
     }
 
     package init(
-        _ sources: [BookSource],
+        _ sources: [BookSource], limits: SourceLimits = SourceLimits(),
         onFailure: @escaping @Sendable (SourceName, SourceError) -> Void = { _, _ in }
     ) {
         self.sources = sources
+        self.limits = limits
         self.onFailure = onFailure
     }
 
     /// The sources that are switched on, in their order.
     package var names: [SourceName] { sources.map(\.name) }
 
-    /// What the sources said of one ISBN.
+    /// The earliest instant at which a source accepts requests of this priority again; nil where one accepts them now, or
+    /// there are no sources.
+    package func pausedUntil(_ priority: RequestPriority) -> Instant? {
+        var pauses = FailurePauses()
+        for source in sources { pauses.add(source.pausedUntil(priority)) }
+        return pauses.end
+    }
+
+    /// The responses of all sources for one ISBN.
     package struct Lookup: Sendable, Equatable {
         package var record: BookRecord?
         /// Those that said they do not know it.
         package var misses: [SourceName] = []
         /// Those that could not say, or not in time; none that was not waited for because nothing was missing any more.
         package var failures: [SourceName] = []
+        /// When it is worth to ask again, where all failed sources are paused; nil where one failed for another reason.
+        package var pausedUntil: Instant?
 
         package init(
-            record: BookRecord? = nil, misses: [SourceName] = [], failures: [SourceName] = []
+            record: BookRecord? = nil, misses: [SourceName] = [], failures: [SourceName] = [],
+            pausedUntil: Instant? = nil
         ) {
             self.record = record
             self.misses = misses
             self.failures = failures
+            self.pausedUntil = pausedUntil
         }
     }
 
@@ -96,17 +112,19 @@ package final class SourceChain: Sendable {
     ///
     /// - Parameters:
     ///   - skipped: sources that are known not to know it.
-    ///   - waitsForAll: for slow sources, too, as long as something is missing: where nobody waits for the book.
+    ///   - waitsForAll: whether to wait for slow sources as long as data is missing. For background work.
     /// - Returns: within the budget; what is known by then.
     package func edition(
         _ number: BookNumber, skipping skipped: Set<SourceName> = [],
-        within budget: Duration = SourceChain.budget, waitsForAll: Bool = false
+        within budget: Duration = SourceChain.budget, waitsForAll: Bool = false,
+        priority: RequestPriority = .interactive
     ) async -> Lookup {
-        let deadline = ContinuousClock.now.advanced(by: budget)
-        let question = Question(number: number, skipped: skipped, waitsForAll: waitsForAll)
+        let options = CallOptions(deadline: .now.advanced(by: budget), priority: priority)
+        let question = Question(
+            number: number, skipped: skipped, waitsForAll: waitsForAll, priority: priority)
         return await flights.value(of: question) {
             await self.ask(
-                number, self.sources.filter { !skipped.contains($0.name) }, deadline,
+                number, self.sources.filter { !skipped.contains($0.name) }, options,
                 waitsForAll: waitsForAll)
         }
     }
@@ -130,8 +148,9 @@ package final class SourceChain: Sendable {
             guard !wanted.isEmpty else { continue }
             // Half the time, so that the rest can still be asked one by one.
             let half = ContinuousClock.now.advanced(by: budget / 2)
+            let options = CallOptions(deadline: min(half, deadline), priority: .interactive)
             do throws(SourceError) {
-                for (number, record) in try await editions(wanted, min(half, deadline)) {
+                for (number, record) in try await editions(wanted, options) {
                     found[number] = Lookup(record: record)
                 }
             } catch {
@@ -161,9 +180,10 @@ package final class SourceChain: Sendable {
     /// Asks one source after the other, the next one before its turn where one is slow, until all is
     /// known that a page shows or the time is over.
     private func ask(
-        _ number: BookNumber, _ sources: [BookSource], _ deadline: Instant, waitsForAll: Bool
+        _ number: BookNumber, _ sources: [BookSource], _ options: CallOptions, waitsForAll: Bool
     ) async -> Lookup {
-        await withTaskGroup(of: Event.self) { group in
+        let deadline = options.deadline
+        return await withTaskGroup(of: Event.self) { group in
             var answers = [Result<BookRecord?, SourceError>?](repeating: nil, count: sources.count)
             var next = 0
             func askNext() {
@@ -174,7 +194,7 @@ package final class SourceChain: Sendable {
                     // A variable, because of a compiler bug: docs/decisions/task-group-tuples.md.
                     let result: Result<BookRecord?, SourceError>
                     do throws(SourceError) {
-                        result = .success(try await sources[place].edition(number, deadline))
+                        result = .success(try await sources[place].edition(number, options))
                     } catch {
                         result = .failure(error)
                     }
@@ -201,7 +221,7 @@ package final class SourceChain: Sendable {
                 case .impatient(let place): if answers[place] == nil { askNext() }
                 case .answer(let place, let answer):
                     answers[place] = answer
-                    let lookup = gathered(sources.prefix(next), answers)
+                    let lookup = gathered(sources.prefix(next), answers, options.priority)
                     if lookup.record?.isComplete == true { break events }
                     if place == next - 1 || answers.prefix(next).allSatisfy({ $0 != nil }) {
                         askNext()
@@ -216,15 +236,17 @@ package final class SourceChain: Sendable {
             for (place, answer) in answers.enumerated() {
                 if case .failure(let error)? = answer { onFailure(sources[place].name, error) }
             }
-            return gathered(sources.prefix(next), answers)
+            return gathered(sources.prefix(next), answers, options.priority)
         }
     }
 
     /// The answers of those that were asked, in the sources' order, whichever came first.
     private func gathered(
-        _ sources: ArraySlice<BookSource>, _ answers: [Result<BookRecord?, SourceError>?]
+        _ sources: ArraySlice<BookSource>, _ answers: [Result<BookRecord?, SourceError>?],
+        _ priority: RequestPriority
     ) -> Lookup {
         var lookup = Lookup()
+        var pauses = FailurePauses()
         var unheard: [SourceName] = []
         for (source, answer) in zip(sources, answers) {
             switch answer {
@@ -235,11 +257,17 @@ package final class SourceChain: Sendable {
                     lookup.record?.fill(from: record)
                 }
             case .success(nil): lookup.misses.append(source.name)
-            case .failure: lookup.failures.append(source.name)
+            case .failure:
+                lookup.failures.append(source.name)
+                pauses.add(source.pausedUntil(priority))
             case nil: unheard.append(source.name)
             }
         }
-        if lookup.record?.isComplete != true { lookup.failures += unheard }
+        if lookup.record?.isComplete != true {
+            lookup.failures += unheard
+            for _ in unheard { pauses.add(nil) }
+        }
+        lookup.pausedUntil = pauses.end
         return lookup
     }
 }

@@ -72,7 +72,8 @@ enum App {
         metrics.tell(of: gauges)
         _ = JobGauges(metrics, database: firstPool)
         let slow = configuration.slowOperationMilliseconds
-        let outside = try OutsideSources(configuration, logger)
+        let outside = try OutsideSources(
+            configuration, database: firstPool, metrics, logger)
         let services = Services(
             keyring: keyring, issuers: identity.issuers,
             keySets: identity.keySets, makeKeySet: identity.makeKeySet,

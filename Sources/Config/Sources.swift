@@ -14,6 +14,7 @@ extension Configuration {
         package var openAIKey: String?
         /// Who searches the web there.
         package var openAIModel: String
+        package var budgets: SourceBudgets
         /// Hosts and CIDRs that may be fetched from though they are private.
         package var fetchAllow: [String]
         /// A broker for cover events.
@@ -39,6 +40,9 @@ extension Configuration {
             openAIKey = try input.optional("BOOKPLATE_OPENAI_KEY", read: Read.text)
             openAIModel =
                 try input.optional("BOOKPLATE_OPENAI_MODEL", read: Read.text) ?? "gpt-4.1-mini"
+            budgets =
+                try input.optional("BOOKPLATE_SOURCE_BUDGETS", read: SourceBudgets.read)
+                ?? SourceBudgets()
             fetchAllow = try input.optional("BOOKPLATE_FETCH_ALLOW", read: Read.list) ?? []
             broker = try input.optional("BOOKPLATE_MQTT_URL", read: Broker.read)
         }

@@ -42,6 +42,14 @@ package struct WebURL: Equatable {
         self.port = port
     }
 
+    /// The address that a redirect on the same origin leads to; nil for another origin and for an invalid address.
+    package static func redirect(from url: String, to location: String) -> String? {
+        guard let url = try? WebURL(url), let next = try? WebURL(location, relativeTo: url),
+            next.hasSameOrigin(as: url)
+        else { return nil }
+        return next.text
+    }
+
     /// Returns whether scheme, host, and port are the same.
     func hasSameOrigin(as other: WebURL) -> Bool {
         scheme == other.scheme && port == other.port && equalIgnoringCase(host, other.host)

@@ -47,7 +47,7 @@ import Testing
     @Test func markdownEditionsGivePlainDescriptions() throws {
         let json = try #require(JSON(Array(recorded("books-edition-markdown-no-covers").utf8)))
         let record = try #require(
-            OpenLibrary(unreachable, url: "", coversURL: nil).record(edition: json))
+            OpenLibrary(unreachable, SourceLimits(), url: "", coversURL: nil).record(edition: json))
         #expect(record.title == "The Stars with You")
         let text = try #require(record.description)
         #expect(text.hasPrefix("\"She didn't choose her garden\""))

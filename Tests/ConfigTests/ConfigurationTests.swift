@@ -46,6 +46,12 @@ import Testing
         ("BOOKPLATE_MQTT_URL", "mqtt://host?ca=/file"), ("BOOKPLATE_MQTT_URL", "mqtts://host?x=y"),
         ("BOOKPLATE_APPLE_JWKS_URL", "file:///etc"),
         ("BOOKPLATE_OPENAI_URL", "nowhere"),
+        ("BOOKPLATE_SOURCE_BUDGETS", "isbndb"), ("BOOKPLATE_SOURCE_BUDGETS", "isbndb=0"),
+        ("BOOKPLATE_SOURCE_BUDGETS", "isbndb=-1"), ("BOOKPLATE_SOURCE_BUDGETS", "isbndb=+5"),
+        ("BOOKPLATE_SOURCE_BUDGETS", "isbndb=1000000001"),
+        ("BOOKPLATE_SOURCE_BUDGETS", "isbndb=5=6"), ("BOOKPLATE_SOURCE_BUDGETS", "isbndb=1.5"),
+        ("BOOKPLATE_SOURCE_BUDGETS", "goodreads=5"),
+        ("BOOKPLATE_SOURCE_BUDGETS", "isbndb=5,isbndb=6"),
     ])
     func namesTheVariableThatIsWrong(name: String, value: String) throws {
         let error = #expect(throws: ConfigError.self) { try Configuration([name: value]) }
@@ -125,6 +131,32 @@ import Testing
             return
         }
         #expect(s3.bucket == "covers" && s3.endpoint == "http://s3.local:9000")
+    }
+
+    /// What is not listed keeps its default.
+    @Test(
+        arguments: [
+            (nil, [.isbnDB: 500, .googleBooks: 1000, .webSearch: 1000]),
+            ("isbndb=5000", [.isbnDB: 5000, .googleBooks: 1000, .webSearch: 1000]),
+            (
+                "google-books=unlimited, web-search=off, open-library=20000,open-library-covers=1",
+                [.isbnDB: 500, .openLibrary: 20000, .openLibraryCovers: 1]
+            ),
+        ] as [(String?, [Configuration.SourceBudgets.Source: Int])])
+    func readsBudgetsOfSources(
+        text: String?, budgets: [Configuration.SourceBudgets.Source: Int]
+    ) throws {
+        var variables: [String: String] = [:]
+        variables["BOOKPLATE_SOURCE_BUDGETS"] = text
+        #expect(try Configuration(variables).sources.budgets.requestsPerDay == budgets)
+    }
+
+    @Test func namesTheBudgetThatIsWrongAndTheAllowedRange() {
+        let error = #expect(throws: ConfigError.self) {
+            try Configuration(["BOOKPLATE_SOURCE_BUDGETS": "google-books=5,isbndb=0"])
+        }
+        #expect(error?.reason.contains("'isbndb=0'") == true)
+        #expect(error?.reason.contains("from 1 to 1000000000, or unlimited") == true)
     }
 
     /// Users, addresses, sign-ins, refreshes.

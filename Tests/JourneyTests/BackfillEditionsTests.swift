@@ -109,6 +109,31 @@ import Testing
             ) == 1)
     }
 
+    /// The servers' budget is the command's: it leaves a fifth of the day for readers, says so, and goes on tomorrow.
+    @Test func theDailyBudgetIsKept() async throws {
+        let installation = try await Installation.ready(catalog: TestCatalog.lines(12))
+        let server = try LoopbackServer { _ in [.answer(404, "{}")] }
+        func run() async throws -> Program.Outcome {
+            try await installation.admin(
+                ["backfill", "editions", "--json"],
+                [
+                    "BOOKPLATE_ISBNDB_URL": server.url(""), "BOOKPLATE_ISBNDB_KEY": "the key",
+                    "BOOKPLATE_SOURCE_BUDGETS": "isbndb=5",
+                ])
+        }
+        let first = try await run()
+        #expect(first.code == 0, "\(first.errors)")
+        #expect(try json(first)["asked"] == 4 && server.requests.count == 4)
+        #expect(first.errors.contains("isbndb: the daily budget of background work is used up"))
+        let second = try await run()
+        #expect(second.code == 69)
+        #expect(try json(second)["asked"] == 0 && server.requests.count == 4)
+        // Tomorrow.
+        try await installation.database.execute("UPDATE source_usage SET day = day - 1")
+        #expect(try json(try await run())["asked"] == 4)
+        #expect(server.requests.count == 8)
+    }
+
     /// Ctrl-C ends it behind the batch that is under way, and nobody is asked for twice.
     @Test func interruptedItGoesOn() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(12))

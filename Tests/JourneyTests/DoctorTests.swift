@@ -92,6 +92,47 @@ import Testing
         #expect(warnings.first?["remedy"] == "did you mean BOOKPLATE_PORT?")
     }
 
+    /// Used, limit and reset of each source that is switched on; a budget that is used up is a warning.
+    @Test func budgetsOfSourcesAreShown() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        func budgets(_ text: String) async throws -> [String: (state: String?, message: String)] {
+            let (code, _, findings) = try await examine(
+                installation,
+                [
+                    "BOOKPLATE_ISBNDB_KEY": "key", "BOOKPLATE_SOURCE_BUDGETS": text,
+                    "BOOKPLATE_OPEN_LIBRARY_URL": "http://127.0.0.1:1",
+                ])
+            #expect(code == 0)
+            var budgets: [String: (state: String?, message: String)] = [:]
+            for finding in findings where finding["check"]?.string?.hasSuffix(" budget") == true {
+                budgets[finding["check"]?.string ?? ""] = (
+                    finding["state"]?.string, finding["message"]?.string ?? ""
+                )
+            }
+            return budgets
+        }
+        let fresh = try await budgets("isbndb=500")
+        #expect(fresh.keys.sorted() == ["isbndb budget", "open-library budget"])
+        #expect(fresh["open-library budget"]?.message == "no limit of requests per day")
+        #expect(fresh["isbndb budget"]?.message.hasPrefix("0 of 500 requests used today") == true)
+        #expect(fresh["isbndb budget"]?.message.contains("resets at 00:00 UTC, in ") == true)
+        try await installation.database.execute(
+            "INSERT INTO source_usage VALUES ('isbndb', (now() AT TIME ZONE 'UTC')::date, 450, 400)"
+        )
+        let shared = try await budgets("isbndb=500")
+        #expect(shared["isbndb budget"]?.state == "ok")
+        #expect(
+            shared["isbndb budget"]?.message.hasPrefix(
+                "450 of 500 requests used today, 400 of 400 by background work, which waits for tomorrow"
+            ) == true)
+        let exhausted = try await budgets("isbndb=450")
+        #expect(exhausted["isbndb budget"]?.state == "warning")
+        #expect(
+            exhausted["isbndb budget"]?.message.hasPrefix("used up: 450 of 450 requests today")
+                == true)
+        #expect(try await budgets("isbndb=unlimited")["isbndb budget"]?.state == "ok")
+    }
+
     @Test func brokerIsTriedWhereThereIsOne() async throws {
         let installation = try await Installation.ready(catalog: [])
         let broker = try Mosquitto()

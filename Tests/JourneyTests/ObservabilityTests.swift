@@ -1,4 +1,5 @@
 import GraphQL
+import LoopbackHTTP
 import TestSupport
 import Testing
 import Version
@@ -33,6 +34,44 @@ import Version
         #expect(value(#"bookplate_build_info{version="\#(bookplateVersion)"}"#) == 1)
         // Paths and other text from requests never become labels.
         #expect(!response.body.contains("nothing/at"))
+    }
+
+    /// A server's own jobs leave readers a fifth of a source's budget, and `/metrics` shows what is used.
+    @Test func aSourcesBudgetIsKeptAndShown() async throws {
+        let source = try LoopbackServer { _ in [.answer(404, "{}")] }
+        let installation = try await Installation.ready(catalog: TestCatalog.lines(8))
+        let server = try await installation.startServer([
+            "BOOKPLATE_ISBNDB_URL": source.url(""), "BOOKPLATE_ISBNDB_KEY": "key",
+            "BOOKPLATE_SOURCE_BUDGETS": "isbndb=5", "BOOKPLATE_LOG_FORMAT": "json",
+        ])
+        // The job that looks for the catalogue's covers takes five editions.
+        try await until("the job has used its share") {
+            try await installation.database.count(
+                "SELECT count(*) FROM editions WHERE cover_due_at > now()") == 5
+        }
+        #expect(source.requests.count == 4)
+        let token = try await server.signIn("budget")["accessToken"]?.string
+        func lookUp(_ number: Int) async throws -> Value {
+            try await server.client.ask(
+                "query($i: String!) { lookupISBN(isbn: $i) { id } }",
+                ["i": .string(TestCatalog.isbn(number))], token: token)
+        }
+        let last = try await lookUp(1001)
+        #expect(last["errors"] == nil && last["data", "lookupISBN"] == .null, "\(last)")
+        let refused = try await lookUp(1002)
+        #expect(refused["errors", 0, "extensions", "code"] == "UPSTREAM_UNAVAILABLE", "\(refused)")
+        #expect(source.requests.count == 5)
+        let metrics = try await server.client.send("GET", "/metrics").body.split(separator: "\n")
+        for line in [
+            #"bookplate_source_budget_used{source="isbndb"} 5"#,
+            #"bookplate_source_budget_limit{source="isbndb"} 5"#,
+            #"bookplate_source_requests_total{source="isbndb"} 5"#,
+            #"bookplate_source_refusals_total{source="isbndb",reason="budget"} 2"#,
+            #"bookplate_source_circuit_state{source="isbndb"} 0"#,
+        ] {
+            #expect(metrics.contains { $0 == line }, "\(line)")
+        }
+        #expect(server.program.errors.contains("the daily budget of a source is used up"))
     }
 
     @Test func slowOperationsAreLoggedWithoutWhatTheySay() async throws {

@@ -28,12 +28,16 @@ package final class LoopbackServer: Sendable {
     private let handler: Handler
     private let received = Mutex<[ReceivedRequest]>([])
 
-    package init(_ handler: @escaping Handler) throws {
+    /// - Parameter port: 0 for any free one.
+    package init(port: UInt16 = 0, _ handler: @escaping Handler) throws {
         signal(SIGPIPE, SIG_IGN)
         self.handler = handler
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
+        var yes: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let bound = withUnsafeMutableBytes(of: &address) { bytes in
@@ -43,7 +47,7 @@ package final class LoopbackServer: Sendable {
         }
         guard listener >= 0, bound else { throw ServerError(errno: errno) }
         self.listener = listener
-        port = UInt16(bigEndian: address.sin_port)
+        self.port = UInt16(bigEndian: address.sin_port)
         thread { [weak self] in
             while true {
                 let connection = accept(listener, nil, nil)
@@ -56,6 +60,22 @@ package final class LoopbackServer: Sendable {
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    /// A port of 127.0.0.1 that refuses connections, until a server is started on it.
+    package static func closedPort() throws -> UInt16 {
+        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(probe) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutableBytes(of: &address) { bytes in
+            let raw = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+            return bind(probe, raw, length) == 0 && getsockname(probe, raw, &length) == 0
+        }
+        guard probe >= 0, isBound else { throw ServerError(errno: errno) }
+        return UInt16(bigEndian: address.sin_port)
     }
 
     package struct ServerError: Error {

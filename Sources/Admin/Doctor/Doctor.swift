@@ -8,9 +8,10 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Looks at everything a server needs, and says what is wrong and what to do.",
         discussion: """
-            One line for each: the configuration, the two databases and their roles, row-level security,
-            migrations, the clock, the session keys, the place of the covers, the imager, what is outside. It changes
-            nothing. Exits with 2 where something is wrong; warnings are no reason.
+            It prints one line for each check: the configuration, the two databases and their roles, row-level security,
+            migrations, the clock, the session keys, the cover storage, the imager, the daily budgets of external sources,
+            and whether external services can be reached. It changes nothing. It exits with 2 if something is wrong;
+            warnings do not change the exit code.
 
             Examples:
               bookplate-admin doctor
@@ -39,6 +40,7 @@ struct Doctor: AsyncParsableCommand {
             findings.append(KeysExamination.finding(configuration))
             findings.append(StorageExamination.finding(configuration))
             findings.append(await ImagerExamination.finding())
+            findings += BudgetExamination.findings(configuration)
             findings += await OutsideExamination.findings(configuration, isOffline: offline)
         } catch {
             findings.append(

@@ -21,6 +21,7 @@ struct RequestPace {
     private var countedAt: Instant
     private var heldUntil: Instant
     private var refusals = 0
+    private var isOverloaded = false
 
     init(_ limit: RateLimit, now: Instant) {
         self.limit = limit
@@ -41,11 +42,26 @@ struct RequestPace {
         return turn
     }
 
-    /// It answered: the next refusal starts from the beginning.
-    mutating func answered() { refusals = 0 }
+    /// The end of a hold that the host's overload has caused; nil where there is none.
+    func overloadedUntil(at now: Instant) -> Instant? {
+        isOverloaded && heldUntil > now ? heldUntil : nil
+    }
 
-    /// It refused: nobody asks until what it said, or ever longer (`base` doubled each time, to an hour).
-    mutating func refused(at now: Instant, retryAfter: Duration?, base: Duration) {
+    /// Notes a response. The next refusal starts with the shortest hold again.
+    mutating func answered() {
+        refusals = 0
+        isOverloaded = false
+    }
+
+    /// Notes a refusal. No request is sent until the hold ends.
+    ///
+    /// - Parameters:
+    ///   - retryAfter: the hold that the host has asked for; nil for `base`, doubled with each refusal in a row, at most an hour.
+    ///   - isOverload: whether the refusal ends by itself. A wrong key does not.
+    mutating func refused(
+        at now: Instant, retryAfter: Duration?, base: Duration, isOverload: Bool = false
+    ) {
+        isOverloaded = isOverload
         let hold = retryAfter ?? min(base * (1 << min(refusals, 12)), .seconds(3600))
         refusals += 1
         heldUntil = max(heldUntil, now.advanced(by: min(hold, .seconds(86_400))))

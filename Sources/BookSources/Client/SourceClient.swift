@@ -2,7 +2,7 @@ import Glibc
 import HTTPFetch
 import Synchronization
 
-/// The way to one source: at its pace, within the deadline, and told apart what is an answer.
+/// Sends requests to one source, within its rate limit, its daily budget, and the caller's deadline.
 final class SourceClient: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -11,14 +11,17 @@ final class SourceClient: Sendable {
     private let fetcher: Fetcher
     private let headers: [(name: String, value: String)]
     private let pace: Mutex<RequestPace>
+    private let gate: SourceGate
     /// How long a refusal shuts the source out, where the answer itself says so in its own way.
     private let hold: @Sendable (FetchResponse) -> Duration?
 
     init(
-        _ fetcher: Fetcher, limit: RateLimit, headers: [(name: String, value: String)] = [],
+        _ fetcher: Fetcher, limit: RateLimit, gate: SourceGate,
+        headers: [(name: String, value: String)] = [],
         hold: @escaping @Sendable (FetchResponse) -> Duration? = { _ in nil }
     ) {
         self.fetcher = fetcher
+        self.gate = gate
         self.headers = [("Accept", "application/json")] + headers
         self.hold = hold
         pace = Mutex(RequestPace(limit, now: .now))
@@ -32,19 +35,41 @@ final class SourceClient: Sendable {
         case moved(String)
     }
 
-    /// The JSON at `url`, past redirects on its origin; nil for 404.
-    func json(
-        _ url: String, _ method: FetchRequest.Method = .get, by deadline: Instant
-    ) async throws(SourceError) -> JSON? {
-        let answer = try await answer(url, method, redirectsMax: 3, by: deadline)
-        guard case .json(let json) = answer else { return nil }
-        return json
+    private static let redirectsMax = 3
+
+    /// The instant before which requests are refused; nil where the next one may be sent.
+    func pausedUntil(_ priority: RequestPriority) -> Instant? {
+        let ends = [
+            gate.pausedUntil(priority), pace.withLock { $0.overloadedUntil(at: .now) },
+        ]
+        return ends.compactMap { $0 }.max()
     }
 
+    /// Returns the JSON at `url`, or nil for 404. A GET follows redirects on its origin; each of them is a request of its own.
+    func json(
+        _ url: String, _ method: FetchRequest.Method = .get, options: CallOptions
+    ) async throws(SourceError) -> JSON? {
+        var url = url
+        for _ in 0...Self.redirectsMax {
+            switch try await answer(url, method, options: options) {
+            case .json(let json): return json
+            case .missing: return nil
+            case .moved(let location):
+                guard method == .get, let next = WebURL.redirect(from: url, to: location) else {
+                    throw .unreachable(.redirectRefused)
+                }
+                url = next
+            }
+        }
+        throw .unreachable(.tooManyRedirects)
+    }
+
+    /// Sends one request; a redirect is not followed.
     func answer(
-        _ url: String, _ method: FetchRequest.Method = .get, redirectsMax: Int,
-        by deadline: Instant
+        _ url: String, _ method: FetchRequest.Method = .get, options: CallOptions
     ) async throws(SourceError) -> Answer {
+        try gate.check(options.priority)
+        let deadline = options.deadline
         guard let turn = pace.withLock({ $0.turn(at: .now, by: deadline) }) else { throw .busy }
         if turn > .now {
             guard (try? await Task.sleep(until: turn, clock: .continuous)) != nil else {
@@ -53,15 +78,11 @@ final class SourceClient: Sendable {
         }
         let left = ContinuousClock.now.duration(to: deadline)
         guard left > .zero else { throw .unreachable(.timedOut) }
-        let response: FetchResponse
-        do throws(FetchError) {
-            response = try await fetcher.fetch(
-                FetchRequest(
-                    url: url, method: method, headers: headers, deadline: left,
-                    bodyBytesMax: Self.answerBytesMax, redirectsMax: redirectsMax,
-                    staysAtOrigin: true))
-        } catch {
-            throw .unreachable(error)
+        let request = FetchRequest(
+            url: url, method: method, headers: headers, deadline: left,
+            bodyBytesMax: Self.answerBytesMax, redirectsMax: 0, staysAtOrigin: true)
+        let response = try await gate.perform(options) { () async throws(FetchError) in
+            try await fetcher.fetch(request)
         }
         switch response.status {
         case 200:
@@ -74,18 +95,20 @@ final class SourceClient: Sendable {
         case 301, 302, 303, 307, 308:
             if let location = response.header("location") { return .moved(location) }
         case 400, 401, 403:
-            // A key or an address that it does not like: asking again at once would only annoy it.
-            refused(response, base: .seconds(10))
-        case 429, 503:
-            refused(response, base: .seconds(1))
+            // A key or an address that the source refuses. This does not change by itself.
+            refused(response, base: .seconds(10), isOverload: false)
+        case 429, 502, 503, 504:
+            refused(response, base: .seconds(1), isOverload: true)
         default: break
         }
         throw .status(response.status)
     }
 
-    private func refused(_ response: FetchResponse, base: Duration) {
+    private func refused(_ response: FetchResponse, base: Duration, isOverload: Bool) {
         let retryAfter = hold(response) ?? response.header("retry-after").flatMap(Self.retryAfter)
-        pace.withLock { $0.refused(at: .now, retryAfter: retryAfter, base: base) }
+        pace.withLock {
+            $0.refused(at: .now, retryAfter: retryAfter, base: base, isOverload: isOverload)
+        }
     }
 
     /// Seconds, or a date.

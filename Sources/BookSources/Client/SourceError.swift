@@ -1,12 +1,21 @@
 import HTTPFetch
 
-/// Why a source could not answer. That it does not know a book is an answer.
+/// Why a source could not answer. A source that does not know a book has answered.
 package enum SourceError: Error, Equatable, Sendable {
     case unreachable(FetchError)
-    /// It, or our own pace, would not let us ask before the deadline.
+    /// The source's rate limit does not allow a request before the deadline.
     case busy
-    /// A status that is no answer.
+    /// A response with an unexpected status.
     case status(Int)
-    /// What came is not what the source is known to send.
+    /// A response that does not have the expected form.
     case malformed
+    /// The source could not be reached several times in a row, and requests are refused for a while.
+    case circuitOpen
+    /// The daily budget of requests is used up.
+    case budgetExhausted
+    /// The daily budget could not be read from the database.
+    case budgetUnknown
+
+    /// Whether the request was refused because the source is paused. Pauses are reported once, as a `SourceEvent`.
+    package var isPause: Bool { self == .circuitOpen || self == .budgetExhausted }
 }

@@ -37,12 +37,14 @@ package enum CoverStage: Int, Sendable, CaseIterable {
     case web
 }
 
-/// What the places of a stage said.
+/// The responses of the sources in one stage.
 package struct CoverOffers: Sendable {
-    /// The likeliest first.
+    /// The best match first.
     package var offers: [CoverOffer] = []
-    /// Those that could not say, so that it is worth to ask again; nil is the search of the web.
+    /// The sources that could not answer; nil stands for the web search.
     package var failures: [SourceName?] = []
+    /// When it is worth to ask again, where all failed sources are paused; nil where one failed for another reason.
+    package var pausedUntil: CoverSources.Instant?
 }
 
 /// Who is asked for covers: the book sources, Open Library's covers by ISBN, and a search of the web.
@@ -90,11 +92,10 @@ package final class CoverSources: Sendable {
         operatorsOrigins.contains { url.hasPrefix($0) }
     }
 
-    /// Asks the places of a stage.
-    ///
-    /// - Returns: by the deadline; what is known by then.
+    /// Asks the sources of a stage. Returns by the deadline with what is known by then.
     package func offers(
-        of book: SoughtBook, at stage: CoverStage, by deadline: Instant
+        of book: SoughtBook, at stage: CoverStage, by deadline: Instant,
+        priority: RequestPriority = .background
     ) async -> CoverOffers {
         switch stage {
         case .links:
@@ -103,9 +104,8 @@ package final class CoverSources: Sendable {
             guard let number = book.number else { return CoverOffers() }
             let found = await chain.covers(
                 number: number, title: book.title, author: nil,
-                within: ContinuousClock.now.duration(to: deadline))
-            var answer = CoverOffers(
-                offers: found.candidates.map(Self.offer), failures: found.failures)
+                within: ContinuousClock.now.duration(to: deadline), priority: priority)
+            var answer = CoverOffers(found)
             if let openLibraryCoversURL,
                 !answer.offers.contains(where: { $0.source == .openLibrary })
             {
@@ -115,24 +115,25 @@ package final class CoverSources: Sendable {
         case .title:
             let found = await chain.covers(
                 number: nil, title: book.title, author: book.author,
-                within: ContinuousClock.now.duration(to: deadline))
-            return CoverOffers(
-                offers: found.candidates.map(Self.offer), failures: found.failures)
+                within: ContinuousClock.now.duration(to: deadline), priority: priority)
+            return CoverOffers(found)
         case .web:
             guard let webSearch else { return CoverOffers() }
             do throws(SourceError) {
-                let addresses = try await webSearch.addresses(of: book, by: deadline)
+                let addresses = try await webSearch.addresses(
+                    of: book, CallOptions(deadline: deadline, priority: priority))
                 return CoverOffers(offers: addresses.map { CoverOffer(source: nil, url: $0) })
             } catch {
                 onFailure(error)
-                return CoverOffers(failures: [nil])
+                return CoverOffers(
+                    failures: [nil], pausedUntil: webSearch.client.pausedUntil(priority))
             }
         }
     }
 
     /// What the catalogue knows of; a link in it may be of a source that has been switched off since.
     package func offers(_ links: [CoverCandidate]) -> [CoverOffer] {
-        links.filter { isOn($0.source) }.map(Self.offer)
+        links.filter { isOn($0.source) }.map { CoverOffer($0) }
     }
 
     private func isOn(_ source: SourceName) -> Bool {
@@ -149,11 +150,28 @@ package final class CoverSources: Sendable {
         } else if !chain.names.contains(.openLibrary) {
             // Its records tell of nearly all its pictures. Where they are not asked, nobody has said that there is none.
             answer.failures.append(.openLibrary)
+            answer.pausedUntil = nil
         }
     }
 
-    private static func offer(_ candidate: CoverCandidate) -> CoverOffer {
-        CoverOffer(source: candidate.source, url: candidate.url)
+    /// The limits of the host that a picture is fetched from; nil for a picture that the web search has found, whose host
+    /// may be any.
+    package func gate(of offer: CoverOffer) -> SourceGate? {
+        offer.source.map { chain.limits.gate(of: SourceHost(picturesOf: $0)) }
+    }
+}
+
+extension CoverOffer {
+    fileprivate init(_ candidate: CoverCandidate) {
+        self.init(source: candidate.source, url: candidate.url)
+    }
+}
+
+extension CoverOffers {
+    fileprivate init(_ found: FoundCovers) {
+        self.init(
+            offers: found.candidates.map { CoverOffer($0) }, failures: found.failures,
+            pausedUntil: found.pausedUntil)
     }
 }
 

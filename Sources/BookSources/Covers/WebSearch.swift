@@ -17,16 +17,21 @@ package struct WebSearch: Sendable {
     let url: String
     let model: String
 
-    package init(_ fetcher: Fetcher, url: String, key: String, model: String) {
+    package init(
+        _ fetcher: Fetcher, _ limits: SourceLimits = SourceLimits(), url: String, key: String,
+        model: String
+    ) {
         client = SourceClient(
-            fetcher, limit: Self.limit, headers: [("Authorization", "Bearer \(key)")])
+            fetcher, limit: Self.limit, gate: limits.gate(of: .webSearch),
+            headers: [("Authorization", "Bearer \(key)")])
         self.url = url
         self.model = model
     }
 
     /// Addresses of pictures, the likeliest first. What is there may be anything.
-    func addresses(of book: SoughtBook, by deadline: Instant) async throws(SourceError) -> [String]
-    {
+    func addresses(
+        of book: SoughtBook, _ options: CallOptions
+    ) async throws(SourceError) -> [String] {
         // Readers write titles: they are data, apart from what is to be done.
         let subject = Subject(
             title: book.title, author: book.author, isbn: book.number?.isbn13)
@@ -37,7 +42,7 @@ package struct WebSearch: Sendable {
                 Request(model: model, input: String(decoding: input, as: UTF8.self)))
         else { throw .malformed }  // texts always have a JSON form
         let answer = try await client.json(
-            "\(url)/responses", .json(Array(request)), by: deadline)
+            "\(url)/responses", .json(Array(request)), options: options)
         guard let items = answer?["output"]?.items else { throw .malformed }
         let texts = items.filter { $0["type"]?.text == "message" }
             .flatMap { $0["content"]?.items ?? [] }

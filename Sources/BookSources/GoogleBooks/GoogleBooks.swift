@@ -15,8 +15,9 @@ struct GoogleBooks: Sendable {
     let url: String
     let key: String?
 
-    init(_ fetcher: Fetcher, url: String, key: String?) {
-        client = SourceClient(fetcher, limit: Self.limit, hold: Self.hold)
+    init(_ fetcher: Fetcher, _ limits: SourceLimits, url: String, key: String?) {
+        client = SourceClient(
+            fetcher, limit: Self.limit, gate: limits.gate(of: .googleBooks), hold: Self.hold)
         self.url = url
         self.key = key
     }
@@ -24,48 +25,48 @@ struct GoogleBooks: Sendable {
     var source: BookSource {
         BookSource(
             name: .googleBooks,
-            edition: { number, deadline async throws(SourceError) in
-                try await edition(number, by: deadline)
+            edition: { number, options async throws(SourceError) in
+                try await edition(number, options)
             },
-            search: { words, count, deadline async throws(SourceError) in
-                try await search(words, count, by: deadline)
-            })
+            search: { words, count, options async throws(SourceError) in
+                try await search(words, count, options)
+            }, pausedUntil: client.pausedUntil)
     }
 
     private func edition(
-        _ number: BookNumber, by deadline: Instant
+        _ number: BookNumber, _ options: CallOptions
     ) async throws(SourceError) -> BookRecord? {
         // `isbn:` sometimes finds another edition, or none where the bare number finds it.
         for query in ["isbn:\(number.isbn13)", number.isbn13] {
-            let volumes = try await volumes(query, 5, by: deadline)
+            let volumes = try await volumes(query, 5, options)
             if let record = volumes.first(where: { number.isAmong($0.isbns) }) { return record }
         }
         return nil
     }
 
     private func search(
-        _ words: BookWords, _ count: Int, by deadline: Instant
+        _ words: BookWords, _ count: Int, _ options: CallOptions
     ) async throws(SourceError) -> [BookRecord] {
         switch words {
         case .anywhere(let words):
-            return try await volumes(words, count, by: deadline)
+            return try await volumes(words, count, options)
         case .title(let title, let author):
             func quoted(_ text: String) -> String { "\"\(text.filter { $0 != "\"" })\"" }
             let query =
                 "intitle:\(quoted(title))" + (author.map { " inauthor:\(quoted($0))" } ?? "")
-            return try await volumes(query, count, by: deadline)
+            return try await volumes(query, count, options)
         }
     }
 
     private func volumes(
-        _ query: String, _ count: Int, by deadline: Instant
+        _ query: String, _ count: Int, _ options: CallOptions
     ) async throws(SourceError) -> [BookRecord] {
         // The country, because an address that cannot be placed is refused.
         var address =
             "\(url)/volumes?q=\(queryEncoded(query))&maxResults=\(min(count, 40))"
             + "&printType=books&country=US"
         if let key { address += "&key=\(queryEncoded(key))" }
-        return try await client.json(address, by: deadline)?["items"]?.items
+        return try await client.json(address, options: options)?["items"]?.items
             .compactMap(Self.record(volume:)) ?? []
     }
 

@@ -23,8 +23,8 @@ struct OpenLibrary: Sendable {
     let coversURL: String?
 
     /// - Parameter contact: who runs this server, in the user agent of `fetcher`; without it they refuse.
-    init(_ fetcher: Fetcher, url: String, coversURL: String?) {
-        client = SourceClient(fetcher, limit: Self.limit)
+    init(_ fetcher: Fetcher, _ limits: SourceLimits, url: String, coversURL: String?) {
+        client = SourceClient(fetcher, limit: Self.limit, gate: limits.gate(of: .openLibrary))
         self.url = url
         self.coversURL = coversURL
     }
@@ -32,37 +32,39 @@ struct OpenLibrary: Sendable {
     var source: BookSource {
         BookSource(
             name: .openLibrary,
-            edition: { number, deadline async throws(SourceError) in
-                try await edition(number, by: deadline)
+            edition: { number, options async throws(SourceError) in
+                try await edition(number, options)
             },
-            editions: { numbers, deadline async throws(SourceError) in
-                try await editions(numbers, by: deadline)
+            editions: { numbers, options async throws(SourceError) in
+                try await editions(numbers, options)
             },
-            search: { words, count, deadline async throws(SourceError) in
-                try await search(words, count, by: deadline)
-            })
+            search: { words, count, options async throws(SourceError) in
+                try await search(words, count, options)
+            }, pausedUntil: client.pausedUntil)
     }
 
     private func edition(
-        _ number: BookNumber, by deadline: Instant
+        _ number: BookNumber, _ options: CallOptions
     ) async throws(SourceError) -> BookRecord? {
-        guard let edition = try await document("/isbn/\(number.isbn13)", by: deadline),
+        guard let edition = try await document("/isbn/\(number.isbn13)", options),
             var record = record(edition: edition)
         else { return nil }
         record.isbns.append(number.isbn13)
-        let soon = deadline.advanced(by: .zero - Self.lastMoment)
+        let soon = CallOptions(
+            deadline: options.deadline.advanced(by: .zero - Self.lastMoment),
+            priority: options.priority)
         let workKey = edition["works"]?.items.first?["key"]?.text.flatMap(Self.key)
         let authorKeys =
             edition["authors"]?.items.compactMap { $0["key"]?.text.flatMap(Self.key) } ?? []
-        async let work = optionalDocument(workKey, by: soon)
-        async let names = names(authorKeys, by: soon)
+        async let work = optionalDocument(workKey, soon)
+        async let names = names(authorKeys, soon)
         record.authors = await names
         if let work = await work {
             if authorKeys.isEmpty {
                 let keys =
                     work["authors"]?.items
                     .compactMap { $0["author"]?["key"]?.text.flatMap(Self.key) } ?? []
-                record.authors = await self.names(keys, by: soon)
+                record.authors = await self.names(keys, soon)
             }
             record.description =
                 record.description ?? work["description"]?.textOrValue.flatMap(plainText)
@@ -73,11 +75,11 @@ struct OpenLibrary: Sendable {
     }
 
     /// Names in the order of the keys; those that cannot be had in time are left out.
-    private func names(_ keys: [String], by deadline: Instant) async -> [String] {
+    private func names(_ keys: [String], _ options: CallOptions) async -> [String] {
         await withTaskGroup(of: (Int, String?).self) { group in
             for (place, key) in keys.prefix(Self.authorsMax).enumerated() {
                 group.addTask {
-                    let author = await optionalDocument(key, by: deadline)
+                    let author = await optionalDocument(key, options)
                     return (place, author?["name"]?.text)
                 }
             }
@@ -87,19 +89,20 @@ struct OpenLibrary: Sendable {
         }
     }
 
-    private func optionalDocument(_ key: String?, by deadline: Instant) async -> JSON? {
+    private func optionalDocument(_ key: String?, _ options: CallOptions) async -> JSON? {
         guard let key else { return nil }
-        return try? await document(key, by: deadline)
+        return try? await document(key, options)
     }
 
     /// The record at a key such as `/works/OL45804W`, past the records that were merged into it.
     ///
     /// An ISBN redirects to its edition by the site's public address. The key in it is asked for at our
     /// own, which may be a mirror's.
-    private func document(_ key: String, by deadline: Instant) async throws(SourceError) -> JSON? {
+    private func document(_ key: String, _ options: CallOptions) async throws(SourceError) -> JSON?
+    {
         var key = key
         for _ in 0...Self.redirectsMax {
-            switch try await client.answer(url + key + ".json", redirectsMax: 0, by: deadline) {
+            switch try await client.answer(url + key + ".json", options: options) {
             case .missing: return nil
             case .moved(let location):
                 guard let next = Self.key(in: location) else { throw .malformed }
@@ -126,11 +129,11 @@ struct OpenLibrary: Sendable {
 
     /// Many at once, names of authors included, but no descriptions.
     private func editions(
-        _ numbers: [BookNumber], by deadline: Instant
+        _ numbers: [BookNumber], _ options: CallOptions
     ) async throws(SourceError) -> [BookNumber: BookRecord] {
         let keys = numbers.map { "ISBN:\($0.isbn13)" }.joined(separator: ",")
         let json = try await client.json(
-            "\(url)/api/books?bibkeys=\(keys)&jscmd=data&format=json", by: deadline)
+            "\(url)/api/books?bibkeys=\(keys)&jscmd=data&format=json", options: options)
         var records: [BookNumber: BookRecord] = [:]
         for number in numbers {
             guard let data = json?["ISBN:\(number.isbn13)"], var record = record(data: data)
@@ -142,7 +145,7 @@ struct OpenLibrary: Sendable {
     }
 
     private func search(
-        _ words: BookWords, _ count: Int, by deadline: Instant
+        _ words: BookWords, _ count: Int, _ options: CallOptions
     ) async throws(SourceError) -> [BookRecord] {
         let query: String
         switch words {
@@ -156,7 +159,7 @@ struct OpenLibrary: Sendable {
             "key,title,subtitle,author_name,first_publish_year,isbn,cover_i,language,"
             + "number_of_pages_median,publisher,subject,editions,editions.isbn"
         let json = try await client.json(
-            "\(url)/search.json?\(query)&fields=\(fields)&limit=\(count)", by: deadline)
+            "\(url)/search.json?\(query)&fields=\(fields)&limit=\(count)", options: options)
         return json?["docs"]?.items.prefix(count).compactMap { record(document: $0) } ?? []
     }
 }

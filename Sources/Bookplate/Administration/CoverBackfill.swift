@@ -107,7 +107,7 @@ package struct CoverBackfill {
 
         /// Where nobody had one, those that could not say, by name; empty where the time was over. nil where there is an answer.
         package var unavailable: Set<String>? {
-            guard case .unavailable(let sources) = outcome else { return nil }
+            guard case .unavailable(let sources, _) = outcome else { return nil }
             return Set(sources.map { $0?.rawValue ?? "the search of the web" })
         }
     }
@@ -121,7 +121,8 @@ package struct CoverBackfill {
                     return (place, Found(outcome: outcome))
                 }
             }
-            var found = [Found](repeating: Found(outcome: .unavailable([])), count: books.count)
+            var found = [Found](
+                repeating: Found(outcome: .unavailable([], pausedUntil: nil)), count: books.count)
             for await (place, one) in group { found[place] = one }
             return found
         }

@@ -64,7 +64,8 @@ package struct EditionBackfill {
         await withTaskGroup(of: (Int, SourceChain.Lookup).self) { group in
             for (place, edition) in editions.enumerated() {
                 group.addTask {
-                    let lookup = await sources.edition(BookNumber(edition.isbn), within: budget)
+                    let lookup = await sources.edition(
+                        BookNumber(edition.isbn), within: budget, priority: .background)
                     return (place, lookup)
                 }
             }

@@ -104,7 +104,8 @@ package struct JobRecord: Sendable {
     ) throws(PostgresError) -> Int {
         let rows = try connection.query(
             """
-            UPDATE jobs j SET state = 'READY', attempts = 0, run_at = now(), updated_at = now() \
+            UPDATE jobs j SET state = 'READY', attempts = 0, postponed_since = NULL, run_at = now(), \
+            updated_at = now() \
             WHERE \(Selection.condition) AND state <> 'RUNNING' \
             AND NOT EXISTS (SELECT FROM jobs t WHERE t.id <> j.id AND t.state <> 'DEAD' \
             AND t.kind = j.kind AND t.key = j.key AND t.user_id IS NOT DISTINCT FROM j.user_id) \

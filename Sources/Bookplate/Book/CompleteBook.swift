@@ -25,9 +25,15 @@ struct CompleteBook: JobHandler {
             segment.append(Self.findEdition, parameters)
         }[0]
         if known.count == 0 {
-            let lookup = await sources.edition(BookNumber(isbn), within: Self.budget)
+            // A reader has asked for it, if not in a hurry: catalogue work must not use up its budget.
+            let lookup = await sources.edition(
+                BookNumber(isbn), within: Self.budget, priority: .interactive)
             guard let facts = lookup.record.flatMap({ EditionFacts($0, isbn: isbn) }) else {
                 if lookup.failures.isEmpty { return }
+                if let end = lookup.pausedUntil {
+                    throw .postpone(
+                        "All book sources that may know the book are paused.", until: end)
+                }
                 throw .retry("A book source cannot answer.")
             }
             _ = try await job.write { facts.append(to: &$0) }

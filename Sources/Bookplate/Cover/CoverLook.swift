@@ -2,15 +2,17 @@ import BookSources
 import HTTPFetch
 import Images
 
-/// What a picture turned out to be that may be a book's cover.
+/// The result of fetching a picture that may be a book's cover.
 enum CoverLook {
     case usable(CoverImages, quality: Int)
     /// No cover, or none that may be fetched.
     case refused
     /// It is not there.
     case missing
-    /// Nobody could say: worth to be asked again.
-    case failed
+    /// The picture could not be fetched or read now.
+    ///
+    /// - pausedUntil: when it is worth to try again, where its host is paused.
+    case failed(pausedUntil: ContinuousClock.Instant?)
 
     var name: String {
         switch self {
@@ -29,12 +31,28 @@ extension Covers {
 
     /// Fetches a picture that the sources offer, and judges it.
     func look(
-        at offer: CoverOffer, of sources: CoverSources, within budget: Duration = offerBudget
+        at offer: CoverOffer, of sources: CoverSources, within budget: Duration = offerBudget,
+        priority: RequestPriority = .background
     ) async -> CoverLook {
+        let budget = min(Self.offerBudget, budget)
+        let gate = sources.gate(of: offer)
+        func failed() -> CoverLook { .failed(pausedUntil: gate?.pausedUntil(priority)) }
         let response: FetchResponse
-        do throws(FetchError) {
-            response = try await fetch(offer, of: sources, within: min(Self.offerBudget, budget))
-        } catch {
+        do throws(SourceError) {
+            if let gate {
+                let options = CallOptions(
+                    deadline: .now.advanced(by: budget), priority: priority)
+                response = try await gate.perform(options) { () async throws(FetchError) in
+                    try await self.fetch(offer, of: sources, within: budget)
+                }
+            } else {
+                do throws(FetchError) {
+                    response = try await fetch(offer, of: sources, within: budget)
+                } catch {
+                    throw .unreachable(error)
+                }
+            }
+        } catch .unreachable(let error) {
             switch error {
             case .invalidURL, .invalidRequest, .addressRefused, .redirectRefused, .movedAway,
                 .tooLarge, .tooManyRedirects, .notHTTP:
@@ -42,12 +60,14 @@ extension Covers {
             case .hostNotFound, .connectionFailed, .tlsFailed, .timedOut, .interrupted,
                 .cancelled, .overloaded, .failed:
                 // Addresses on the web are often dead; of a source that cannot be it is no answer.
-                return offer.source == nil ? .missing : .failed
+                return offer.source == nil ? .missing : failed()
             }
+        } catch {
+            return failed()
         }
         switch response.status {
         case 200: break
-        case 429, 500...: return offer.source == nil ? .missing : .failed
+        case 429, 500...: return offer.source == nil ? .missing : failed()
         default: return .missing
         }
         let images: CoverImages
@@ -56,7 +76,7 @@ extension Covers {
         } catch .unsupported {
             return .refused
         } catch {
-            return .failed
+            return .failed(pausedUntil: nil)
         }
         guard case .usable(let quality) = CoverJudgement(images, bytes: response.body) else {
             return .refused

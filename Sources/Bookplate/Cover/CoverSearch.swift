@@ -8,8 +8,9 @@ struct CoverSearch: Sendable {
     enum Outcome {
         case found(CoverImages, CoverSource)
         case nothing
-        /// Nothing, and somebody who may have it could not say: these, of whom nil is the web, or nobody where the time was over.
-        case unavailable(Set<SourceName?>)
+        /// Nothing was found, and these sources could not answer; nil stands for the web search. The set is empty where the
+        /// time was over. `pausedUntil` is when it is worth to search again, where all of them are paused.
+        case unavailable(Set<SourceName?>, pausedUntil: ContinuousClock.Instant?)
     }
 
     /// Of the places of one stage.
@@ -38,10 +39,13 @@ struct CoverSearch: Sendable {
 
     /// - Parameter asksWebEarly: whether the search of the web is made, too, where a source could not answer that may
     ///   have a cover when it is asked again.
-    func best(for book: SoughtBook, asksWebEarly: Bool) async -> Outcome {
+    func best(
+        for book: SoughtBook, asksWebEarly: Bool, priority: RequestPriority = .background
+    ) async -> Outcome {
         let end = ContinuousClock.now.advanced(by: Self.budget)
         var best: Candidate?
         var failures: Set<SourceName?> = []
+        var pauses = FailurePauses()
         var looked: Set<String> = []
         // Whose likeliest picture is known: its others are of other editions.
         var served: Set<SourceName> = []
@@ -52,15 +56,16 @@ struct CoverSearch: Sendable {
             else { break }
             let budget = stage == .web ? Self.webBudget : Self.stageBudget
             let found = await sources.offers(
-                of: book, at: stage, by: min(end, .now.advanced(by: budget)))
+                of: book, at: stage, by: min(end, .now.advanced(by: budget)), priority: priority)
             failures.formUnion(found.failures)
+            if !found.failures.isEmpty { pauses.add(found.pausedUntil) }
             if stage == .title { served = [] }
             var count = 0
             for offer in found.offers where looked.insert(offer.url).inserted {
                 if offer.source.map(served.contains) ?? false { continue }
                 count += 1
                 if count > Self.offersMax || ContinuousClock.now >= end { break }
-                switch await look(at: offer, by: end) {
+                switch await look(at: offer, by: end, priority) {
                 case .usable(let images, let quality):
                     if let source = offer.source { served.insert(source) }
                     if quality > best?.quality ?? 0 {
@@ -68,7 +73,9 @@ struct CoverSearch: Sendable {
                             images: images, source: CoverSource(offer.source), quality: quality)
                     }
                 case .missing, .refused: break
-                case .failed: failures.insert(offer.source)
+                case .failed(let pausedUntil):
+                    failures.insert(offer.source)
+                    pauses.add(pausedUntil)
                 }
                 if best.map({ $0.quality >= CoverJudgement.goodEnough }) ?? false { break }
             }
@@ -77,7 +84,7 @@ struct CoverSearch: Sendable {
         let outcome: Outcome =
             if let best { .found(best.images, best.source) } else if isCutShort || !failures.isEmpty
             {
-                .unavailable(failures)
+                .unavailable(failures, pausedUntil: isCutShort ? nil : pauses.end)
             } else { .nothing }
         counts.count(outcome)
         return outcome
@@ -94,9 +101,12 @@ struct CoverSearch: Sendable {
         }
     }
 
-    private func look(at offer: CoverOffer, by end: ContinuousClock.Instant) async -> CoverLook {
+    private func look(
+        at offer: CoverOffer, by end: ContinuousClock.Instant, _ priority: RequestPriority
+    ) async -> CoverLook {
         let look = await covers.look(
-            at: offer, of: sources, within: ContinuousClock.now.duration(to: end))
+            at: offer, of: sources, within: ContinuousClock.now.duration(to: end),
+            priority: priority)
         counts.count(look.name, of: offer.source)
         return look
     }

@@ -47,15 +47,17 @@ struct EditionCovers: Sendable {
             guard let id = editions.uuid(row, 0) else { continue }
             let known = editions.texts(row, 2) ?? []
             var offers = offers(known)
-            var isLate = false
+            var failures = Failures()
             if offers.isEmpty, let isbn = editions.text(row, 1).flatMap({ ISBN($0) }) {
-                (offers, isLate) = try await ask(for: isbn, in: job)
+                offers = try await ask(for: isbn, in: job, &failures)
             }
-            switch await best(of: offers, &isLate) {
+            switch await best(of: offers, &failures) {
             case let images?:
                 try await store(images, of: id, in: job)
                 progress.found += 1
-            case nil where isLate: progress.late += 1
+            case nil where failures.any:
+                progress.late += 1
+                if let end = failures.pauses.end { try await postpone(id, until: end, job) }
             case nil:
                 let isSwitchedOff = !known.isEmpty && offers.isEmpty
                 try await miss(id, for: isSwitchedOff ? Self.switchedOffDays : Self.missedDays, job)
@@ -75,29 +77,52 @@ struct EditionCovers: Sendable {
         }
     }
 
+    /// Sources that could not answer for an edition.
+    private struct Failures {
+        var any = false
+        var pauses = FailurePauses()
+
+        mutating func add(_ pausedUntil: ContinuousClock.Instant?) {
+            any = true
+            pauses.add(pausedUntil)
+        }
+    }
+
+    /// Lets the edition wait for paused sources.
+    private func postpone(
+        _ id: UUID, until end: ContinuousClock.Instant, _ job: JobContext
+    ) async throws(JobError) {
+        _ = try await job.write { segment in
+            var parameters = Parameters.of(id)
+            parameters.append(
+                int64: max(0, ContinuousClock.now.duration(to: end).milliseconds))
+            segment.append(Self.postpone, parameters)
+        }
+    }
+
     /// Those of sources that are switched on.
     private func offers(_ links: [String]) -> [CoverOffer] {
         coverSources.offers(links.compactMap { CoverCandidate(link: $0) })
     }
 
-    /// Where the sources say that pictures are; what else they say of the book is kept as well.
+    /// Asks the sources for the addresses of pictures. The other data of the book is saved as well.
     private func ask(
-        for isbn: ISBN, in job: JobContext
-    ) async throws(JobError) -> (offers: [CoverOffer], isLate: Bool) {
+        for isbn: ISBN, in job: JobContext, _ failures: inout Failures
+    ) async throws(JobError) -> [CoverOffer] {
         let lookup = await sources.edition(
-            BookNumber(isbn), within: Self.budget, waitsForAll: true)
-        let isLate = !lookup.failures.isEmpty
+            BookNumber(isbn), within: Self.budget, waitsForAll: true, priority: .background)
+        if !lookup.failures.isEmpty { failures.add(lookup.pausedUntil) }
         guard let record = lookup.record, let facts = EditionFacts(record, isbn: isbn) else {
-            return ([], isLate)
+            return []
         }
         _ = try await job.write { facts.append(to: &$0) }
-        return (offers(facts.coverLinks), isLate)
+        return offers(facts.coverLinks)
     }
 
-    /// The first that is good enough, or the best.
-    ///
-    /// - Parameter isLate: set where one could not be looked at.
-    private func best(of offers: [CoverOffer], _ isLate: inout Bool) async -> CoverImages? {
+    /// The first picture that is good enough, or the best one.
+    private func best(
+        of offers: [CoverOffer], _ failures: inout Failures
+    ) async -> CoverImages? {
         var best: (images: CoverImages, quality: Int)?
         for offer in offers.prefix(Self.linksMax) {
             switch await covers.look(at: offer, of: coverSources) {
@@ -105,7 +130,7 @@ struct EditionCovers: Sendable {
                 if quality > best?.quality ?? -1 { best = (images, quality) }
                 if quality >= CoverJudgement.goodEnough { return images }
             case .refused, .missing: continue
-            case .failed: isLate = true
+            case .failed(let pausedUntil): failures.add(pausedUntil)
             }
         }
         return best?.images
@@ -149,6 +174,7 @@ struct EditionCovers: Sendable {
     }
 
     private static let setCover = Statement("SELECT set_edition_cover($1, $2, $3)")
+    private static let postpone = Statement("SELECT postpone_edition_cover($1, $2)")
     private static let noteMiss = Statement("SELECT miss_edition_cover($1, $2)")
 }
 
@@ -188,6 +214,9 @@ struct FetchEditionCovers: JobHandler {
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         guard editions.canAsk else { return }
+        if let end = editions.sources.pausedUntil(.background) {
+            throw .postpone("All book sources are paused.", until: end)
+        }
         let rows = try await job.write { segment in
             var parameters = Parameters()
             parameters.append(int32: Self.countMax)

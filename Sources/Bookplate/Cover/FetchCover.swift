@@ -23,11 +23,16 @@ struct FetchCover: JobHandler {
         let rows = try await job.read { $0.append(Self.findBook, .of(user, payload.bookID)) }[0]
         guard let book = SoughtBook(rows, 0), let wantedAt = rows.timestamptz(0, 4) else { return }
         let wish = CoverWish(user: user, book: payload.bookID, wantedAt: wantedAt)
-        // Each search of the web is paid for: not at every attempt while a source is down.
-        let isFirstOrLast = job.attempt == 1 || job.isLastAttempt
-        switch await search.best(for: book, asksWebEarly: isFirstOrLast) {
+        // Each web search is paid for, so it is not repeated at every run while a source is down.
+        let isFirst = job.attempt == 1 && job.postponedFor == nil
+        switch await search.best(
+            for: book, asksWebEarly: isFirst || job.isLastAttempt,
+            priority: job.isAwaited ? .interactive : .background)
+        {
         case .found(let images, let source): try await keep(images, source, wish, job)
         case .nothing: try await end(wish, as: .notFound, job)
+        case .unavailable(_, let pausedUntil?) where job.canBePostponed:
+            throw .postpone("All sources that may have the cover are paused.", until: pausedUntil)
         case .unavailable:
             guard job.isLastAttempt, !Task.isCancelled else {
                 throw .retry("A source of covers cannot answer.")

@@ -12,12 +12,23 @@ package struct JobContext: Sendable {
     /// Counted from 1.
     package let attempt: Int
     package let attemptsMax: Int
+    var priority = JobPriority.foreground
+    /// Since when it has been postponed; nil where it was not.
+    var postponedFor: Duration?
     package let logger: Logger
     let lease: JobLease
     let database: ConnectionPool
 
     /// Whether no other attempt follows this one when it fails.
     package var isLastAttempt: Bool { attempt >= attemptsMax }
+
+    /// Whether `JobError.postpone` still postpones the job. Afterwards it is a failed attempt.
+    package var canBePostponed: Bool {
+        postponedFor.map { $0 < JobSettings.postponedMax } ?? true
+    }
+
+    /// Whether a reader waits for this run: the first one of a job that a request has asked for.
+    var isAwaited: Bool { priority == .foreground && attempt == 1 && postponedFor == nil }
 
     /// Whom the job is done for.
     ///

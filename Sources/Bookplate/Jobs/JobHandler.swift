@@ -31,6 +31,10 @@ package struct JobSettings: Sendable, Equatable {
     package var every: Duration?
 
     package static let retryDelayMax: Duration = .seconds(3600)
+    /// How long a job may be postponed altogether. After that its failures count as attempts.
+    static let postponedMax: Duration = .seconds(3 * 86_400)
+    /// The longest delay of a postponed job, unless the pause itself is longer.
+    static let postponementDelayMax: Duration = .seconds(6 * 3600)
 
     package init(
         concurrency: Int = 2, attemptsMax: Int = 8, timeout: Duration = .seconds(300),
@@ -52,12 +56,27 @@ package struct JobSettings: Sendable, Equatable {
         let doublings = max(0, min(attempt - 1, 20))
         return min(retryDelay * (1 << doublings), Self.retryDelayMax) * (0.5 + random / 2)
     }
+
+    /// The delay of a postponed job: until the end of the pause, and at least as long as the job has been postponed so far.
+    /// So the runs of one job become rarer while an outage lasts, because each of them asks the sources that do answer.
+    ///
+    /// - Parameters:
+    ///   - postponedFor: since the job was first postponed; nil for the first time.
+    ///   - random: from 0 to 1; spreads jobs that wait for the same source.
+    static func delay(
+        ofPause pause: Duration, postponedFor: Duration?, random: Double
+    ) -> Duration {
+        let growth = min(postponedFor ?? .zero, postponementDelayMax)
+        return max(pause, growth, .seconds(1)) * (1 + random / 10)
+    }
 }
 
 /// Why an attempt failed. The sentences are for operators: no titles, no words of a reader.
 package enum JobError: Error, Sendable {
     /// Try again, after the usual delay or the one that is given.
     case retry(String, after: Duration? = nil)
+    /// What the job needs is paused until then. It runs again afterwards, and this does not count as an attempt.
+    case postpone(String, until: ContinuousClock.Instant)
     /// Trying again would not help: the job is a dead letter at once.
     case giveUp(String)
     /// The database failed; the job is tried again.
@@ -66,7 +85,7 @@ package enum JobError: Error, Sendable {
     /// What an operator reads.
     var message: String {
         switch self {
-        case .retry(let message, _), .giveUp(let message): message
+        case .retry(let message, _), .postpone(let message, _), .giveUp(let message): message
         // Not the detail, which may quote a row.
         case .database(.server(let error)): "\(error.message) (\(error.sqlState))"
         case .database(let error): "\(error)"

@@ -16,6 +16,9 @@ struct ClaimedJob: Sendable, Equatable {
     let payload: [UInt8]
     /// Counted from 1.
     let attempt: Int
+    var priority = JobPriority.foreground
+    /// Since when it has been postponed; nil where it was not.
+    var postponedFor: Duration?
 }
 
 /// How a worker lets go of a job.
@@ -23,6 +26,8 @@ enum JobSettlement: Equatable, Sendable {
     case finished
     /// Tried again after the delay, or a dead letter where that is nil.
     case failed(message: String, retryAfter: Duration?)
+    /// Run again after the delay; not an attempt.
+    case postponed(message: String, delay: Duration)
     /// Given back as if it had not been taken.
     case released
 }

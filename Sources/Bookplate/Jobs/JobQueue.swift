@@ -12,10 +12,14 @@ struct JobQueue: Sendable {
 
     private static let schedule = Statement("SELECT schedule_job($1, $2, $3)")
     private static let claim = Statement(
-        "SELECT id, fence, user_id, kind, payload::text, attempt FROM claim_jobs($1, $2, $3, $4)")
+        """
+        SELECT id, fence, user_id, kind, payload::text, attempt, priority, postponed_ms \
+        FROM claim_jobs($1, $2, $3, $4)
+        """)
     private static let renew = Statement("SELECT renew_jobs($1, $2, $3)")
     private static let finish = Statement("SELECT finish_job($1, $2)")
     private static let fail = Statement("SELECT fail_job($1, $2, $3, $4)")
+    private static let postpone = Statement("SELECT postpone_job($1, $2, $3, $4)")
     private static let release = Statement("SELECT release_jobs($1, $2)")
 
     private func run(
@@ -53,7 +57,9 @@ struct JobQueue: Sendable {
             else { return nil }
             return ClaimedJob(
                 lease: JobLease(id: id, fence: fence), kind: kind, userID: rows.uuid(row, 2),
-                payload: Array(payload.utf8), attempt: Int(attempt))
+                payload: Array(payload.utf8), attempt: Int(attempt),
+                priority: rows.int32(row, 6).flatMap { JobPriority(rawValue: $0) } ?? .background,
+                postponedFor: rows.int64(row, 7).map { .milliseconds($0) })
         }
     }
 
@@ -83,6 +89,12 @@ struct JobQueue: Sendable {
             parameters.append(text: message)
             parameters.append(int64: delay?.milliseconds)
             _ = try await run(Self.fail, parameters)
+        case .postponed(let message, let delay):
+            parameters.append(uuid: lease.id)
+            parameters.append(int32: lease.fence)
+            parameters.append(text: message)
+            parameters.append(int64: delay.milliseconds)
+            _ = try await run(Self.postpone, parameters)
         case .released:
             parameters.append(uuids: [lease.id])
             parameters.append(int32s: [lease.fence])

@@ -160,7 +160,8 @@ package final class JobWorker: Sendable {
         else { return .gaveUp("The payload is not what this version expects.") }
         let context = JobContext(
             id: job.lease.id, userID: job.userID, attempt: job.attempt,
-            attemptsMax: Handler.settings.attemptsMax, logger: logger, lease: job.lease,
+            attemptsMax: Handler.settings.attemptsMax, priority: job.priority,
+            postponedFor: job.postponedFor, logger: logger, lease: job.lease,
             database: queue.database)
         do throws(JobError) {
             try await handler.run(payload, in: context)
@@ -168,6 +169,13 @@ package final class JobWorker: Sendable {
         } catch {
             if case .database(.server(let server)) = error, server.sqlState.rawValue == "BP410" {
                 return .lost
+            }
+            if case .postpone(let message, let end) = error, context.canBePostponed {
+                let pause = ContinuousClock.now.duration(to: end)
+                logger.info(
+                    "a job was postponed",
+                    metadata: ["reason": "\(message)", "seconds": "\(pause.components.seconds)"])
+                return .postponed(message, pause: pause)
             }
             if !Task.isCancelled {
                 logger.warning(
@@ -177,7 +185,7 @@ package final class JobWorker: Sendable {
             switch error {
             case .giveUp(let message): return .gaveUp(message)
             case .retry(_, let delay): return .failed(error.message, after: delay)
-            case .database: return .failed(error.message, after: nil)
+            case .database, .postpone: return .failed(error.message, after: nil)
             }
         }
     }

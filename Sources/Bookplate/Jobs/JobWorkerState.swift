@@ -171,12 +171,17 @@ struct JobWorkerState {
             settlement = .finished
         case (_, .gaveUp(let message)):
             settlement = .failed(message: message, retryAfter: nil)
-        case (.cancelled(.stopping), .failed):
+        case (.cancelled(.stopping), .failed), (.cancelled(.stopping), .postponed):
             settlement = .released
-        case (.cancelled(.tookTooLong), .failed):
+        case (.cancelled(.tookTooLong), .failed), (.cancelled(.tookTooLong), .postponed):
             settlement = failure("It took too long and was cancelled.", nil, of: job.job, random)
         case (_, .failed(let message, let delay)):
             settlement = failure(message, delay, of: job.job, random)
+        case (_, .postponed(let message, let pause)):
+            settlement = .postponed(
+                message: message,
+                delay: JobSettings.delay(
+                    ofPause: pause, postponedFor: job.job.postponedFor, random: random))
         }
         job.phase = .settling(settlement)
         held[lease.id] = job
@@ -291,6 +296,8 @@ enum JobOutcome: Equatable, Sendable {
     case finished
     /// After a given delay, or the usual one.
     case failed(String, after: Duration?)
+    /// What it needs is paused for so long.
+    case postponed(String, pause: Duration)
     case gaveUp(String)
     /// The database said that the job is another worker's.
     case lost

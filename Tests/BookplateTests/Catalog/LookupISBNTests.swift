@@ -136,10 +136,12 @@ import Testing
         let arrived = Mutex(0)
         let source = BookSource(
             name: .openLibrary,
-            edition: { number, deadline async throws(SourceError) in
+            edition: { number, options async throws(SourceError) in
                 arrived.withLock { $0 += 1 }
                 while arrived.withLock({ $0 < 4 }) {
-                    guard ContinuousClock.now < deadline else { throw .unreachable(.timedOut) }
+                    guard ContinuousClock.now < options.deadline else {
+                        throw .unreachable(.timedOut)
+                    }
                     try? await Task.sleep(for: .milliseconds(2))
                 }
                 return number.isbn13 == isbns[3]

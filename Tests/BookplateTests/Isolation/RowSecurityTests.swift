@@ -70,6 +70,7 @@ import Testing
         "UPDATE tenants SET name = 'x'", "INSERT INTO schema_migrations VALUES (1, 'a', 'b')",
         "SET ROLE bookplate_test_owner", "CREATE POLICY mine ON books USING (true)",
         "UPDATE editions SET title = 'x'", "SELECT refresh_feed_order()",
+        "UPDATE source_usage SET used = 0",
     ])
     func serverMayNot(sql: String) async throws {
         let refusal = try await Self.fixture().database.connected(as: TestCluster.app) {
@@ -161,6 +162,7 @@ import Testing
         ("GRANT bookplate_test_owner TO bookplate_app", .serverHasNoPowers),
         ("GRANT SELECT (payload) ON jobs TO bookplate_app", .closedTablesAreClosed),
         ("ALTER TABLE jobs NO FORCE ROW LEVEL SECURITY", .closedTablesAreClosed),
+        ("GRANT UPDATE ON source_usage TO bookplate_app", .closedTablesAreClosed),
         ("GRANT EXECUTE ON FUNCTION purge_dead_jobs TO PUBLIC", .closedTablesAreClosed),
         ("ALTER FUNCTION purge_dead_jobs RESET search_path", .closedTablesAreClosed),
     ])

@@ -141,6 +141,48 @@ private struct Ticker: JobHandler {
         await worker.stop()
     }
 
+    /// However often a job is postponed, it keeps its attempts, until it has been postponed for three days.
+    @Test func postponingIsNotAnAttempt() async throws {
+        let database = try await TestCluster.shared.clone()
+        let isPaused = Mutex(true)
+        let recorder = Recorder { _, job throws(JobError) in
+            #expect(job.isAwaited == (job.postponedFor == nil))
+            if isPaused.withLock({ $0 }) {
+                throw .postpone("Paused.", until: .now.advanced(by: .seconds(3600)))
+            }
+        }
+        let worker = try await start(database, [Echo(recorder: recorder)])
+        try await enqueue(worker.pool, ["patient"])
+        for run in 1...5 {
+            try await until("it was postponed \(run) times") {
+                try await database.count(
+                    """
+                    SELECT count(*) FROM jobs WHERE state = 'READY' AND attempts = 0 AND last_error = 'Paused.' \
+                    AND run_at BETWEEN now() + interval '59 minutes' AND now() + interval '67 minutes'
+                    """) == 1 && recorder.all.count == run
+            }
+            if run < 5 { try await database.execute("UPDATE jobs SET run_at = now()") }
+        }
+        #expect(recorder.all.allSatisfy { $0.attempt == 1 })
+        // After three days a pause is a failure like any other.
+        try await database.execute(
+            "UPDATE jobs SET postponed_since = now() - interval '73 hours', run_at = now()")
+        try await until("it is dead") {
+            try await database.count(
+                "SELECT count(*) FROM jobs WHERE state = 'DEAD' AND attempts = 3") == 1
+        }
+        // The operator lets it run again, and it can be postponed again.
+        _ = try await database.connected { try JobRecord.retry(.init(state: .dead), $0) }
+        try await until("it is postponed") {
+            try await database.count(
+                "SELECT count(*) FROM jobs WHERE state = 'READY' AND attempts = 0") == 1
+        }
+        isPaused.withLock { $0 = false }
+        try await database.execute("UPDATE jobs SET run_at = now()")
+        try await until("it is done") { try await database.count("SELECT count(*) FROM jobs") == 0 }
+        await worker.stop()
+    }
+
     /// A worker that is killed says nothing more: not that it is alive, not that it is done.
     @Test func jobOfAKilledWorkerIsBackAfterItsLease() async throws {
         let database = try await TestCluster.shared.clone()

@@ -53,6 +53,10 @@ import Testing
         (.failed("e", after: nil), 1, .failed(message: "e", retryAfter: .seconds(2))),
         (.failed("e", after: nil), 3, .failed(message: "e", retryAfter: .seconds(8))),
         (.failed("e", after: .seconds(99)), 3, .failed(message: "e", retryAfter: .seconds(99))),
+        (
+            .postponed("p", pause: .seconds(100)), 3,
+            .postponed(message: "p", delay: .seconds(110))
+        ),
     ])
     func settles(outcome: JobOutcome, attempt: Int, settlement: JobSettlement) {
         var state = state
@@ -71,6 +75,33 @@ import Testing
     func delaysDoubleAndAreSpread(attempt: Int, random: Double, delay: Duration) {
         let settings = JobSettings(retryDelay: .seconds(2))
         #expect(settings.delay(afterAttempt: attempt, random: random) == delay)
+    }
+
+    /// A job is postponed until the pause ends, and for longer the longer that has gone on.
+    @Test(
+        arguments: [
+            (100, nil, 0.0, 100), (100, nil, 1, 110), (0, nil, 0, 1), (-5, nil, 0, 1),
+            (100, 50, 0, 100), (100, 500, 0, 500), (10, 86_400, 0, 6 * 3600),
+            (80_000, 86_400, 0, 80_000),
+        ] as [(Int, Int?, Double, Double)])
+    func postponementsGrow(
+        pause: Int, postponedFor: Int?, random: Double, seconds: Double
+    ) {
+        let delay = JobSettings.delay(
+            ofPause: .seconds(pause), postponedFor: postponedFor.map { .seconds($0) },
+            random: random)
+        #expect(delay == .seconds(seconds))
+    }
+
+    @Test mutating func aPostponedJobIsGivenBackWhenTheWorkerStops() {
+        _ = state.handle(.tick, at: .zero)
+        _ = state.handle(.claimed([job(1)]), at: .zero)
+        _ = state.handle(.stop, at: .zero)
+        _ = state.handle(.tick, at: .seconds(4))
+        #expect(
+            state.handle(
+                .ended(job(1).lease, .postponed("p", pause: .seconds(9)), random: 0),
+                at: .seconds(4)) == [.settle(job(1).lease, .released)])
     }
 
     @Test mutating func saysThatItIsAliveAndHearsWhatItLost() {

@@ -1,0 +1,107 @@
+/// Refuses requests to a host that cannot be reached, so that callers do not wait for timeouts.
+///
+/// - Closed: requests are sent. `failuresMax` connection failures in a row open it.
+/// - Open: requests are refused until a pause has ended. The pause doubles with each opening in a row, from `pauseMin` to
+///   `pauseMax`, and is shortened at random by up to half.
+/// - Half-open: the first request after the pause is sent as a probe, and the others are refused until it ends. A response,
+///   whatever its status, closes the breaker. A connection failure opens it for a longer pause.
+///
+/// A request that was sent before the breaker opened and succeeds afterwards closes it; one that fails changes nothing.
+package struct CircuitBreaker: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    package struct Settings: Sendable {
+        package var failuresMax: Int
+        package var pauseMin: Duration
+        package var pauseMax: Duration
+
+        package init(
+            failuresMax: Int = 5, pauseMin: Duration = .seconds(10),
+            pauseMax: Duration = .seconds(300)
+        ) {
+            self.failuresMax = failuresMax
+            self.pauseMin = pauseMin
+            self.pauseMax = pauseMax
+        }
+    }
+
+    package enum State: Sendable, Equatable {
+        case closed(failures: Int)
+        case open(until: Instant)
+        case halfOpen(since: Instant)
+    }
+
+    enum Admission: Equatable {
+        case allowed
+        case probe
+        case refused
+    }
+
+    enum Outcome {
+        /// The host sent a response.
+        case reached
+        case unreachable
+        /// The request ended for another reason, such as cancellation.
+        case unknown
+    }
+
+    /// How long callers are told to wait while a probe is under way.
+    private static let probeDuration = Duration.seconds(10)
+
+    private let settings: Settings
+    package private(set) var state = State.closed(failures: 0)
+    /// How often it has opened without closing in between.
+    private var openings = 0
+
+    init(_ settings: Settings) { self.settings = settings }
+
+    /// The instant before which requests are refused; nil where the next one is sent.
+    func refusesUntil(at now: Instant) -> Instant? {
+        switch state {
+        case .closed: nil
+        case .open(let end): end > now ? end : nil
+        case .halfOpen(let start):
+            max(start.advanced(by: Self.probeDuration), now.advanced(by: .seconds(1)))
+        }
+    }
+
+    /// Admits one request. Each admitted request must be followed by `record`.
+    mutating func admit(at now: Instant) -> Admission {
+        switch state {
+        case .closed: return .allowed
+        case .halfOpen: return .refused
+        case .open(let end):
+            guard end <= now else { return .refused }
+            state = .halfOpen(since: now)
+            return .probe
+        }
+    }
+
+    /// - Parameters:
+    ///   - random: from 0 to 1; spreads the probes of several servers.
+    mutating func record(
+        _ outcome: Outcome, of admission: Admission, at now: Instant, random: Double
+    ) {
+        switch (outcome, state) {
+        case (.reached, _):
+            state = .closed(failures: 0)
+            openings = 0
+        case (.unreachable, .closed(let failures)):
+            if failures + 1 < settings.failuresMax {
+                state = .closed(failures: failures + 1)
+            } else {
+                open(at: now, random: random)
+            }
+        case (.unreachable, .halfOpen) where admission == .probe: open(at: now, random: random)
+        // The probe gave no result: the next request is the probe.
+        case (.unknown, .halfOpen) where admission == .probe: state = .open(until: now)
+        case (.unreachable, _), (.unknown, _): break
+        }
+    }
+
+    private mutating func open(at now: Instant, random: Double) {
+        let pause = min(settings.pauseMin * (1 << min(openings, 20)), settings.pauseMax)
+        openings += 1
+        state = .open(until: now.advanced(by: pause * (0.5 + random / 2)))
+    }
+}

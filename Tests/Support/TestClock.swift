@@ -1,0 +1,12 @@
+import Synchronization
+
+/// The continuous clock, which a test can put forward.
+package final class TestClock: Sendable {
+    private let offset = Mutex(Duration.zero)
+
+    package init() {}
+
+    package var now: ContinuousClock.Instant { .now.advanced(by: offset.withLock { $0 }) }
+
+    package func advance(by duration: Duration) { offset.withLock { $0 += duration } }
+}
