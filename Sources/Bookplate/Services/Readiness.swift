@@ -1,7 +1,7 @@
 import Postgres
 
 /// The newest migration that this program knows.
-package let schemaVersion: Int64 = 20_261_123_030_100
+package let schemaVersion: Int64 = 20_261_123_040_100
 
 private let newestMigration = Statement("SELECT max(version) FROM schema_migrations")
 
