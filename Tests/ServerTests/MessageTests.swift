@@ -130,6 +130,11 @@ import Testing
                 "GET /\(letters(50)) HTTP/1.1\r\n\r\n",
                 excess > 0 ? .uriTooLong(bytesMax: 64) : nil
             ),
+            // After 80 bytes of empty lines the head is too large before the line is too long.
+            (
+                String(repeating: "\r\n", count: 40) + "GET /\(letters(50)) HTTP/1.1\r\n\r\n",
+                .headersTooLarge
+            ),
             ("GET / HTTP/1.1\r\nx: \(letters(61))\r\n\r\n", problem),
             ("GET / HTTP/1.1\r\n\(Self.line(60))x: \(letters(45))\r\n\r\n", problem),
             ("\(chunked)0\r\nx: \(letters(61))\r\n\r\n", problem),

@@ -69,9 +69,13 @@ struct HeadReader {
         return false
     }
 
-    /// The problem of a line above the limit: the request line before it has been read, then a header.
+    /// The problem of a line above the limit. The first line is the request line, and the others are headers.
+    ///
+    /// Empty lines before the request line count as part of the head. With many of them the line exceeds the limit of the
+    /// whole head first, and the problem is the same however the bytes arrive.
     private func lineTooLong(_ limits: HTTPLimits) -> HTTPProblem {
-        line == nil ? .uriTooLong(bytesMax: limits.headerFieldBytesMax) : .headersTooLarge
+        line == nil && position + limits.headerFieldBytesMax <= limits.headerBytesMax
+            ? .uriTooLong(bytesMax: limits.headerFieldBytesMax) : .headersTooLarge
     }
 
     /// Where a header's name ends. Also of a trailer's field.
