@@ -263,6 +263,10 @@ import Testing
             let headings = try Self.anchors(String(contentsOfFile: path, encoding: .utf8))
             #expect(headings.contains(String(anchor)), "\(match.0)")
         }
+        for match in text.matches(of: /src="([^":]+)"/) {
+            let path = "\(TestCluster.project)/\(folder.isEmpty ? "" : folder + "/")\(match.1)"
+            #expect(FileManager.default.fileExists(atPath: path), "\(match.1)")
+        }
     }
 
     /// The anchors that GitHub makes of a page's headings: `## Who it is for` is `#who-it-is-for`.
