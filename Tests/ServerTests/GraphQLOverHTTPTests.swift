@@ -243,8 +243,9 @@ import Testing
                 preflight.headers["access-control-allow-methods"] == "POST, GET, HEAD, OPTIONS")
             #expect(
                 preflight.headers["access-control-allow-headers"]
-                    == "accept, apollo-require-preflight, authorization, content-type, "
-                    + "graphql-preflight, if-none-match, if-range, range, traceparent, x-request-id"
+                    == "accept, apollo-require-preflight, apollographql-client-name, apollographql-client-version, "
+                    + "authorization, content-type, graphql-preflight, if-none-match, if-range, range, "
+                    + "traceparent, x-apollo-operation-id, x-apollo-operation-name, x-request-id"
             )
             #expect(preflight.headers["access-control-max-age"] == "7200")
             let response = try await server.get(

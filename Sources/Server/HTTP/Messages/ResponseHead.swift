@@ -35,8 +35,9 @@ extension Exchange {
             "x-request-id, retry-after, ratelimit, ratelimit-policy, location, etag")
     }
 
-    /// The headers of a response to a CORS preflight: the methods of the path, and the request headers that this server
-    /// reads. Browsers block a request from another origin with any other header that needs a preflight.
+    /// The headers of a response to a CORS preflight: the methods of the path, the request headers that this server reads,
+    /// and those that Apollo's clients add to identify the client and the operation. Browsers block a request from another
+    /// origin with any other header that needs a preflight.
     ///
     /// Spec: https://fetch.spec.whatwg.org/#http-cors-protocol
     func preflightHeaders(allow: String) -> [(String, String)] {
@@ -44,8 +45,9 @@ extension Exchange {
             ("access-control-allow-methods", allow),
             (
                 "access-control-allow-headers",
-                "accept, apollo-require-preflight, authorization, content-type, graphql-preflight, "
-                    + "if-none-match, if-range, range, traceparent, x-request-id"
+                "accept, apollo-require-preflight, apollographql-client-name, apollographql-client-version, "
+                    + "authorization, content-type, graphql-preflight, if-none-match, if-range, range, "
+                    + "traceparent, x-apollo-operation-id, x-apollo-operation-name, x-request-id"
             ),
             ("access-control-max-age", "7200"),
         ]
