@@ -53,9 +53,9 @@ package final class SourceBudgets: Sendable {
         now: @escaping @Sendable () -> Instant = { .now }
     ) {
         self.init(limits, now: now) { statement, parameters async throws(PostgresError) in
-            var segment = Segment(timeout: Self.timeout)
-            segment.append(statement, parameters)
-            return try await database.run(segment)[0]
+            var pipeline = Pipeline(timeout: Self.timeout)
+            pipeline.append(statement, parameters)
+            return try await database.run(pipeline)[0]
         }
     }
 
