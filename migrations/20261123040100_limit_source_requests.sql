@@ -48,7 +48,7 @@ begin
 end
 $$;
 
--- What has been reserved today, for metrics and `bookplate-admin doctor`.
+-- Today's reservations, for metrics and `bookplate-admin doctor`.
 create function source_usage_today() returns table (source text, used int, used_in_background int)
 language sql stable security definer set search_path = public, pg_temp
 begin atomic

@@ -11,7 +11,7 @@ package struct FoundCovers: Sendable {
     package var candidates: [CoverCandidate] = []
     /// The sources that could not answer.
     package var failures: [SourceName] = []
-    /// When it is worth to ask again, where all failed sources are paused; nil where one failed for another reason.
+    /// When it is worth asking again, if all failed sources are paused; nil if one failed for another reason.
     package var pausedUntil: ContinuousClock.Instant?
 }
 

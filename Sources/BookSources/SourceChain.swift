@@ -92,7 +92,7 @@ package final class SourceChain: Sendable {
         package var misses: [SourceName] = []
         /// Those that could not say, or not in time; none that was not waited for because nothing was missing any more.
         package var failures: [SourceName] = []
-        /// When it is worth to ask again, where all failed sources are paused; nil where one failed for another reason.
+        /// When it is worth asking again, if all failed sources are paused; nil if one failed for another reason.
         package var pausedUntil: Instant?
 
         package init(

@@ -65,7 +65,7 @@ import Testing
         #expect(breaker.state == .open(until: at(seconds)))
     }
 
-    /// A probe that was cancelled says nothing about the host, and the next request takes its place.
+    /// A cancelled probe has no result, so the next request is the probe.
     @Test mutating func aProbeWithoutAResultIsRepeated() {
         for _ in 0..<3 { fail(at: start) }
         #expect(breaker.admit(at: at(10)) == .probe)

@@ -164,7 +164,7 @@ import Testing
             #expect(pause > .seconds(3500) && pause <= .seconds(3600))
         }
         #expect(server.requests.count == 2)
-        // What is known to be used up is not counted again, until it is reset.
+        // The budget is not asked again before its reset.
         #expect(counter.taken.all.count == 3)
         #expect(limits.gate(of: .isbnDB).counts.refusedByBudget == 3)
         #expect(

@@ -133,7 +133,7 @@ import Testing
         #expect(s3.bucket == "covers" && s3.endpoint == "http://s3.local:9000")
     }
 
-    /// What is not listed keeps its default.
+    /// A source that is not listed keeps its default.
     @Test(
         arguments: [
             (nil, [.isbnDB: 500, .googleBooks: 1000, .webSearch: 1000]),

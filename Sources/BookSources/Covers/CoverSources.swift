@@ -41,9 +41,9 @@ package enum CoverStage: Int, Sendable, CaseIterable {
 package struct CoverOffers: Sendable {
     /// The best match first.
     package var offers: [CoverOffer] = []
-    /// The sources that could not answer; nil stands for the web search.
+    /// The sources that could not answer. The web search is nil.
     package var failures: [SourceName?] = []
-    /// When it is worth to ask again, where all failed sources are paused; nil where one failed for another reason.
+    /// When it is worth asking again, if all failed sources are paused; nil if one failed for another reason.
     package var pausedUntil: CoverSources.Instant?
 }
 

@@ -68,7 +68,7 @@ package final class SourceGate: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Sends one request: counts it against the budget and tells the circuit breaker how it ended.
+    /// Sends one request: counts it against the budget and records its result in the circuit breaker.
     package func perform(
         _ options: CallOptions,
         _ request: @Sendable () async throws(FetchError) -> FetchResponse

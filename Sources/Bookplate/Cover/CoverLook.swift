@@ -11,7 +11,7 @@ enum CoverLook {
     case missing
     /// The picture could not be fetched or read now.
     ///
-    /// - pausedUntil: when it is worth to try again, where its host is paused.
+    /// - pausedUntil: when it is worth trying again, if its host is paused.
     case failed(pausedUntil: ContinuousClock.Instant?)
 
     var name: String {

@@ -8,8 +8,8 @@ struct CoverSearch: Sendable {
     enum Outcome {
         case found(CoverImages, CoverSource)
         case nothing
-        /// Nothing was found, and these sources could not answer; nil stands for the web search. The set is empty where the
-        /// time was over. `pausedUntil` is when it is worth to search again, where all of them are paused.
+        /// Nothing was found, and these sources could not answer. The web search is nil. The set is empty if the time was over.
+        /// `pausedUntil` is when it is worth searching again, if all of them are paused.
         case unavailable(Set<SourceName?>, pausedUntil: ContinuousClock.Instant?)
     }
 

@@ -35,6 +35,8 @@ package struct JobSettings: Sendable, Equatable {
     static let postponedMax: Duration = .seconds(3 * 86_400)
     /// The longest delay of a postponed job, unless the pause itself is longer.
     static let postponementDelayMax: Duration = .seconds(6 * 3600)
+    /// Jobs that wait for the same source run within this time after the end of its pause.
+    private static let postponementJitterMax: Duration = .seconds(600)
 
     package init(
         concurrency: Int = 2, attemptsMax: Int = 8, timeout: Duration = .seconds(300),
@@ -58,7 +60,7 @@ package struct JobSettings: Sendable, Equatable {
     }
 
     /// The delay of a postponed job: until the end of the pause, and at least as long as the job has been postponed so far.
-    /// So the runs of one job become rarer while an outage lasts, because each of them asks the sources that do answer.
+    /// The runs of one job become rarer while an outage lasts, because each run also asks the sources that are not paused.
     ///
     /// - Parameters:
     ///   - postponedFor: since the job was first postponed; nil for the first time.
@@ -67,7 +69,8 @@ package struct JobSettings: Sendable, Equatable {
         ofPause pause: Duration, postponedFor: Duration?, random: Double
     ) -> Duration {
         let growth = min(postponedFor ?? .zero, postponementDelayMax)
-        return max(pause, growth, .seconds(1)) * (1 + random / 10)
+        let delay = max(pause, growth, .seconds(1))
+        return delay + min(delay / 8, postponementJitterMax) * random
     }
 }
 
@@ -75,7 +78,7 @@ package struct JobSettings: Sendable, Equatable {
 package enum JobError: Error, Sendable {
     /// Try again, after the usual delay or the one that is given.
     case retry(String, after: Duration? = nil)
-    /// What the job needs is paused until then. It runs again afterwards, and this does not count as an attempt.
+    /// The job cannot be done before then for a reason outside of it. This does not count as an attempt.
     case postpone(String, until: ContinuousClock.Instant)
     /// Trying again would not help: the job is a dead letter at once.
     case giveUp(String)

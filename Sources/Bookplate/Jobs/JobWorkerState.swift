@@ -296,7 +296,7 @@ enum JobOutcome: Equatable, Sendable {
     case finished
     /// After a given delay, or the usual one.
     case failed(String, after: Duration?)
-    /// What it needs is paused for so long.
+    /// It cannot be done before the pause ends.
     case postponed(String, pause: Duration)
     case gaveUp(String)
     /// The database said that the job is another worker's.

@@ -27,7 +27,7 @@ package final class SourceBudgets: Sendable {
         let priority: RequestPriority
     }
 
-    /// What this process has reserved of one day.
+    /// This process's reservation for one day.
     fileprivate struct Account {
         var requests = 0
         var isExhausted = false

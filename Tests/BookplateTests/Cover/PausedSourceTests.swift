@@ -216,7 +216,7 @@ import Testing
         try await until("the first editions were tried") {
             try await world.jobs(FetchEditionCovers.kind, "state = 'READY' AND run_at > now()") == 1
         }
-        // They are due soon, and none is taken for one without a cover.
+        // They are due soon, and not only after the 90 days of an edition without a cover.
         #expect(
             try await due(
                 "cover_failures = 1 AND cover_due_at BETWEEN now() + interval '14 minutes' AND now() + interval '16 minutes'"
@@ -230,7 +230,7 @@ import Testing
         await worker.stop()
     }
 
-    /// A budget that is used up is no failure of an edition, and it is due when the budget is reset.
+    /// An exhausted budget does not count as an edition's failure. The edition is due when the budget is reset.
     @Test func anEditionWaitsForTheBudgetOfASource() async throws {
         let world = try await World.start(
             catalog: TestCatalog.lines(1),

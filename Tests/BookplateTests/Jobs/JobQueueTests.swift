@@ -158,7 +158,7 @@ private struct Ticker: JobHandler {
                 try await database.count(
                     """
                     SELECT count(*) FROM jobs WHERE state = 'READY' AND attempts = 0 AND last_error = 'Paused.' \
-                    AND run_at BETWEEN now() + interval '59 minutes' AND now() + interval '67 minutes'
+                    AND run_at BETWEEN now() + interval '59 minutes' AND now() + interval '68 minutes'
                     """) == 1 && recorder.all.count == run
             }
             if run < 5 { try await database.execute("UPDATE jobs SET run_at = now()") }

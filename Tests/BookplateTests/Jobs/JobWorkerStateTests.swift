@@ -55,7 +55,7 @@ import Testing
         (.failed("e", after: .seconds(99)), 3, .failed(message: "e", retryAfter: .seconds(99))),
         (
             .postponed("p", pause: .seconds(100)), 3,
-            .postponed(message: "p", delay: .seconds(110))
+            .postponed(message: "p", delay: .seconds(112.5))
         ),
     ])
     func settles(outcome: JobOutcome, attempt: Int, settlement: JobSettlement) {
@@ -80,7 +80,8 @@ import Testing
     /// A job is postponed until the pause ends, and for longer the longer that has gone on.
     @Test(
         arguments: [
-            (100, nil, 0.0, 100), (100, nil, 1, 110), (0, nil, 0, 1), (-5, nil, 0, 1),
+            (100, nil, 0.0, 100), (100, nil, 1, 112.5), (80_000, nil, 1, 80_600), (0, nil, 0, 1),
+            (-5, nil, 0, 1),
             (100, 50, 0, 100), (100, 500, 0, 500), (10, 86_400, 0, 6 * 3600),
             (80_000, 86_400, 0, 80_000),
         ] as [(Int, Int?, Double, Double)])

@@ -123,7 +123,7 @@ import Testing
         await pool.close()
     }
 
-    /// What was reserved for yesterday is not used today: it would be counted nowhere.
+    /// Requests reserved for yesterday are not sent today, because today's budget would not count them.
     @Test func aReservationEndsWithItsDay() async throws {
         let database = try await TestCluster.shared.clone()
         let pool = try await pool(database)
