@@ -197,7 +197,7 @@ struct OverlappingFieldsCanBeMergedRuleTests {
         let errors = try errors(of: OverlappingFieldsCanBeMergedRule(), in: source)
         #expect(
             errors.last?.hasPrefix(
-                "Checking whether fields can be merged takes more than 200000 comparisons.")
+                "Checking whether the fields can be merged takes more than 200000 comparisons.")
                 == true)
     }
 
