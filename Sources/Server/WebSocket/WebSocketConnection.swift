@@ -5,7 +5,7 @@ import NIOWebSocket
 
 /// One WebSocket: does what `GraphQLTransportWS` says, runs the operations, and keeps the socket's times.
 final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
-    typealias InboundIn = WebSocketFrame
+    typealias InboundIn = ByteBuffer
     typealias OutboundOut = WebSocketFrame
 
     private let loopContext: LoopContext
@@ -22,7 +22,11 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private var admitting: Task<Void, Never>?
     private var operations: [Int: Task<Void, Never>] = [:]
     private let gate = WriteGate()
+    private var reader: MessageReader
+    /// Whether the socket's end has begun: the server has sent a close frame, or the connection is closed.
     private var isClosing = false
+    /// Whether nothing more is read: after a fault, the client's close frame, or the connection's end.
+    private var isInputOver = false
     private var clock: SocketClock
 
     init(
@@ -36,6 +40,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         self.token = token
         self.requestID = requestID
         state = GraphQLTransportWS(operationsMax: loopContext.limits.operationsPerSocketMax)
+        reader = MessageReader(messageBytesMax: endpoint.messageBytesMax)
         clock = SocketClock(loopContext.limits, now: .now())
     }
 
@@ -58,6 +63,8 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        isClosing = true
+        isInputOver = true
         release()
         context.fireChannelInactive()
     }
@@ -73,37 +80,30 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     // MARK: In
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let frame = unwrapInboundIn(data)
+        if isInputOver { return }
+        reader.append(unwrapInboundIn(data))
+        do throws(Closing) {
+            while !isInputOver, let message = try reader.next() { receive(message) }
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func receive(_ message: MessageReader.Message) {
         clock.heard(now: .now())
-        switch frame.opcode {
-        case .text where !isClosing:
-            perform(state.receive(Array(frame.unmaskedData.readableBytesView)))
-        case .binary where !isClosing:
-            perform(state.close(Closing(.badRequest, "Messages are text.")))
-        case .ping where !isClosing:
-            write(.pong, frame.unmaskedData)
-        case .connectionClose:
-            closedByClient(frame.unmaskedData)
-        default:
-            break
+        switch message {
+        case .close(let code): closedByClient(code)
+        case _ where isClosing: break
+        case .text(let text): perform(state.receive(text))
+        case .ping(let payload): write(.pong, ByteBuffer(bytes: payload))
+        case .pong: break
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        let closing: Closing
-        switch error {
-        case NIOWebSocketError.invalidFrameLength,
-            NIOWebSocketFrameAggregator.Error.accumulatedFrameSizeIsTooLarge,
-            NIOWebSocketFrameAggregator.Error.tooManyFragments:
-            closing = Closing(.messageTooBig, "The message is too big.")
-        case is NIOWebSocketError, is NIOWebSocketFrameAggregator.Error, is UnmaskedFrame:
-            closing = Closing(.protocolError, "The frame breaks the WebSocket protocol.")
-        default:
-            // A broken connection: nobody is left to be told.
-            loopContext.logger.debug("socket lost: \(error)")
-            return close()
-        }
-        perform(state.close(closing))
+        // The connection broke: no message can reach the client.
+        loopContext.logger.debug("socket lost: \(error)")
+        close()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -222,30 +222,53 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
     }
 
-    /// Says why, and leaves the client a moment to say the same.
+    /// Sends a close frame, and gives the client a moment to answer it with its own.
     private func close(_ closing: Closing) {
         if isClosing { return }
-        isClosing = true
-        release()
+        sendClose(closing, then: nil)
+    }
+
+    /// Ends a connection whose client broke the protocol: nothing more is read, not even a close frame.
+    ///
+    /// Only the output is closed at first. Closing everything with unread bytes would reset the connection, and the client
+    /// might lose the close frame.
+    private func fail(_ fault: Closing) {
+        isInputOver = true
+        if isClosing { return }
+        _ = state.close(fault)
+        sendClose(fault, then: .output)
+    }
+
+    private func sendClose(_ closing: Closing, then mode: CloseMode?) {
         loopContext.logger.debug(
             "socket closed: \(closing.code.rawValue)", metadata: ["request_id": "\(requestID)"])
         var data = ByteBuffer()
         data.writeInteger(closing.code.rawValue)
         data.writeString(closing.reason)
-        write(.connectionClose, data)
-        clock.closing(now: .now())
+        sendClose(data, then: mode)
     }
 
-    private func closedByClient(_ data: ByteBuffer) {
-        if isClosing { return close() }
+    /// Sends the last frame, and closes what `mode` says once it is sent.
+    private func sendClose(_ data: ByteBuffer, then mode: CloseMode?) {
         isClosing = true
         release()
-        // The answer to a closing is its code, or none.
-        write(
-            .connectionClose,
-            data.getSlice(at: data.readerIndex, length: min(2, data.readableBytes))
-                ?? ByteBuffer())
-        close()
+        clock.closing(now: .now())
+        guard let context else { return }
+        let frame = wrapOutboundOut(
+            WebSocketFrame(fin: true, opcode: .connectionClose, data: data))
+        guard let mode else { return context.writeAndFlush(frame, promise: nil) }
+        let bound = context.loopBound
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.whenComplete { _ in bound.value.close(mode: mode, promise: nil) }
+        context.writeAndFlush(frame, promise: promise)
+    }
+
+    private func closedByClient(_ code: UInt16?) {
+        isInputOver = true
+        if isClosing { return close() }
+        _ = state.close(Closing(.normal, ""))
+        // The response to a close frame has the same code, or none.
+        sendClose(code.map { ByteBuffer(integer: $0) } ?? ByteBuffer(), then: .all)
     }
 
     func close() { context?.close(promise: nil) }
@@ -274,20 +297,3 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         }
     }
 }
-
-/// Clients mask their frames; one that does not is none, or an intermediary.
-///
-/// Spec: RFC 6455, section 5.1
-final class MaskCheck: ChannelInboundHandler {
-    typealias InboundIn = WebSocketFrame
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if unwrapInboundIn(data).maskKey == nil {
-            context.fireErrorCaught(UnmaskedFrame())
-        } else {
-            context.fireChannelRead(data)
-        }
-    }
-}
-
-struct UnmaskedFrame: Error {}
