@@ -4,10 +4,16 @@
 /// what was written since the nearest place that may be null, so propagation costs nothing until
 /// it happens. The objects and lists around the place are on a stack of its own: there is no recursion.
 ///
+/// A response above `responseBytesMax` is given up while it is written: the limit is checked before each field and each item, so
+/// that at most one leaf is written beyond it.
+///
 /// Spec: https://spec.graphql.org/September2025/#CompleteValue()
 struct ResponseCompletion {
     private let plan: OperationPlan
     private let errorsMax: Int
+    private let responseBytesMax: Int
+    /// Whether the response was larger than it may be. Nothing more is written then.
+    private var isTooLarge = false
     private var path: [GraphQLError.PathElement] = []
     private var errors: [GraphQLError] = []
     private var around: [Place] = []
@@ -43,9 +49,10 @@ struct ResponseCompletion {
         case opened
     }
 
-    init(plan: OperationPlan, errorsMax: Int) {
+    init(plan: OperationPlan, errorsMax: Int, responseBytesMax: Int) {
         self.plan = plan
         self.errorsMax = errorsMax
+        self.responseBytesMax = responseBytesMax
     }
 
     /// - Parameter frames: the root's first.
@@ -57,16 +64,39 @@ struct ResponseCompletion {
             writer.writeNull()
         }
         writer.append(UInt8(ascii: "}"))
+        if exceedsLimit(writer.count) { return tooLarge }
         guard !errors.isEmpty else { return ExecutionResult(body: writer.bytes, errors: []) }
 
         // Errors first, so that a person reading the response sees them.
         var whole = ResponseWriter(capacity: writer.count + 256 * errors.count)
-        whole.append("{\"errors\":")
-        whole.write(errors)
-        whole.append(UInt8(ascii: ","))
+        whole.append("{\"errors\":[")
+        for (index, error) in errors.enumerated() {
+            if index > 0 { whole.append(UInt8(ascii: ",")) }
+            whole.write(error)
+            // `],` follows, and the data without its first byte.
+            if exceedsLimit(whole.count + 2 + writer.count - 1) { return tooLarge }
+        }
+        whole.append("],")
         let dataStart = whole.count + 7
         writer.withBytes { whole.append(UnsafeBufferPointer(rebasing: $0.dropFirst())) }
         return ExecutionResult(body: whole.bytes, errors: errors, dataStart: dataStart)
+    }
+
+    /// Whether the response is larger than it may be, now or before it was taken back.
+    private mutating func exceedsLimit(_ byteCount: Int) -> Bool {
+        if byteCount > responseBytesMax { isTooLarge = true }
+        return isTooLarge
+    }
+
+    private var tooLarge: ExecutionResult {
+        let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
+        var writer = ResponseWriter()
+        writer.append("{\"errors\":")
+        writer.write([error])
+        writer.append(",\"data\":")
+        let dataStart = writer.count
+        writer.append("null}")
+        return ExecutionResult(body: writer.bytes, errors: [error], dataStart: dataStart)
     }
 
     /// Writes the root object and all below it.
@@ -74,7 +104,7 @@ struct ResponseCompletion {
     /// - Returns: false when it is null.
     private mutating func write(_ root: Frame, to writer: inout ResponseWriter) -> Bool {
         var outcome = open(0, of: root, to: &writer)
-        while let innermost = around.indices.last {
+        while !isTooLarge, let innermost = around.indices.last {
             if outcome == .opened {
                 outcome = go(on: around[innermost], to: &writer)
                 if outcome != .opened { around.removeLast() }
@@ -136,6 +166,7 @@ struct ResponseCompletion {
         let selection = frame.selection
         let batch = frame.batch
         for position in first..<selection.outputs.count {
+            if exceedsLimit(writer.count) { return .null }
             let output = selection.outputs[position]
             writer.append(selection.keys, output.key)
             let start = writer.count
@@ -182,6 +213,7 @@ struct ResponseCompletion {
         from first: Int, to writer: inout ResponseWriter
     ) -> Outcome {
         for index in first..<count {
+            if exceedsLimit(writer.count) { return .null }
             if index > 0 { writer.append(UInt8(ascii: ",")) }
             let itemStart = writer.count
             path.append(.index(index))
@@ -257,6 +289,18 @@ struct ResponseCompletion {
     private mutating func report(_ error: FieldError, _ field: PlannedField) {
         guard errors.count < errorsMax else { return }
         errors.append(plan.error(error, of: field, at: path))
+    }
+}
+
+extension GraphQLError {
+    /// The error in place of a response that is larger than it may be.
+    public static func responseTooLarge(bytesMax: Int) -> GraphQLError {
+        GraphQLError(
+            "The response is larger than \(bytesMax) bytes. Ask for less at once: fewer fields, or smaller pages.",
+            extensions: [
+                .init("code", .string("RESPONSE_TOO_LARGE")),
+                .init("limit", .string("responseBytesMax")), .init("max", .int(bytesMax)),
+            ])
     }
 }
 

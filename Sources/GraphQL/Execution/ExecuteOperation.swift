@@ -7,12 +7,14 @@
 /// - Parameters:
 ///   - root: what the fields of the root type are asked of.
 ///   - errorsMax: further execution errors are dropped; the values stay null.
+///   - responseBytesMax: a larger response is replaced by the error `RESPONSE_TOO_LARGE`, as soon as it is known to be
+///     larger.
 /// - Returns: the response's `data` and `errors`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Executing-Operations
 public func execute(
     _ plan: OperationPlan, variables: VariableValues, root: any ObjectBatch = RootBatch(),
-    context: any ExecutionContext, errorsMax: Int = 100
+    context: any ExecutionContext, errorsMax: Int = 100, responseBytesMax: Int = .max
 ) async -> ExecutionResult {
     let execution = Execution(plan: plan, variables: variables, context: context)
     execution.frames.append(Frame(plan.root, root))
@@ -25,7 +27,8 @@ public func execute(
         // Spec: https://spec.graphql.org/September2025/#ExecuteSelectionSetSerially()
         for field in plan.root.loaded { await execution.run([(execution.frames[0], field)]) }
     }
-    var completion = ResponseCompletion(plan: plan, errorsMax: errorsMax)
+    var completion = ResponseCompletion(
+        plan: plan, errorsMax: errorsMax, responseBytesMax: responseBytesMax)
     return completion.complete(execution.frames)
 }
 

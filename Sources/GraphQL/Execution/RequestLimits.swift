@@ -5,6 +5,8 @@ public struct RequestLimits: Sendable {
     public var operation = OperationLimits()
     /// Errors of variables, and of execution, that one response reports.
     public var errorsMax = 100
+    /// Bytes of one response.
+    public var responseBytesMax = 8 << 20
     /// Planned fields, each type of an abstract place counted.
     public var plannedFieldsMax = 10_000
     /// Plans of one document: one for each combination of its `@skip` and `@include` variables.
@@ -21,6 +23,7 @@ public struct RequestLimits: Sendable {
         limits.parsing = .trusted
         limits.operation = .trusted
         limits.plannedFieldsMax = 1_000_000
+        limits.responseBytesMax = .max
         return limits
     }()
 }
