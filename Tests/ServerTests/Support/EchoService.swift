@@ -35,6 +35,9 @@ final class EchoService: GraphQLService {
             return GraphQLAnswer(body: ByteBuffer(string: #"{"data":{"slow":true}}"#))
         case "{wrong}":
             return GraphQLAnswer(
+                let hasTimedOut = request.timeout?.hasPassed ?? false
+                return GraphQLAnswer(
+                    body: ByteBuffer(string: #"{"data":{"hasTimedOut":\#(hasTimedOut)}}"#))
                 body: ByteBuffer(string: #"{"errors":[{"message":"wrong"}]}"#),
                 isRequestError: true)
         case "{large}", "{huge}":

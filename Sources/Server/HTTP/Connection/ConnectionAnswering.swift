@@ -13,6 +13,7 @@ extension ConnectionHandler {
         let exchange = Exchange(reader)
         if let response = route.respondAtOnce?(reader.request) { return finish(response, exchange) }
         reader.request.client = client(of: reader.request)
+        reader.request.timeout = ResponseTimeout()
         let call = NIOLoopBound((reader, route, self), eventLoop: loopContext.loop)
         phaseDeadline = .now() + loopContext.limits.answerTimeout
         let task = Task(executorPreference: loopContext.executor) {
@@ -53,6 +54,15 @@ extension ConnectionHandler {
     }
 
     /// Ends an answer that is written, and goes on with the next request.
+    /// Counts a request that ends without a response, because the connection is closed: by the client, or by the server
+    /// when a cancelled request does not end.
+    func abandon(_ exchange: Exchange) {
+        let status: HTTPResponseStatus =
+            exchange.hasTimedOut ? .internalServerError : .clientClosedRequest
+        exchange.log(HTTPResponse(status), to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: status)
+    }
+
     func end(_ exchange: Exchange) {
         // The connection broke while the answer was written.
         if case .closing = phase { return }
@@ -172,4 +182,10 @@ extension ConnectionHandler {
         setsockopt(
             socket, CInt(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<CInt>.size))
     }
+}
+
+extension HTTPResponseStatus {
+    /// nginx's status for a client that closed the connection before it had a response. It is counted, and never sent.
+    static let clientClosedRequest = HTTPResponseStatus.custom(
+        code: 499, reasonPhrase: "Client Closed Request")
 }

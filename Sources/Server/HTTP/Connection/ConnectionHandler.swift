@@ -76,7 +76,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     func channelInactive(context: ChannelHandlerContext) {
         socket = nil
         switch phase {
-        case .answering(let task, _): task.cancel()
+        case .answering(let task, let exchange):
+            task.cancel()
+            abandon(exchange)
         case .streaming(let body, _): body.end(.clientGone)
         case .idle, .receiving, .blocked, .upgrading, .closing: break
         }
