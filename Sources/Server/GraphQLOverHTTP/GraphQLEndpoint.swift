@@ -18,6 +18,9 @@ struct GraphQLEndpoint {
     /// Of a request with files, all parts together.
     let multipartBytesMax: Int
     let socketOrigins: AllowedOrigins
+    /// Of the response to a list of requests.
+    let responseBytesMax: Int
+    let unread: UnreadBytes
 
     var routes: [Route] {
         [
@@ -126,6 +129,10 @@ struct GraphQLEndpoint {
 
     /// A stream is for operations that need one, and for clients that take nothing else.
     private func answer(_ request: GraphQLRequest, as accepted: Accepted) async -> HTTPResponse {
+        // A response could not be held.
+        if let refusal = unread.refusal(for: request.client) {
+            return refusal.response(as: request.mediaType)
+        }
         guard let format = accepted.stream else {
             return single(await service.answer(request, on: loop), request)
         }
@@ -150,10 +157,24 @@ struct GraphQLEndpoint {
     private func answer(
         _ batch: [GraphQLRequest], as mediaType: ResponseMediaType
     ) async -> HTTPResponse {
+        let client = batch.first?.client
+        if let refusal = unread.refusal(for: client) { return refusal.response(as: mediaType) }
+        // The responses are kept while later requests run.
+        var heldBytes = 0
+        defer { unread.add(-heldBytes, for: client) }
         var body = ByteBuffer(string: "[")
         for (index, request) in batch.enumerated() {
             if index > 0 { body.writeStaticString(",") }
             var answer = await service.answer(request, on: loop)
+            if body.readableBytes + answer.body.readableBytes > responseBytesMax {
+                let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
+                answer.body = ByteBuffer(bytes: RequestErrors([error]).body)
+            }
+            let byteCount = answer.body.readableBytes
+            if let refusal = unread.take(byteCount, for: client) {
+                return refusal.response(as: mediaType)
+            }
+            heldBytes += byteCount
             body.writeBuffer(&answer.body)
         }
         body.writeStaticString("]")
@@ -180,6 +201,9 @@ struct GraphQLEndpoint {
             body.heartbeat = format.heartbeat
             body.writeNow(format.opening)
             await produce(body)
+            if case .refused(let refusal)? = body.ending {
+                Self.fail(body, format, refusal.error)
+            }
         }
         return response
     }
@@ -203,7 +227,8 @@ struct GraphQLEndpoint {
         // Watched to the end.
         defer { withExtendedLifetime(admission) {} }
         do throws(RequestErrors) {
-            while let response = try await responses.next(), body.ending == nil {
+            // Nothing is executed for a client that has not read the response before.
+            while await body.mayWrite(), let response = try await responses.next() {
                 await body.write(format.next(response.body))
             }
         } catch  where body.ending == nil {
@@ -214,7 +239,8 @@ struct GraphQLEndpoint {
         case nil: await body.write(format.complete)
         case .sessionEnded: fail(body, format, .sessionEnded)
         case .tooSlow: fail(body, format, .tooSlow)
-        case .clientGone, .stopping: break
+        // `stream` writes the refusal.
+        case .clientGone, .stopping, .refused: break
         }
     }
 

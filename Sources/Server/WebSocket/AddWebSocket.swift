@@ -1,5 +1,4 @@
 import NIOCore
-import NIOWebSocket
 
 extension ChannelPipeline.SynchronousOperations {
     /// Adds the handlers of a socket to a channel, after those of HTTP.
@@ -9,7 +8,6 @@ extension ChannelPipeline.SynchronousOperations {
         try addHandlers([
             // Nothing more is read from a client that does not read.
             BackPressureHandler(),
-            WebSocketFrameEncoder(),
             socket,
         ])
     }

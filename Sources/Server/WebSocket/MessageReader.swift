@@ -16,19 +16,8 @@ struct MessageReader {
         case close(code: UInt16?)
     }
 
-    private enum Opcode: UInt8 {
-        case continuation = 0x0
-        case text = 0x1
-        case binary = 0x2
-        case close = 0x8
-        case ping = 0x9
-        case pong = 0xA
-
-        var isControl: Bool { rawValue >= 0x8 }
-    }
-
     private struct Frame {
-        let opcode: Opcode
+        let opcode: FrameOpcode
         let isFinal: Bool
         let mask: UInt32
         /// Bytes of the payload that have not been read yet.
@@ -105,7 +94,7 @@ struct MessageReader {
         guard bits & 0x7000 == 0 else {
             throw Closing(.protocolError, "Reserved bits are set without an extension.")
         }
-        guard let opcode = Opcode(rawValue: UInt8(bits >> 8 & 0xF)) else {
+        guard let opcode = FrameOpcode(rawValue: UInt8(bits >> 8 & 0xF)) else {
             throw Closing(.protocolError, "Opcode \(bits >> 8 & 0xF) is reserved.")
         }
         guard bits & 0x80 != 0 else {
@@ -134,7 +123,7 @@ struct MessageReader {
 
     /// Checks that a frame of this kind may come now: fragments of one message follow each other, and only control frames
     /// may come between them.
-    private func checkOrder(_ opcode: Opcode, isFinal: Bool) throws(Closing) {
+    private func checkOrder(_ opcode: FrameOpcode, isFinal: Bool) throws(Closing) {
         switch opcode {
         case .continuation:
             guard isInMessage else {

@@ -1,12 +1,11 @@
 import EventLoops
 import GraphQL
 import NIOCore
-import NIOWebSocket
 
 /// One WebSocket: does what `GraphQLTransportWS` says, runs the operations, and keeps the socket's times.
 final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     typealias InboundIn = ByteBuffer
-    typealias OutboundOut = WebSocketFrame
+    typealias OutboundOut = ByteBuffer
 
     private let loopContext: LoopContext
     private let service: any GraphQLService
@@ -22,6 +21,9 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private var admitting: Task<Void, Never>?
     private var operations: [Int: Task<Void, Never>] = [:]
     private let gate = WriteGate()
+    let account: UnreadAccount
+    /// The channel's socket, while it is active.
+    private var socket: NIOBSDSocket.Handle?
     private var reader: MessageReader
     /// Whether the socket's end has begun: the server has sent a close frame, or the connection is closed.
     private var isClosing = false
@@ -35,6 +37,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     ) {
         self.loopContext = loopContext
         self.client = client
+        account = UnreadAccount(loopContext.unread, client: client)
         service = endpoint.service
         self.isSubprotocolSpoken = isSubprotocolSpoken
         self.token = token
@@ -46,6 +49,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
         loopContext.add(self)
         loopContext.gauges.socketOpened()
         if !isSubprotocolSpoken {
@@ -57,6 +61,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         release()
+        account.close()
         self.context = nil
         loopContext.remove(self)
         loopContext.gauges.socketClosed()
@@ -65,7 +70,9 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     func channelInactive(context: ChannelHandlerContext) {
         isClosing = true
         isInputOver = true
+        socket = nil
         release()
+        account.close()
         context.fireChannelInactive()
     }
 
@@ -110,6 +117,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         let isWritable = context.channel.isWritable
         gate.set(isWritable: isWritable)
         clock.set(isWritable: isWritable, now: .now())
+        settleUnread()
         context.fireChannelWritabilityChanged()
     }
 
@@ -188,21 +196,24 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     }
 
     private func run(_ request: GraphQLRequest, _ id: String, _ number: Int) async {
+        // Nothing is executed for a client that has not read the responses before.
+        guard await gate.pass(), state.isActive(id, number: number) else { return }
+        if let refusal = account.refusal {
+            return send(ServerMessage.error(id, [refusal.error]))
+        }
         switch await service.open(request, on: loopContext.loop) {
         case .answer(let answer):
-            guard await gate.pass(), state.isActive(id, number: number) else { return }
             if answer.isRequestError {
                 let body = try? parseJSON(Array(answer.body.readableBytesView))
+                guard await gate.pass(), state.isActive(id, number: number) else { return }
                 send(ServerMessage.error(id, body?["errors"] ?? .list([])))
-            } else {
-                send(ServerMessage.next(id, answer.body.readableBytesView))
+            } else if await send(answer.body.readableBytesView, of: id, number) {
                 send(ServerMessage.complete(id))
             }
         case .responses(let responses):
             do throws(RequestErrors) {
-                while let response = try await responses.next() {
-                    guard await gate.pass(), state.isActive(id, number: number) else { return }
-                    send(ServerMessage.next(id, response.body))
+                while await gate.pass(), let response = try await responses.next() {
+                    guard await send(response.body, of: id, number) else { return }
                 }
                 if state.isActive(id, number: number) { send(ServerMessage.complete(id)) }
             } catch {
@@ -212,14 +223,63 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         }
     }
 
+    /// Sends a response of an operation when the client has read what was sent before.
+    ///
+    /// - Returns: false if the operation is over: it was cancelled, or its response refused because the client has too much
+    ///   to read already.
+    private func send(
+        _ response: some Collection<UInt8>, of id: String, _ number: Int
+    ) async -> Bool {
+        // Other operations may have filled the channel meanwhile. Then the response waits, and counts.
+        let heldBytes =
+            !isWritable || response.count > UnreadAccount.freeBytesMax ? response.count : 0
+        if heldBytes > 0, let refusal = account.hold(heldBytes) {
+            if state.isActive(id, number: number) {
+                send(ServerMessage.error(id, [refusal.error]))
+            }
+            return false
+        }
+        defer { account.release(heldBytes) }
+        guard await gate.pass(), state.isActive(id, number: number) else { return false }
+        send(ServerMessage.next(id, response))
+        return true
+    }
+
     // MARK: Out
 
     private func send(_ message: ByteBuffer) { write(.text, message) }
 
-    private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
+    private func write(
+        _ opcode: FrameOpcode, _ payload: ByteBuffer, promise: EventLoopPromise<Void>? = nil
+    ) {
         guard let context else { return }
-        let frame = WebSocketFrame(fin: true, opcode: opcode, data: data)
-        context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+        var frame = ByteBuffer()
+        frame.writeFrameHeader(opcode, payloadBytes: payload.readableBytes)
+        if payload.readableBytes <= ByteBuffer.pieceBytesMax {
+            frame.writeImmutableBuffer(payload)
+            context.write(wrapOutboundOut(frame), promise: promise)
+        } else {
+            context.write(wrapOutboundOut(frame), promise: nil)
+            payload.forEachPiece { context.write(wrapOutboundOut($0), promise: nil) }
+            // The promise of the last write is that of the whole frame.
+            if let promise { context.write(wrapOutboundOut(ByteBuffer()), promise: promise) }
+        }
+        context.flush()
+        settleUnread()
+    }
+
+    private var isWritable: Bool { context?.channel.isWritable ?? false }
+
+    /// Counts what the channel could not send just now.
+    private func settleUnread() {
+        guard let context, account.bytes > 0 || !isWritable else { return }
+        account.settle(context.unsentBytes)
+    }
+
+    func measureUnread(now: NIODeadline) {
+        account.measure(
+            channelBytes: context?.unsentBytes ?? 0, kernelBytes: unacknowledgedBytes(socket),
+            bytesReadMin: loopContext.limits.bytesReadMin, now: now)
     }
 
     /// Sends a close frame, and gives the client a moment to answer it with its own.
@@ -253,14 +313,11 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         isClosing = true
         release()
         clock.closing(now: .now())
-        guard let context else { return }
-        let frame = wrapOutboundOut(
-            WebSocketFrame(fin: true, opcode: .connectionClose, data: data))
-        guard let mode else { return context.writeAndFlush(frame, promise: nil) }
+        guard let mode, let context else { return write(.close, data) }
         let bound = context.loopBound
         let promise = context.eventLoop.makePromise(of: Void.self)
         promise.futureResult.whenComplete { _ in bound.value.close(mode: mode, promise: nil) }
-        context.writeAndFlush(frame, promise: promise)
+        write(.close, data, promise: promise)
     }
 
     private func closedByClient(_ code: UInt16?) {

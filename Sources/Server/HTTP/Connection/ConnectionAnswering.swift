@@ -13,6 +13,7 @@ extension ConnectionHandler {
         let exchange = Exchange(reader)
         if let response = route.respondAtOnce?(reader.request) { return finish(response, exchange) }
         reader.request.client = client(of: reader.request)
+        account.attribute(to: reader.request.client)
         reader.request.timeout = ResponseTimeout()
         let call = NIOLoopBound((reader, route, self), eventLoop: loopContext.loop)
         phaseDeadline = .now() + loopContext.limits.answerTimeout
@@ -47,13 +48,22 @@ extension ConnectionHandler {
     func finish(_ response: HTTPResponse, _ exchange: Exchange) {
         var exchange = exchange
         if loopContext.isDraining || isLastAnswer { exchange.isKeepAlive = false }
+        let response = admitted(response, exchange)
         exchange.log(response, to: loopContext.logger)
         loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         end(exchange)
     }
 
-    /// Ends an answer that is written, and goes on with the next request.
+    /// The response, or in its place an error if it is too large for what is left of the memory for unread responses.
+    private func admitted(_ response: HTTPResponse, _ exchange: Exchange) -> HTTPResponse {
+        let byteCount = response.body.readableBytes
+        guard byteCount > UnreadAccount.freeBytesMax, exchange.method != .HEAD,
+            let refusal = account.take(byteCount)
+        else { return response }
+        return refusal.response()
+    }
+
     /// Counts a request that ends without a response, because the connection is closed: by the client, or by the server
     /// when a cancelled request does not end.
     func abandon(_ exchange: Exchange) {
@@ -63,6 +73,7 @@ extension ConnectionHandler {
         loopContext.metrics.count(exchange, status: status)
     }
 
+    /// Ends an answer that is written, and goes on with the next request.
     func end(_ exchange: Exchange) {
         // The connection broke while the answer was written.
         if case .closing = phase { return }
@@ -120,7 +131,9 @@ extension ConnectionHandler {
     // MARK: Writing
 
     func send(_ bytes: ByteBuffer) {
-        context?.writeAndFlush(wrapOutboundOut(.byteBuffer(bytes)), promise: nil)
+        bytes.forEachPiece(write)
+        context?.flush()
+        settleUnread()
     }
 
     /// Writes the head, and a body that is there; `advance` sends it.
@@ -146,7 +159,7 @@ extension ConnectionHandler {
             writeHead()
         } else {
             writeHead()
-            write(body)
+            body.forEachPiece(write)
         }
     }
 
