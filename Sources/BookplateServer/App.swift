@@ -88,6 +88,9 @@ enum App {
         limits.operation.fieldsMax = configuration.limits.fieldsMax
         limits.operation.aliasesMax = configuration.limits.aliasesMax
         limits.operation.costMax = configuration.limits.costMax
+        limits.responseBytesMax = configuration.limits.responseBytesMax
+        let unread = UnreadBytes(.init(configuration.limits))
+        metrics.tell(of: unread)
         limits.validation = ValidationOptions(allowsIntrospection: configuration.introspection)
         let documents = DocumentPolicy(mode: .init(configuration.documents))
         let batchRequestsMax = configuration.limits.batchRequestsMax
@@ -103,7 +106,7 @@ enum App {
         let server = HTTPServer(
             group: group, executors: pools.values.map(\.executor), host: configuration.host,
             port: configuration.port, proxies: TrustedProxies(configuration.trustedProxies),
-            logger: logger, metrics: metrics, gauges: gauges,
+            logger: logger, metrics: metrics, gauges: gauges, unread: unread,
             onListening: { logger.info("listening on \($0)") }
         ) { [limits] executor in
             let loop = executor.eventLoop
@@ -118,7 +121,8 @@ enum App {
                 loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
                 bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax, explorer: explorer,
                 schemaText: schemaText, socketOrigins: socketOrigins,
-                objects: (pictures, ImageLimits.inputBytesMax), metrics: metrics
+                objects: (pictures, ImageLimits.inputBytesMax),
+                responseBytesMax: limits.responseBytesMax, unread: unread, metrics: metrics
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
@@ -226,6 +230,14 @@ enum App {
 struct StartError: Error {
     let message: String
     let code: Int32
+}
+
+extension UnreadBytes.Limits {
+    init(_ limits: Configuration.Limits) {
+        self.init()
+        addressMax = limits.unreadBytesPerAddressMax
+        processMax = limits.unreadBytesMax
+    }
 }
 
 extension DocumentPolicy.Mode {

@@ -115,6 +115,7 @@ extension RequestRunner.Request {
             variables: request.variables ?? .null, bearerToken: request.bearerToken,
             isReadOnly: request.isGET, requestID: request.requestID,
             address: request.client.map { RateKey($0) },
-            uploads: request.uploads.map { Array($0.readableBytesView) }, isExplained: isExplained)
+            uploads: request.uploads.map { Array($0.readableBytesView) }, isExplained: isExplained,
+            hasTimedOut: { [timeout = request.timeout] in timeout?.hasPassed ?? false })
     }
 }

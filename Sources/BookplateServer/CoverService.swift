@@ -78,6 +78,10 @@ extension HTTPProblem {
         case .unsupportedImage: status = .unsupportedMediaType
         case .upstreamUnavailable: status = .badGateway
         case .internalError: status = .internalServerError
+        case .cancelled:
+            // A client that still waits was not the one who cancelled: the request took too long.
+            self.init(.internalError)
+            return
         }
         self = .refused(
             status, code: error.code, error.message, retryAfterSeconds: retryAfterSeconds)

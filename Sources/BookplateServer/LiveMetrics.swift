@@ -16,4 +16,28 @@ extension Metrics {
             streams.set(live.streams)
         }
     }
+    /// Responses that clients have not read, and what was refused or closed because of them.
+    func tell(of unread: UnreadBytes) {
+        let bytes = gauge(
+            "bookplate_unread_response_bytes",
+            "Bytes of responses that clients have not read, of connections with at least 64 KiB of them."
+        )
+        func refused(_ limit: String) -> Counter {
+            counter(
+                "bookplate_unread_refused_total",
+                "Requests and responses refused because too many response bytes were unread.",
+                ["limit": limit])
+        }
+        let (ofAddress, ofProcess) = (refused("address"), refused("process"))
+        let closed = counter(
+            "bookplate_slow_readers_closed_total",
+            "Connections closed because their clients read slowly while memory for responses was short."
+        )
+        beforeReading {
+            bytes.set(unread.total)
+            ofAddress.set(unread.addressRefusalCount)
+            ofProcess.set(unread.processRefusalCount)
+            closed.set(unread.closedReaderCount)
+        }
+    }
 }

@@ -10,6 +10,12 @@ extension Configuration {
         package var costMax = 10_000
         package var documentTokensMax = 5_000
         package var bodyBytesMax = 1 << 20
+        /// Bytes of one response.
+        package var responseBytesMax = 8 << 20
+        /// Bytes of responses that the clients of one address have not read.
+        package var unreadBytesPerAddressMax = 64 << 20
+        /// Bytes of responses that all clients of the process have not read.
+        package var unreadBytesMax = 256 << 20
         /// Of one user; 0 is no limit. A request that can return many objects counts as several.
         package var requestsPerMinuteMax = 600
         /// Of one address; 0 is no limit.
@@ -32,7 +38,8 @@ extension Configuration {
                 guard let field = fields[name] else {
                     throw Malformed(
                         "has '\(name)', which is not one of "
-                            + "depth, fields, aliases, cost, tokens, body, batch, rate, address, signin, refresh"
+                            + "depth, fields, aliases, cost, tokens, body, batch, response, unread, unread-total, "
+                            + "rate, address, signin, refresh"
                     )
                 }
                 guard pair.count == 2 else {
@@ -47,6 +54,7 @@ extension Configuration {
                 limits[keyPath: field] = number
                 given.insert(name)
             }
+            try limits.fitUnread(given)
             if given.isDisjoint(with: rates) { return limits }
             // The others follow the rate of users, or are off with it.
             if given.contains("rate"), !given.contains("address") {
@@ -58,6 +66,26 @@ extension Configuration {
             }
             limits.areRatesGiven = true
             return limits
+        }
+
+        /// Makes room for one response at least in what an address may leave unread, and for one address in the total.
+        private mutating func fitUnread(_ given: Set<String>) throws(Malformed) {
+            if !given.contains("unread") {
+                unreadBytesPerAddressMax = max(unreadBytesPerAddressMax, responseBytesMax)
+            }
+            if !given.contains("unread-total") {
+                unreadBytesMax = max(unreadBytesMax, unreadBytesPerAddressMax)
+            }
+            guard unreadBytesPerAddressMax >= responseBytesMax else {
+                throw Malformed(
+                    "has unread=\(unreadBytesPerAddressMax), which must be at least response, \(responseBytesMax)"
+                )
+            }
+            guard unreadBytesMax >= unreadBytesPerAddressMax else {
+                throw Malformed(
+                    "has unread-total=\(unreadBytesMax), which must be at least unread, \(unreadBytesPerAddressMax)"
+                )
+            }
         }
 
         /// Whether a rate was set. Where none is, development has none: its one user is its developer, or a test.
@@ -77,7 +105,9 @@ extension Configuration {
         private static let fields: [String: WritableKeyPath<Limits, Int> & Sendable] = [
             "depth": \.selectionDepthMax, "fields": \.fieldsMax, "aliases": \.aliasesMax,
             "cost": \.costMax, "tokens": \.documentTokensMax, "body": \.bodyBytesMax,
-            "batch": \.batchRequestsMax, "rate": \.requestsPerMinuteMax,
+            "batch": \.batchRequestsMax, "response": \.responseBytesMax,
+            "unread": \.unreadBytesPerAddressMax, "unread-total": \.unreadBytesMax,
+            "rate": \.requestsPerMinuteMax,
             "address": \.addressRequestsPerMinuteMax,
             "signin": \.signInsPerMinuteMax, "refresh": \.refreshesPerMinuteMax,
         ]

@@ -52,6 +52,8 @@ package struct GraphQLRequest: Sendable {
     package var requestID: String
     /// Where it comes from; nil where that is not known.
     package var client: ClientAddress?
+    /// nil where a response may take as long as it needs, as on a WebSocket.
+    package var timeout: ResponseTimeout?
 
     package init(
         query: String? = nil, documentID: String? = nil, operationName: String? = nil,

@@ -18,6 +18,8 @@ package enum Readiness: Sendable, Equatable {
 ///   - objects: What is behind the plain addresses of pictures, with the size of one in bytes; nil where there
 ///     are none.
 ///   - socketOrigins: Whose pages may open a WebSocket.
+///   - responseBytesMax: Of the response to a list of requests; the service limits each single one.
+///   - unread: Counts the responses that clients have not read; the same as the server has.
 ///   - metrics: What `/metrics` tells.
 ///   - readiness: Asked by `/health/ready` each time.
 package func standardRoutes(
@@ -25,13 +27,15 @@ package func standardRoutes(
     batchRequestsMax: Int = 0, explorer: Explorer?, schemaText: String?,
     socketOrigins: AllowedOrigins = AllowedOrigins([]),
     objects: (service: any ObjectService, bytesMax: Int)? = nil,
+    responseBytesMax: Int = .max, unread: UnreadBytes = UnreadBytes(),
     metrics: Metrics = Metrics(), readiness: @escaping () async -> Readiness
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: explorer?.page, bodyBytesMax: bodyBytesMax,
         batchRequestsMax: batchRequestsMax,
         // Besides the file, what describes it.
-        multipartBytesMax: bodyBytesMax + (objects?.bytesMax ?? 0), socketOrigins: socketOrigins
+        multipartBytesMax: bodyBytesMax + (objects?.bytesMax ?? 0), socketOrigins: socketOrigins,
+        responseBytesMax: responseBytesMax, unread: unread
     ).routes
     if let (service, bytesMax) = objects {
         routes += ObjectEndpoint(service: service, bodyBytesMax: bytesMax).routes

@@ -183,6 +183,30 @@ import Testing
             ] == rates)
     }
 
+    /// Bytes of one response, of one address, of all.
+    @Test(
+        arguments: [
+            (nil, [8 << 20, 64 << 20, 256 << 20]), ("response=1000", [1000, 64 << 20, 256 << 20]),
+            ("response=1000,unread=2000,unread-total=3000", [1000, 2000, 3000]),
+            // One response has room in what an address may leave unread, and that in the total.
+            ("response=100000000", [100_000_000, 100_000_000, 256 << 20]),
+            ("unread=500000000", [8 << 20, 500_000_000, 500_000_000]),
+            ("unread=1000", nil), ("unread-total=1000", nil), ("response=0", nil),
+            ("response=300000000,unread-total=200000000", nil),
+        ] as [(String?, [Int]?)])
+    func readsTheLimitsOfResponses(limits: String?, bytes: [Int]?) throws {
+        var variables: [String: String] = [:]
+        variables["BOOKPLATE_LIMITS"] = limits
+        guard let bytes else {
+            let error = #expect(throws: ConfigError.self) { try Configuration(variables) }
+            #expect(error?.name == "BOOKPLATE_LIMITS")
+            return
+        }
+        let found = try Configuration(variables).limits
+        #expect(
+            [found.responseBytesMax, found.unreadBytesPerAddressMax, found.unreadBytesMax] == bytes)
+    }
+
     @Test(arguments: [
         ("10.0.0.1", true), ("10.0.0.0/8, ::1, fd00::/8", true), ("0.0.0.0/0", true),
         ("10.0.0.0/33", false), ("proxy.local", false), ("10.0.0.0/", false), ("/8", false),

@@ -40,6 +40,21 @@ import Testing
         #expect(answers.reduce(0) { $0 + $1.storageCapacity } < 2 * bytes)
     }
 
+    /// A channel keeps a buffer until its last byte is sent, so a large response is written in several.
+    @Test func aLargeResponseIsFreedWhileItIsRead() throws {
+        let transport = Transport()
+        let route = Route(
+            .GET, "/large",
+            respondAtOnce: { _ in
+                HTTPResponse(.ok, body: ByteBuffer(repeating: 0x20, count: 1_000_000))
+            }, respond: { _ in HTTPResponse(.ok) })
+        let channel = try connect(transport, [route])
+        try channel.writeInbound(ByteBuffer(string: "GET /large HTTP/1.1\r\nhost: a\r\n\r\n"))
+        #expect(transport.written.allSatisfy { $0.storageCapacity <= 64 << 10 })
+        let bytes = transport.written.reduce(0) { $0 + $1.readableBytes }
+        #expect(bytes > 1_000_000)
+    }
+
     @Test func answersNothingMoreOnceItBrokeInAnAnswer() throws {
         let transport = Transport { context, _ in context.close(promise: nil) }
         var count = 0

@@ -182,6 +182,8 @@ import Testing
             let start = clock.now
             let response = try await server.post(#"{"query":"{verySlow}"}"#)
             #expect(response.status == 200)
+            // Its client is still there, unlike that of any other cancelled request.
+            #expect(response.body == #"{"data":{"hasTimedOut":true}}"#)
             // The answer itself would take a minute.
             #expect(clock.now - start < .seconds(40))
         }

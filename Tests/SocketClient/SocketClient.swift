@@ -34,6 +34,9 @@ package final class SocketClient: Sendable {
         var limit = timeval(tv_sec: seconds, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        // Each piece that a test sends goes out at once.
+        var isNotDelayed: Int32 = 1
+        setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &isNotDelayed, 4)
         if var receiveBufferBytes {
             setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &receiveBufferBytes, 4)
         }

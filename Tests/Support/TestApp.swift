@@ -154,14 +154,21 @@ package final class TestApp: Sendable {
     /// Runs a request with a token, or without.
     package func ask(
         _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
-        address: RateKey? = nil, uploads: [[UInt8]] = []
+        address: RateKey? = nil, uploads: [[UInt8]] = [],
+        hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) async throws -> Answer {
         let request = RequestRunner.Request(
             RequestedDocument(query: query), variables: variables, bearerToken: token,
-            isReadOnly: isReadOnly, requestID: "test-request", address: address, uploads: uploads)
-        let answer = await Task(executorPreference: pool.executor) { [runner] in
+            isReadOnly: isReadOnly, requestID: "test-request", address: address, uploads: uploads,
+            hasTimedOut: hasTimedOut)
+        let task = Task(executorPreference: pool.executor) { [runner] in
             await runner.run(request)
-        }.value
+        }
+        let answer = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
         return Answer(
             json: try parseJSON(answer.body), isRequestError: answer.isRequestError,
             isForbiddenMutation: answer.isForbiddenMutation,

@@ -45,6 +45,8 @@ package final class CoverRequests {
             return card.version
         } catch .overloaded {
             throw .rateLimited(retryAfterSeconds: 2)
+        } catch .cancelled {
+            throw .cancelled
         } catch {
             services.logger.error(
                 "a title card cannot be drawn", metadata: ["reason": "\(error)"])

@@ -47,7 +47,7 @@ package final class Covers: Sendable {
         switch error {
         case .unsupported(let sentence): return .unsupportedImage(sentence)
         case .overloaded: return .rateLimited(retryAfterSeconds: 5)
-        case .cancelled: return .internalError
+        case .cancelled: return .cancelled
         case .unavailable(let reason):
             logger.error("no image can be read", metadata: ["reason": "\(reason)"])
             return .internalError
@@ -101,7 +101,7 @@ package final class Covers: Sendable {
     /// the files stay: a sweep finds out.
     func settle(_ cover: StagedCover, failed error: BookplateError) async {
         switch error {
-        case .internalError, .upstreamUnavailable: await store.settle(cover.pending)
+        case .internalError, .cancelled, .upstreamUnavailable: await store.settle(cover.pending)
         case .unauthenticated, .notFound, .badUserInput, .conflict, .resetRequired, .rateLimited,
             .payloadTooLarge, .unsupportedImage:
             await store.abandon(cover.pending)

@@ -23,7 +23,7 @@ extension Covers {
             case .tooLarge:
                 throw .payloadTooLarge("The image at this address is larger than 25 MB.")
             case .cancelled:
-                throw .internalError
+                throw .cancelled
             case .overloaded:
                 throw .rateLimited(retryAfterSeconds: 5)
             case .hostNotFound, .connectionFailed, .tlsFailed, .timedOut, .tooManyRedirects,

@@ -40,7 +40,7 @@ struct Feed: FieldLoader {
                 do throws(BookplateError) {
                     return try await page(first, after, names, request)
                 } catch {
-                    return .failed(parents.count, error.fieldError(requestID: request.requestID))
+                    return .failed(parents.count, request.fieldError(error))
                 }
             }
         }

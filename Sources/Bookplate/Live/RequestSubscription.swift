@@ -60,27 +60,27 @@ extension RequestSubscription {
             preconditionFailure("Bookplate's schema is executed in a RequestContext")
         }
         do throws(BookplateError) {
-            return RequestSource(try await source(arguments, in: request), request.requestID)
+            return RequestSource(try await source(arguments, in: request), request)
         } catch {
-            throw error.fieldError(requestID: request.requestID)
+            throw request.fieldError(error)
         }
     }
 }
 
 private final class RequestSource: SourceStream {
     private let source: any EventSource
-    private let requestID: String
+    private let request: RequestContext
 
-    init(_ source: any EventSource, _ requestID: String) {
+    init(_ source: any EventSource, _ request: RequestContext) {
         self.source = source
-        self.requestID = requestID
+        self.request = request
     }
 
     func next() async throws(FieldError) -> (any ObjectBatch)? {
         do throws(BookplateError) {
             return try await source.next()
         } catch {
-            throw error.fieldError(requestID: requestID)
+            throw request.fieldError(error)
         }
     }
 }

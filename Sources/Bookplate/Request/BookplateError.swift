@@ -14,6 +14,9 @@ package enum BookplateError: Error, Equatable {
     /// The log begins behind the client's cursor; `cursor` is where to go on after fetching everything.
     case resetRequired(cursor: String)
     case upstreamUnavailable(String)
+    /// The request's task was cancelled: its client closed the connection, or cancelled the operation. See
+    /// `RequestContext.fieldError` for a task that was cancelled because it took too long.
+    case cancelled
     /// Our fault, or the database's: details are in the log under the request's id.
     case internalError
 
@@ -28,9 +31,13 @@ package enum BookplateError: Error, Equatable {
         case .unsupportedImage: "UNSUPPORTED_IMAGE"
         case .resetRequired: "RESET_REQUIRED"
         case .upstreamUnavailable: "UPSTREAM_UNAVAILABLE"
+        case .cancelled: Self.cancelledCode
         case .internalError: "INTERNAL_SERVER_ERROR"
         }
     }
+
+    /// Of an error that no client receives; only metrics and the log tell it from an internal error.
+    static let cancelledCode = "CLIENT_CLOSED_REQUEST"
 
     /// A sentence for a person, saying what to do.
     package var message: String {
@@ -43,6 +50,7 @@ package enum BookplateError: Error, Equatable {
         case .resetRequired:
             "The cursor is older than the log. Fetch the library anew, and go on from extensions.cursor."
         case .rateLimited(let seconds): "Too many requests. Try again in \(seconds) s."
+        case .cancelled: "The request was cancelled before its response was complete."
         case .internalError:
             "Something went wrong on our side. Try again, and tell us the request id if it stays."
         }
@@ -70,7 +78,7 @@ package enum BookplateError: Error, Equatable {
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
         case .unauthenticated, .notFound, .upstreamUnavailable, .payloadTooLarge,
-            .unsupportedImage:
+            .unsupportedImage, .cancelled:
             break
         }
         return FieldError(message, extensions: extensions)

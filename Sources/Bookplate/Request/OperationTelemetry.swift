@@ -27,6 +27,8 @@ struct OperationTelemetry {
     private let hits: Counter
     private let misses: Counter
     private let refused: Counter
+    /// By kind; for nil the document was not known yet.
+    private let abandoned: [OperationKind?: Counter]
     private let metrics: Metrics
     private var errors: [String: Counter] = [:]
 
@@ -55,6 +57,16 @@ struct OperationTelemetry {
         refused = services.metrics.counter(
             "bookplate_requests_refused_total",
             "GraphQL requests refused before execution: syntax, validation, limits, variables.")
+        abandoned = Dictionary(
+            uniqueKeysWithValues: (OperationKind.allCases + [nil]).map { kind in
+                (
+                    kind,
+                    services.metrics.counter(
+                        "bookplate_operations_abandoned_total",
+                        "GraphQL operations whose client left, or cancelled them, before their response was complete.",
+                        ["kind": kind?.rawValue ?? "unknown"])
+                )
+            })
     }
 
     func lookedUp(isKnown: Bool) { (isKnown ? hits : misses).increment() }
@@ -64,10 +76,20 @@ struct OperationTelemetry {
         count(errorCodes)
     }
 
-    mutating func finished(_ operation: Finished) {
+    /// Counts an operation whose client does not wait for its response any more. Subscriptions count only while they are
+    /// being opened: leaving is how they usually end.
+    func abandoned(_ kind: OperationKind?, _ requestID: String) {
+        abandoned[kind]?.increment()
+        logger.debug(
+            "operation abandoned by its client",
+            metadata: ["request_id": "\(requestID)", "kind": "\(kind?.rawValue ?? "unknown")"])
+    }
+
+    mutating func finished(_ operation: Finished, isAbandoned: Bool) {
         let duration = operation.planning + operation.execution
         durations[operation.kind]?.observe(duration)
         count(operation.errorCodes)
+        if isAbandoned { abandoned(operation.kind, operation.request.requestID) }
         guard let slowOperation, duration >= slowOperation else { return }
         logger.warning(
             "slow operation",
@@ -86,9 +108,10 @@ struct OperationTelemetry {
             ])
     }
 
-    /// Codes are those of the error catalogue: a closed set.
-    private mutating func count(_ codes: [String]) {
-        for code in codes {
+    /// Counts errors by their codes, which are those of the error catalogue: a closed set. Errors of cancelled requests
+    /// are not sent to anyone.
+    mutating func count(_ codes: [String]) {
+        for code in codes where code != BookplateError.cancelledCode {
             let counter =
                 errors[code]
                 ?? metrics.counter(

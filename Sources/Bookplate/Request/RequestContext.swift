@@ -34,6 +34,8 @@ package final class RequestContext: ExecutionContext {
     package let statistics = Statistics()
     /// What the request does, where a developer asked; nil otherwise.
     let explanation: Explanation?
+    /// Whether the server cancelled the request because it took too long.
+    private let hasTimedOut: @Sendable () -> Bool
 
     private let database: ConnectionPool
     /// Where the request's reads go before it has written: the replica, or the database. Nil before the first.
@@ -48,8 +50,10 @@ package final class RequestContext: ExecutionContext {
     /// - Parameter mayReadReplica: whether it only looks at what is there, as a query does.
     package init(
         viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
-        address: RateKey? = nil, isExplained: Bool = false, mayReadReplica: Bool = false
+        address: RateKey? = nil, isExplained: Bool = false, mayReadReplica: Bool = false,
+        hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) {
+        self.hasTimedOut = hasTimedOut
         self.viewer = viewer
         self.database = database
         self.services = services
@@ -64,7 +68,8 @@ package final class RequestContext: ExecutionContext {
     /// A request of the same caller that begins anew: the database is asked again whether the session lives.
     func another() -> RequestContext {
         RequestContext(
-            viewer: viewer, database: database, services: services, requestID: requestID)
+            viewer: viewer, database: database, services: services, requestID: requestID,
+            hasTimedOut: hasTimedOut)
     }
 
     /// The caller.
@@ -272,6 +277,13 @@ package final class RequestContext: ExecutionContext {
 
     // MARK: - Answers
 
+    /// The error as a field has it. A request that the server cancelled because it took too long is the server's fault,
+    /// and its client is still there.
+    func fieldError(_ error: BookplateError) -> FieldError {
+        let told = error == .cancelled && hasTimedOut() ? .internalError : error
+        return told.fieldError(requestID: requestID)
+    }
+
     /// The children that `make` makes, or its error for every parent.
     func children(
         of parents: any ObjectBatch, _ make: () throws(BookplateError) -> Children
@@ -279,7 +291,7 @@ package final class RequestContext: ExecutionContext {
         do throws(BookplateError) {
             return try make()
         } catch {
-            return .failed(parents.count, error.fieldError(requestID: requestID))
+            return .failed(parents.count, fieldError(error))
         }
     }
 }
@@ -302,8 +314,7 @@ extension RequestLoad {
         do throws(BookplateError) {
             return try start(for: parents, arguments: arguments, in: request)
         } catch {
-            return .ready(
-                .failed(parents.count, error.fieldError(requestID: request.requestID)))
+            return .ready(.failed(parents.count, request.fieldError(error)))
         }
     }
 }

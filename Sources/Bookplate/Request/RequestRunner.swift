@@ -21,11 +21,15 @@ package final class RequestRunner {
         package var uploads: [[UInt8]]
         /// Whether the answer tells what was done for it; development only.
         package var isExplained: Bool
+        /// Whether the request's task was cancelled because it took too long. A task that is cancelled for any other
+        /// reason has no client any more.
+        package var hasTimedOut: @Sendable () -> Bool
 
         package init(
             _ document: RequestedDocument, operationName: String? = nil, variables: Value = .null,
             bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
-            address: RateKey? = nil, uploads: [[UInt8]] = [], isExplained: Bool = false
+            address: RateKey? = nil, uploads: [[UInt8]] = [], isExplained: Bool = false,
+            hasTimedOut: @escaping @Sendable () -> Bool = { false }
         ) {
             self.document = document
             self.operationName = operationName
@@ -36,6 +40,7 @@ package final class RequestRunner {
             self.address = address
             self.uploads = uploads
             self.isExplained = isExplained
+            self.hasTimedOut = hasTimedOut
         }
     }
 
@@ -99,7 +104,7 @@ package final class RequestRunner {
             }
             answer = await run(request, planned, viewer)
         } catch {
-            answer = refused(error, request.requestID)
+            answer = refused(error, request)
         }
         answer.rate = gate.state
         return answer
@@ -117,7 +122,7 @@ package final class RequestRunner {
             }
             answer = await run(request, planned, viewer)
         } catch {
-            answer = refused(error, request.requestID)
+            answer = refused(error, request)
         }
         answer.rate = gate.state
         return .answer(answer)
@@ -236,13 +241,30 @@ package final class RequestRunner {
         _ request: Request, _ planned: Planned, _ viewer: Viewer?
     ) async throws(DocumentTexts.Refusal) -> ResponseStream {
         let context = RequestContext(
-            viewer: viewer, database: database, services: services, requestID: request.requestID)
+            viewer: viewer, database: database, services: services, requestID: request.requestID,
+            hasTimedOut: request.hasTimedOut)
         do throws(RequestErrors) {
-            return try await GraphQL.subscribe(
-                planned.plan, variables: planned.variables, context: context,
-                errorsMax: limits.errorsMax, eventContext: { context.another() })
+            return counted(
+                try await GraphQL.subscribe(
+                    planned.plan, variables: planned.variables, context: context,
+                    errorsMax: limits.errorsMax, responseBytesMax: limits.responseBytesMax,
+                    eventContext: { context.another() }))
         } catch {
             throw .request(error)
+        }
+    }
+
+    /// The responses, with their errors counted.
+    private func counted(_ responses: ResponseStream) -> ResponseStream {
+        ResponseStream { () throws(RequestErrors) in
+            do throws(RequestErrors) {
+                let response = try await responses.next()
+                self.telemetry.count(response?.errors.compactMap(\.code) ?? [])
+                return response
+            } catch {
+                self.telemetry.count(error.errors.compactMap(\.code))
+                throw error
+            }
         }
     }
 
@@ -261,12 +283,12 @@ package final class RequestRunner {
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
             address: request.address, isExplained: request.isExplained,
-            mayReadReplica: planned.plan.kind == .query)
+            mayReadReplica: planned.plan.kind == .query, hasTimedOut: request.hasTimedOut)
         context.uploads = request.uploads
         let executionStart = ContinuousClock.now
         let result = await execute(
             planned.plan, variables: planned.variables, context: context,
-            errorsMax: limits.errorsMax)
+            errorsMax: limits.errorsMax, responseBytesMax: limits.responseBytesMax)
         let finished = OperationTelemetry.Finished(
             request: request, text: planned.text.bytes, kind: planned.plan.kind,
             operationName: planned.plan.name,
@@ -274,7 +296,7 @@ package final class RequestRunner {
             errorCodes: result.errors.compactMap(\.code),
             statementCount: context.statistics.statementCount,
             roundTripCount: context.statistics.roundTripCount)
-        telemetry.finished(finished)
+        telemetry.finished(finished, isAbandoned: Task.isCancelled && !request.hasTimedOut())
         let body = context.explanation?.added(
             to: result.body, isKnown: planned.isKnown, document: planned.document,
             planning: finished.planning, execution: finished.execution)
@@ -341,14 +363,29 @@ package final class RequestRunner {
         }
     }
 
-    private func refused(_ refusal: DocumentTexts.Refusal, _ requestID: String) -> Answer {
+    private func refused(_ refusal: DocumentTexts.Refusal, _ request: Request) -> Answer {
+        if Task.isCancelled, !request.hasTimedOut() { return abandoned(request) }
         switch refusal {
         case .request(let errors):
             return refused(errors.errors)
         case .database(let error):
-            let known = services.describe(error, requestID).fieldError(requestID: requestID)
+            let context = RequestContext(
+                viewer: nil, database: database, services: services, requestID: request.requestID,
+                hasTimedOut: request.hasTimedOut)
+            let known = context.fieldError(services.describe(error, request.requestID))
             return refused([GraphQLError(known.message, extensions: known.extensions)])
         }
+    }
+
+    /// The answer to a request that ended before it was executed, because its client left. It is not sent.
+    private func abandoned(_ request: Request) -> Answer {
+        telemetry.abandoned(nil, request.requestID)
+        let error = BookplateError.cancelled
+        return Answer(
+            body: RequestErrors([
+                GraphQLError(error.message, extensions: [.init("code", .string(error.code))])
+            ]).body,
+            isRequestError: true, errorCodes: [error.code])
     }
 
     private func refused(_ errors: [GraphQLError]) -> Answer {

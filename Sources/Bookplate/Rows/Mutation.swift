@@ -112,7 +112,7 @@ struct PreparedCall: RequestLoad {
             do throws(BookplateError) {
                 return try await perform(arguments, request)
             } catch {
-                return .failed(parents.count, error.fieldError(requestID: request.requestID))
+                return .failed(parents.count, request.fieldError(error))
             }
         }
     }

@@ -78,7 +78,7 @@ package final class Services: Sendable {
         return (AccessToken.issue(claims, keys: sessionKeys), expiresAt)
     }
 
-    /// What a client is told of a database error; what it is not told goes to the log.
+    /// The error that a client gets for a database error. Details that it does not get are logged.
     func describe(_ error: PostgresError, _ requestID: String) -> BookplateError {
         if let known = BookplateError(error) {
             if case .server(let server) = error, server.sqlState.rawValue == "BP411" {
@@ -88,8 +88,7 @@ package final class Services: Sendable {
             }
             return known
         }
-        // The client went away, and nobody reads the answer.
-        if error == .cancelled { return .internalError }
+        if error == .cancelled { return .cancelled }
         logger.error(
             "the database failed a request",
             metadata: ["request_id": "\(requestID)", "error": "\(error)"])

@@ -45,10 +45,16 @@
 /// popped. `Query.book` is nullable, so the buffer is rewound to the `valueStart` of the root
 /// entry. The error has the path `["book", "author", "name"]`.
 ///
+/// **Size limit.** The limit `responseBytesMax` is checked before each field and each item, so at most one leaf is
+/// written beyond it. Writing then stops, and an error replaces the response.
+///
 /// Spec: https://spec.graphql.org/September2025/#CompleteValue()
 struct ResponseCompletion {
     private let plan: OperationPlan
     private let errorsMax: Int
+    private let responseBytesMax: Int
+    /// Whether the response has exceeded `responseBytesMax`. Nothing more is written then.
+    private var isTooLarge = false
     private var path: [GraphQLError.PathElement] = []
     private var errors: [GraphQLError] = []
     private var stack: [OpenContainer] = []
@@ -85,9 +91,10 @@ struct ResponseCompletion {
         case opened
     }
 
-    init(plan: OperationPlan, errorsMax: Int) {
+    init(plan: OperationPlan, errorsMax: Int, responseBytesMax: Int) {
         self.plan = plan
         self.errorsMax = errorsMax
+        self.responseBytesMax = responseBytesMax
     }
 
     /// Returns the whole response.
@@ -101,16 +108,39 @@ struct ResponseCompletion {
             writer.writeNull()
         }
         writer.append(UInt8(ascii: "}"))
+        if exceedsLimit(writer.count) { return tooLarge }
         guard !errors.isEmpty else { return ExecutionResult(body: writer.bytes, errors: []) }
 
         // Put errors first, so that people reading the response see them.
         var response = ResponseWriter(capacity: writer.count + 256 * errors.count)
-        response.append("{\"errors\":")
-        response.write(errors)
-        response.append(UInt8(ascii: ","))
+        response.append("{\"errors\":[")
+        for (index, error) in errors.enumerated() {
+            if index > 0 { response.append(UInt8(ascii: ",")) }
+            response.write(error)
+            // `],` follows, and the data without its first byte.
+            if exceedsLimit(response.count + 2 + writer.count - 1) { return tooLarge }
+        }
+        response.append("],")
         let dataStart = response.count + 7
         writer.withBytes { response.append(UnsafeBufferPointer(rebasing: $0.dropFirst())) }
         return ExecutionResult(body: response.bytes, errors: errors, dataStart: dataStart)
+    }
+
+    /// Returns whether the response is larger than the limit, now or before a part of it was discarded.
+    private mutating func exceedsLimit(_ byteCount: Int) -> Bool {
+        if byteCount > responseBytesMax { isTooLarge = true }
+        return isTooLarge
+    }
+
+    private var tooLarge: ExecutionResult {
+        let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
+        var writer = ResponseWriter()
+        writer.append("{\"errors\":")
+        writer.write([error])
+        writer.append(",\"data\":")
+        let dataStart = writer.count
+        writer.append("null}")
+        return ExecutionResult(body: writer.bytes, errors: [error], dataStart: dataStart)
     }
 
     /// Writes the root object and everything below it.
@@ -118,7 +148,7 @@ struct ResponseCompletion {
     /// - Returns: false if it is null.
     private mutating func write(_ root: Frame, to writer: inout ResponseWriter) -> Bool {
         var outcome = open(0, of: root, to: &writer)
-        while let innermost = stack.indices.last {
+        while !isTooLarge, let innermost = stack.indices.last {
             if outcome == .opened {
                 outcome = resume(stack[innermost], to: &writer)
                 if outcome != .opened { stack.removeLast() }
@@ -184,6 +214,7 @@ struct ResponseCompletion {
         let selection = frame.selection
         let batch = frame.batch
         for position in first..<selection.outputs.count {
+            if exceedsLimit(writer.count) { return .null }
             let output = selection.outputs[position]
             writer.append(selection.keys, output.key)
             let start = writer.count
@@ -231,6 +262,7 @@ struct ResponseCompletion {
         from first: Int, to writer: inout ResponseWriter
     ) -> Outcome {
         for index in first..<count {
+            if exceedsLimit(writer.count) { return .null }
             if index > 0 { writer.append(UInt8(ascii: ",")) }
             let itemStart = writer.count
             path.append(.index(index))
@@ -307,6 +339,18 @@ struct ResponseCompletion {
     private mutating func report(_ error: FieldError, _ field: PlannedField) {
         guard errors.count < errorsMax else { return }
         errors.append(plan.error(error, of: field, at: path))
+    }
+}
+
+extension GraphQLError {
+    /// The error that replaces a response above the size limit.
+    public static func responseTooLarge(bytesMax: Int) -> GraphQLError {
+        GraphQLError(
+            "The response is larger than \(bytesMax) bytes. Ask for less at once: fewer fields, or smaller pages.",
+            extensions: [
+                .init("code", .string("RESPONSE_TOO_LARGE")),
+                .init("limit", .string("responseBytesMax")), .init("max", .int(bytesMax)),
+            ])
     }
 }
 

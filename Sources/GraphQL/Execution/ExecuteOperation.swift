@@ -13,12 +13,14 @@
 ///   - root: the parent of the root fields: `RootBatch`, or the event of a subscription.
 ///   - errorsMax: the maximum number of execution errors in the response. Further errors are
 ///     dropped, and their values are still null.
+///   - responseBytesMax: the maximum size of the response. An error with the code `RESPONSE_TOO_LARGE`
+///     replaces a larger response, as soon as it is known to be larger.
 /// - Returns: the response with `data` and `errors`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Executing-Operations
 public func execute(
     _ plan: OperationPlan, variables: VariableValues, root: any ObjectBatch = RootBatch(),
-    context: any ExecutionContext, errorsMax: Int = 100
+    context: any ExecutionContext, errorsMax: Int = 100, responseBytesMax: Int = .max
 ) async -> ExecutionResult {
     let execution = Execution(plan: plan, variables: variables, context: context)
     execution.frames.append(Frame(plan.root, root))
@@ -31,7 +33,8 @@ public func execute(
         // Spec: https://spec.graphql.org/September2025/#ExecuteSelectionSetSerially()
         for field in plan.root.loaded { await execution.run([(execution.frames[0], field)]) }
     }
-    var completion = ResponseCompletion(plan: plan, errorsMax: errorsMax)
+    var completion = ResponseCompletion(
+        plan: plan, errorsMax: errorsMax, responseBytesMax: responseBytesMax)
     return completion.complete(execution.frames)
 }
 

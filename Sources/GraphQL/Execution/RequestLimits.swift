@@ -5,6 +5,8 @@ public struct RequestLimits: Sendable {
     public var operation = OperationLimits()
     /// The maximum number of variable errors, and of execution errors, in one response.
     public var errorsMax = 100
+    /// The maximum size of one response, in bytes.
+    public var responseBytesMax = 8 << 20
     /// The maximum number of fields in a plan. A field of an abstract type is counted once for each
     /// possible type.
     public var plannedFieldsMax = 10_000
@@ -23,6 +25,7 @@ public struct RequestLimits: Sendable {
         limits.parsing = .trusted
         limits.operation = .trusted
         limits.plannedFieldsMax = 1_000_000
+        limits.responseBytesMax = .max
         return limits
     }()
 }

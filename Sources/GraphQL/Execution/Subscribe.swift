@@ -55,7 +55,8 @@ public final class ResponseStream {
 /// Spec: https://spec.graphql.org/September2025/#Subscribe()
 public func subscribe(
     _ plan: OperationPlan, variables: VariableValues, context: any ExecutionContext,
-    errorsMax: Int = 100, eventContext: @escaping () -> any ExecutionContext
+    errorsMax: Int = 100, responseBytesMax: Int = .max,
+    eventContext: @escaping () -> any ExecutionContext
 ) async throws(RequestErrors) -> ResponseStream {
     // Validation guarantees exactly one root field, without `@skip` and `@include`.
     guard plan.kind == .subscription, let field = plan.root.fields.first,
@@ -83,7 +84,7 @@ public func subscribe(
         }
         return await execute(
             plan, variables: variables, root: event, context: eventContext(),
-            errorsMax: errorsMax)
+            errorsMax: errorsMax, responseBytesMax: responseBytesMax)
     }
 }
 

@@ -18,6 +18,9 @@ struct GraphQLEndpoint {
     /// Of a request with files, all parts together.
     let multipartBytesMax: Int
     let socketOrigins: AllowedOrigins
+    /// Of the response to a list of requests.
+    let responseBytesMax: Int
+    let unread: UnreadBytes
 
     var routes: [Route] {
         [
@@ -130,6 +133,10 @@ struct GraphQLEndpoint {
     /// Answers a query or mutation with a single response if the client accepts one, whatever the weights (`q`) say. A
     /// stream is for subscriptions, and for clients that accept nothing else.
     private func answer(_ request: GraphQLRequest, as accepted: Accepted) async -> HTTPResponse {
+        // A response could not be held.
+        if let refusal = unread.refusal(for: request.client) {
+            return refusal.response(as: request.mediaType)
+        }
         guard let format = accepted.stream else {
             return single(await service.answer(request, on: loop), request)
         }
@@ -154,10 +161,24 @@ struct GraphQLEndpoint {
     private func answer(
         _ batch: [GraphQLRequest], as mediaType: ResponseMediaType
     ) async -> HTTPResponse {
+        let client = batch.first?.client
+        if let refusal = unread.refusal(for: client) { return refusal.response(as: mediaType) }
+        // The responses are kept while later requests run.
+        var heldBytes = 0
+        defer { unread.add(-heldBytes, for: client) }
         var body = ByteBuffer(string: "[")
         for (index, request) in batch.enumerated() {
             if index > 0 { body.writeStaticString(",") }
             var answer = await service.answer(request, on: loop)
+            if body.readableBytes + answer.body.readableBytes > responseBytesMax {
+                let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
+                answer.body = ByteBuffer(bytes: RequestErrors([error]).body)
+            }
+            let byteCount = answer.body.readableBytes
+            if let refusal = unread.take(byteCount, for: client) {
+                return refusal.response(as: mediaType)
+            }
+            heldBytes += byteCount
             body.writeBuffer(&answer.body)
         }
         body.writeStaticString("]")
@@ -184,6 +205,9 @@ struct GraphQLEndpoint {
             body.heartbeat = format.heartbeat
             body.writeNow(format.opening)
             await produce(body)
+            if case .refused(let refusal)? = body.ending {
+                Self.fail(body, format, refusal.error)
+            }
         }
         return response
     }
@@ -207,7 +231,8 @@ struct GraphQLEndpoint {
         // Watched to the end.
         defer { withExtendedLifetime(admission) {} }
         do throws(RequestErrors) {
-            while let response = try await responses.next(), body.ending == nil {
+            // Nothing is executed for a client that has not read the response before.
+            while await body.mayWrite(), let response = try await responses.next() {
                 await body.write(format.next(response.body))
             }
         } catch  where body.ending == nil {
@@ -218,7 +243,8 @@ struct GraphQLEndpoint {
         case nil: await body.write(format.complete)
         case .sessionEnded: fail(body, format, .sessionEnded)
         case .tooSlow: fail(body, format, .tooSlow)
-        case .clientGone, .stopping: break
+        // `stream` writes the refusal.
+        case .clientGone, .stopping, .refused: break
         }
     }
 

@@ -74,6 +74,7 @@ extension GraphQLRequest {
         self.init(
             bearerToken: request.headers.bearerToken, mediaType: mediaType, requestID: request.id)
         client = request.client
+        timeout = request.timeout
     }
 
     private mutating func finish() throws(HTTPProblem) {

@@ -6,6 +6,11 @@ package struct ClientAddress: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
 
+    init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
     /// Of a TCP connection; nil for any other.
     init?(_ address: SocketAddress?) {
         switch address {

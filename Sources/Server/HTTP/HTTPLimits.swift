@@ -33,6 +33,9 @@ package struct HTTPLimits: Sendable {
     package var heartbeatInterval = TimeAmount.seconds(10)
     /// How long the client of a WebSocket or a stream may leave unread what waits for it.
     package var slowReaderTimeout = TimeAmount.seconds(20)
+    /// While more than half of the memory for unread responses is used: this, times the share that is free, is how long
+    /// a client may take to read `bytesReadMin` before its connection is closed.
+    package var shortMemoryPatience = TimeAmount.seconds(10)
     /// For the requests that run when the server is told to stop.
     package var stopTimeout = TimeAmount.seconds(10)
 

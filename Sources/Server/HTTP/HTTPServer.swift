@@ -31,17 +31,20 @@ package struct HTTPServer: Service {
     private let logger: Logger
     private let metrics: Metrics
     private let gauges: LiveGauges
+    private let unread: UnreadBytes
     private let makeRoutes: MakeRoutes
     private let onListening: @Sendable (SocketAddress) -> Void
 
     /// - Parameters:
     ///   - executors: Those that the caller has made for loops of the group; the other loops get one here.
     ///   - port: 0 lets the system choose one, which `onListening` is told.
+    ///   - unread: Counts the responses that clients have not read; the same as the routes have.
     ///   - onListening: Called once connections are accepted.
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
         limits: HTTPLimits = HTTPLimits(), proxies: TrustedProxies = TrustedProxies(),
         logger: Logger, metrics: Metrics = Metrics(), gauges: LiveGauges = LiveGauges(),
+        unread: UnreadBytes = UnreadBytes(),
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         makeRoutes: @escaping MakeRoutes
     ) {
@@ -54,6 +57,7 @@ package struct HTTPServer: Service {
         self.logger = logger
         self.metrics = metrics
         self.gauges = gauges
+        self.unread = unread
         self.onListening = onListening
         self.makeRoutes = makeRoutes
     }
@@ -88,12 +92,12 @@ package struct HTTPServer: Service {
         for loop in group.makeIterator() {
             let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
-                [makeRoutes, limits, proxies, logger, metrics, gauges] in
+                [makeRoutes, limits, proxies, logger, metrics, gauges, unread] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
                     LoopContext(
                         executor, routes: routes, limits: limits, proxies: proxies, logger: logger,
-                        metrics: metrics, gauges: gauges),
+                        metrics: metrics, gauges: gauges, unread: unread),
                     eventLoop: loop)
             }.get()
         }

@@ -3,7 +3,7 @@ import NIOCore
 /// The body of an answer that is sent in parts while the client reads it; belongs to its event loop.
 package final class BodyStream {
     /// Why it ends before its producer is done.
-    package enum Ending: Sendable {
+    package enum Ending: Sendable, Equatable {
         case clientGone
         /// The server stops.
         case stopping
@@ -11,6 +11,8 @@ package final class BodyStream {
         case tooSlow
         /// Its caller has signed out, or the token has run out.
         case sessionEnded
+        /// A part is too large for what is left of the memory for unread responses.
+        case refused(UnreadRefusal)
     }
 
     /// nil while the producer may go on.
@@ -21,6 +23,7 @@ package final class BodyStream {
     var expiresAt = NIODeadline.distantFuture
 
     let gate = WriteGate()
+    private let admit: (Int) -> UnreadRefusal?
     private let send: (ByteBuffer) -> Void
     private let cancel: () -> Void
     private let limits: HTTPLimits
@@ -28,20 +31,29 @@ package final class BodyStream {
     private var slowAt = NIODeadline.distantFuture
 
     /// - Parameters:
+    ///   - admit: counts the bytes of a part before it is written, or returns why it must not be written.
     ///   - send: writes a part to the connection.
     ///   - cancel: cancels the producer's task.
     init(
-        _ limits: HTTPLimits, send: @escaping (ByteBuffer) -> Void, cancel: @escaping () -> Void
+        _ limits: HTTPLimits, admit: @escaping (Int) -> UnreadRefusal?,
+        send: @escaping (ByteBuffer) -> Void, cancel: @escaping () -> Void
     ) {
         self.limits = limits
+        self.admit = admit
         self.send = send
         self.cancel = cancel
         heartbeatAt = .now() + limits.heartbeatInterval
     }
 
+    /// Waits until the client has read what was sent before.
+    ///
+    /// - Returns: false if the stream has ended.
+    func mayWrite() async -> Bool { await gate.pass() && ending == nil }
+
     /// Sends a part when the client has read what was sent before.
     package func write(_ part: ByteBuffer) async {
-        guard await gate.pass(), ending == nil else { return }
+        guard await mayWrite() else { return }
+        if let refusal = admit(part.readableBytes) { return end(.refused(refusal)) }
         writeNow(part)
     }
 

@@ -1,20 +1,13 @@
 import NIOCore
-import NIOWebSocket
 
 extension ChannelPipeline.SynchronousOperations {
-    /// Puts the handlers of a socket into a channel, behind those of HTTP.
+    /// Adds the handlers of a socket to a channel, after those of HTTP.
     ///
-    /// - Throws: where the channel was closed meanwhile.
-    func addWebSocket(_ socket: WebSocketConnection, messageBytesMax: Int) throws {
+    /// - Throws: if the channel was closed meanwhile.
+    func addWebSocket(_ socket: WebSocketConnection) throws {
         try addHandlers([
             // Nothing more is read from a client that does not read.
             BackPressureHandler(),
-            WebSocketFrameEncoder(),
-            ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: messageBytesMax)),
-            MaskCheck(),
-            NIOWebSocketFrameAggregator(
-                minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 1024,
-                maxAccumulatedFrameSize: messageBytesMax),
             socket,
         ])
     }

@@ -1,4 +1,4 @@
-/// Why the server closes a socket: the numbers of RFC 6455 below 4000, those of `graphql-transport-ws` above.
+/// Why the server closes a socket. Codes below 4000 are those of RFC 6455, the others those of `graphql-transport-ws`.
 enum CloseCode: UInt16 {
     case normal = 1000
     /// The server stops; another one, or this one in a moment, goes on.
@@ -17,6 +17,17 @@ enum CloseCode: UInt16 {
     case initialisationTimeout = 4408
     case subscriberAlreadyExists = 4409
     case tooManyInitialisationRequests = 4429
+
+    /// Whether a close frame may have this code. The others are reserved, not assigned, or stand for closings without a
+    /// close frame (1005, 1006 and 1015).
+    ///
+    /// Codes: https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number
+    static func mayBeSent(_ code: UInt16) -> Bool {
+        switch code {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
 }
 
 /// A close frame's code and its reason, a sentence of at most 123 bytes.

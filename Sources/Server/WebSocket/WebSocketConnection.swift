@@ -1,12 +1,11 @@
 import EventLoops
 import GraphQL
 import NIOCore
-import NIOWebSocket
 
 /// One WebSocket: does what `GraphQLTransportWS` says, runs the operations, and keeps the socket's times.
 final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
-    typealias InboundIn = WebSocketFrame
-    typealias OutboundOut = WebSocketFrame
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
     private let loopContext: LoopContext
     private let service: any GraphQLService
@@ -22,7 +21,14 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private var admitting: Task<Void, Never>?
     private var operations: [Int: Task<Void, Never>] = [:]
     private let gate = WriteGate()
+    let account: UnreadAccount
+    /// The channel's socket, while it is active.
+    private var socket: NIOBSDSocket.Handle?
+    private var reader: MessageReader
+    /// Whether the socket's end has begun: the server has sent a close frame, or the connection is closed.
     private var isClosing = false
+    /// Whether nothing more is read: after a fault, the client's close frame, or the connection's end.
+    private var isInputOver = false
     private var clock: SocketClock
 
     init(
@@ -31,16 +37,19 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     ) {
         self.loopContext = loopContext
         self.client = client
+        account = UnreadAccount(loopContext.unread, client: client)
         service = endpoint.service
         self.isSubprotocolSpoken = isSubprotocolSpoken
         self.token = token
         self.requestID = requestID
         state = GraphQLTransportWS(operationsMax: loopContext.limits.operationsPerSocketMax)
+        reader = MessageReader(messageBytesMax: endpoint.messageBytesMax)
         clock = SocketClock(loopContext.limits, now: .now())
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
         loopContext.add(self)
         loopContext.gauges.socketOpened()
         if !isSubprotocolSpoken {
@@ -52,13 +61,18 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         release()
+        account.close()
         self.context = nil
         loopContext.remove(self)
         loopContext.gauges.socketClosed()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        isClosing = true
+        isInputOver = true
+        socket = nil
         release()
+        account.close()
         context.fireChannelInactive()
     }
 
@@ -73,43 +87,37 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     // MARK: In
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let frame = unwrapInboundIn(data)
+        if isInputOver { return }
+        reader.append(unwrapInboundIn(data))
+        do throws(Closing) {
+            while !isInputOver, let message = try reader.next() { receive(message) }
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func receive(_ message: MessageReader.Message) {
         clock.heard(now: .now())
-        switch frame.opcode {
-        case .text where !isClosing:
-            perform(state.receive(Array(frame.unmaskedData.readableBytesView)))
-        case .binary where !isClosing:
-            perform(state.close(Closing(.badRequest, "Messages are text.")))
-        case .ping where !isClosing:
-            write(.pong, frame.unmaskedData)
-        case .connectionClose:
-            closedByClient(frame.unmaskedData)
-        default:
-            break
+        switch message {
+        case .close(let code): closedByClient(code)
+        case _ where isClosing: break
+        case .text(let text): perform(state.receive(text))
+        case .ping(let payload): write(.pong, ByteBuffer(bytes: payload))
+        case .pong: break
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        let closing: Closing
-        switch error {
-        case NIOWebSocketError.invalidFrameLength,
-            NIOWebSocketFrameAggregator.Error.accumulatedFrameSizeIsTooLarge,
-            NIOWebSocketFrameAggregator.Error.tooManyFragments:
-            closing = Closing(.messageTooBig, "The message is too big.")
-        case is NIOWebSocketError, is NIOWebSocketFrameAggregator.Error, is UnmaskedFrame:
-            closing = Closing(.protocolError, "The frame breaks the WebSocket protocol.")
-        default:
-            // A broken connection: nobody is left to be told.
-            loopContext.logger.debug("socket lost: \(error)")
-            return close()
-        }
-        perform(state.close(closing))
+        // The connection broke: no message can reach the client.
+        loopContext.logger.debug("socket lost: \(error)")
+        close()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         let isWritable = context.channel.isWritable
         gate.set(isWritable: isWritable)
         clock.set(isWritable: isWritable, now: .now())
+        settleUnread()
         context.fireChannelWritabilityChanged()
     }
 
@@ -188,21 +196,24 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     }
 
     private func run(_ request: GraphQLRequest, _ id: String, _ number: Int) async {
+        // Nothing is executed for a client that has not read the responses before.
+        guard await gate.pass(), state.isActive(id, number: number) else { return }
+        if let refusal = account.refusal {
+            return send(ServerMessage.error(id, [refusal.error]))
+        }
         switch await service.open(request, on: loopContext.loop) {
         case .answer(let answer):
-            guard await gate.pass(), state.isActive(id, number: number) else { return }
             if answer.isRequestError {
                 let body = try? parseJSON(Array(answer.body.readableBytesView))
+                guard await gate.pass(), state.isActive(id, number: number) else { return }
                 send(ServerMessage.error(id, body?["errors"] ?? .list([])))
-            } else {
-                send(ServerMessage.next(id, answer.body.readableBytesView))
+            } else if await send(answer.body.readableBytesView, of: id, number) {
                 send(ServerMessage.complete(id))
             }
         case .responses(let responses):
             do throws(RequestErrors) {
-                while let response = try await responses.next() {
-                    guard await gate.pass(), state.isActive(id, number: number) else { return }
-                    send(ServerMessage.next(id, response.body))
+                while await gate.pass(), let response = try await responses.next() {
+                    guard await send(response.body, of: id, number) else { return }
                 }
                 if state.isActive(id, number: number) { send(ServerMessage.complete(id)) }
             } catch {
@@ -212,40 +223,109 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         }
     }
 
+    /// Sends a response of an operation when the client has read what was sent before.
+    ///
+    /// - Returns: false if the operation is over: it was cancelled, or its response refused because the client has too much
+    ///   to read already.
+    private func send(
+        _ response: some Collection<UInt8>, of id: String, _ number: Int
+    ) async -> Bool {
+        // Other operations may have filled the channel meanwhile. Then the response waits, and counts.
+        let heldBytes =
+            !isWritable || response.count > UnreadAccount.freeBytesMax ? response.count : 0
+        if heldBytes > 0, let refusal = account.hold(heldBytes) {
+            if state.isActive(id, number: number) {
+                send(ServerMessage.error(id, [refusal.error]))
+            }
+            return false
+        }
+        defer { account.release(heldBytes) }
+        guard await gate.pass(), state.isActive(id, number: number) else { return false }
+        send(ServerMessage.next(id, response))
+        return true
+    }
+
     // MARK: Out
 
     private func send(_ message: ByteBuffer) { write(.text, message) }
 
-    private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
+    private func write(
+        _ opcode: FrameOpcode, _ payload: ByteBuffer, promise: EventLoopPromise<Void>? = nil
+    ) {
         guard let context else { return }
-        let frame = WebSocketFrame(fin: true, opcode: opcode, data: data)
-        context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+        var frame = ByteBuffer()
+        frame.writeFrameHeader(opcode, payloadBytes: payload.readableBytes)
+        if payload.readableBytes <= ByteBuffer.pieceBytesMax {
+            frame.writeImmutableBuffer(payload)
+            context.write(wrapOutboundOut(frame), promise: promise)
+        } else {
+            context.write(wrapOutboundOut(frame), promise: nil)
+            payload.forEachPiece { context.write(wrapOutboundOut($0), promise: nil) }
+            // The promise of the last write is that of the whole frame.
+            if let promise { context.write(wrapOutboundOut(ByteBuffer()), promise: promise) }
+        }
+        context.flush()
+        settleUnread()
     }
 
-    /// Says why, and leaves the client a moment to say the same.
+    private var isWritable: Bool { context?.channel.isWritable ?? false }
+
+    /// Counts what the channel could not send just now.
+    private func settleUnread() {
+        guard let context, account.bytes > 0 || !isWritable else { return }
+        account.settle(context.unsentBytes)
+    }
+
+    func measureUnread(now: NIODeadline) {
+        account.measure(
+            channelBytes: context?.unsentBytes ?? 0, kernelBytes: unacknowledgedBytes(socket),
+            bytesReadMin: loopContext.limits.bytesReadMin, now: now)
+    }
+
+    /// Sends a close frame, and gives the client a moment to answer it with its own.
     private func close(_ closing: Closing) {
         if isClosing { return }
-        isClosing = true
-        release()
+        sendClose(closing, then: nil)
+    }
+
+    /// Ends a connection whose client broke the protocol: nothing more is read, not even a close frame.
+    ///
+    /// Only the output is closed at first. Closing everything with unread bytes would reset the connection, and the client
+    /// might lose the close frame.
+    private func fail(_ fault: Closing) {
+        isInputOver = true
+        if isClosing { return }
+        _ = state.close(fault)
+        sendClose(fault, then: .output)
+    }
+
+    private func sendClose(_ closing: Closing, then mode: CloseMode?) {
         loopContext.logger.debug(
             "socket closed: \(closing.code.rawValue)", metadata: ["request_id": "\(requestID)"])
         var data = ByteBuffer()
         data.writeInteger(closing.code.rawValue)
         data.writeString(closing.reason)
-        write(.connectionClose, data)
-        clock.closing(now: .now())
+        sendClose(data, then: mode)
     }
 
-    private func closedByClient(_ data: ByteBuffer) {
-        if isClosing { return close() }
+    /// Sends the last frame, and closes what `mode` says once it is sent.
+    private func sendClose(_ data: ByteBuffer, then mode: CloseMode?) {
         isClosing = true
         release()
-        // The answer to a closing is its code, or none.
-        write(
-            .connectionClose,
-            data.getSlice(at: data.readerIndex, length: min(2, data.readableBytes))
-                ?? ByteBuffer())
-        close()
+        clock.closing(now: .now())
+        guard let mode, let context else { return write(.close, data) }
+        let bound = context.loopBound
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.whenComplete { _ in bound.value.close(mode: mode, promise: nil) }
+        write(.close, data, promise: promise)
+    }
+
+    private func closedByClient(_ code: UInt16?) {
+        isInputOver = true
+        if isClosing { return close() }
+        _ = state.close(Closing(.normal, ""))
+        // The response to a close frame has the same code, or none.
+        sendClose(code.map { ByteBuffer(integer: $0) } ?? ByteBuffer(), then: .all)
     }
 
     func close() { context?.close(promise: nil) }
@@ -274,20 +354,3 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         }
     }
 }
-
-/// Clients mask their frames; one that does not is none, or an intermediary.
-///
-/// Spec: RFC 6455, section 5.1
-final class MaskCheck: ChannelInboundHandler {
-    typealias InboundIn = WebSocketFrame
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if unwrapInboundIn(data).maskKey == nil {
-            context.fireErrorCaught(UnmaskedFrame())
-        } else {
-            context.fireChannelRead(data)
-        }
-    }
-}
-
-struct UnmaskedFrame: Error {}

@@ -77,9 +77,31 @@ struct HTTPClient: Sendable {
             headers: headers.merging(["content-type": "multipart/form-data; boundary=XX"]) { $1 })
     }
 
-    private static func response(to request: [UInt8], port: Int) throws -> Response {
+    /// Sends a GraphQL request, and leaves its response unread.
+    func begin(_ query: String, token: String?, accept: String = "*/*") throws -> OpenRequest {
+        let body = Self.operations(query, .null)
+        let head =
+            "POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+            + "accept: \(accept)\r\ncontent-length: \(body.count)\r\n"
+            + (token.map { "authorization: Bearer \($0)\r\n" } ?? "") + "\r\n"
+        let socket = try Self.connect(port)
+        try Self.send(Array(head.utf8) + body, on: socket)
+        return OpenRequest(socket: socket)
+    }
+
+    /// A request whose response is not read. The connection is closed when this is released.
+    final class OpenRequest: Sendable {
+        private let socket: Int32
+
+        fileprivate init(socket: Int32) { self.socket = socket }
+
+        deinit { close(socket) }
+
+        func leave() { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+
+    private static func connect(_ port: Int) throws -> Int32 {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(socket) }
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -88,12 +110,17 @@ struct HTTPClient: Sendable {
         address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
         let isConnected = withUnsafeBytes(of: &address) {
-            connect(
+            Glibc.connect(
                 socket, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
         }
         guard isConnected == 0 else {
+            close(socket)
             throw Program.Failure(description: "connect: errno \(errno)")
         }
+        return socket
+    }
+
+    private static func send(_ request: [UInt8], on socket: Int32) throws {
         var rest = request[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
@@ -103,6 +130,12 @@ struct HTTPClient: Sendable {
             guard count > 0 else { break }
             rest = rest.dropFirst(count)
         }
+    }
+
+    private static func response(to request: [UInt8], port: Int) throws -> Response {
+        let socket = try connect(port)
+        defer { close(socket) }
+        try send(request, on: socket)
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while case let count = recv(socket, &chunk, chunk.count, 0), count > 0 {

@@ -11,6 +11,10 @@ final class EchoService: GraphQLService {
     /// Answers to `{large}`, which one test asks for.
     static let largeAnswers = Atomic(0)
 
+    /// Requests of `{together}` so far, which one test sends; they are answered when there are `togetherCount`.
+    static let together = Atomic(0)
+    static let togetherCount = 6
+
     private static let slowIDs = Mutex<Set<String>>([])
 
     /// Returns when the slow request of this id runs.
@@ -31,6 +35,9 @@ final class EchoService: GraphQLService {
                 try await Task.sleep(for: time)
             } catch {
                 Self.cancelled.add(1, ordering: .relaxed)
+                let hasTimedOut = request.timeout?.hasPassed ?? false
+                return GraphQLAnswer(
+                    body: ByteBuffer(string: #"{"data":{"hasTimedOut":\#(hasTimedOut)}}"#))
             }
             return GraphQLAnswer(body: ByteBuffer(string: #"{"data":{"slow":true}}"#))
         case "{wrong}":
@@ -39,6 +46,13 @@ final class EchoService: GraphQLService {
                 isRequestError: true)
         case "{large}", "{huge}":
             if request.query == "{large}" { Self.largeAnswers.add(1, ordering: .relaxed) }
+            return GraphQLAnswer(body: ByteBuffer(repeating: 0x20, count: 4 << 20))
+        case "{together}":
+            // Responses of 4 MiB that are complete at the same time.
+            Self.together.add(1, ordering: .relaxed)
+            while Self.together.load(ordering: .relaxed) < Self.togetherCount {
+                try? await Task.sleep(for: .milliseconds(2))
+            }
             return GraphQLAnswer(body: ByteBuffer(repeating: 0x20, count: 4 << 20))
         case "{busy}":
             return GraphQLAnswer(
@@ -89,6 +103,9 @@ final class EchoService: GraphQLService {
                     Self.deluges.add(1, ordering: .relaxed)
                     return ExecutionResult(
                         body: Array(repeating: 0x20, count: 32 << 20), errors: [])
+                case "subscription{torrent}":
+                    return ExecutionResult(
+                        body: Array(repeating: 0x20, count: 16 << 20), errors: [])
                 case "subscription{slow}":
                     try? await Task.sleep(for: .milliseconds(150))
                     return count > 3 || Task.isCancelled

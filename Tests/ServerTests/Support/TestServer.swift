@@ -20,7 +20,7 @@ struct TestServer {
     /// Runs `test` beside a server, stops the server gracefully and waits for its end.
     static func run<Result: Sendable>(
         limits: HTTPLimits = .quick, bodyBytesMax: Int = 4096, batchRequestsMax: Int = 0,
-        hasExplorer: Bool = true,
+        hasExplorer: Bool = true, unread: UnreadBytes = UnreadBytes(), responseBytesMax: Int = .max,
         schemaText: String? = nil, log: LogSpy? = nil, metrics: Metrics = Metrics(),
         readiness: @escaping @Sendable () async -> Readiness = { .ready },
         routes: @escaping @Sendable (any EventLoop) -> [Route] = { _ in [] },
@@ -32,7 +32,7 @@ struct TestServer {
         let gauges = LiveGauges()
         let server = HTTPServer(
             group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1", port: 0,
-            limits: limits, logger: logger, metrics: metrics, gauges: gauges,
+            limits: limits, logger: logger, metrics: metrics, gauges: gauges, unread: unread,
             onListening: { listening.yield($0.port ?? 0) }
         ) { executor in
             standardRoutes(
@@ -40,7 +40,8 @@ struct TestServer {
                 batchRequestsMax: batchRequestsMax,
                 explorer: hasExplorer ? try Explorer(schema: schema.get()) : nil,
                 schemaText: schemaText,
-                socketOrigins: AllowedOrigins(["https://app.example.com"]), readiness: readiness)
+                socketOrigins: AllowedOrigins(["https://app.example.com"]),
+                responseBytesMax: responseBytesMax, unread: unread, readiness: readiness)
                 + routes(executor.eventLoop)
         }
         let group = ServiceGroup(

@@ -13,6 +13,8 @@ extension ConnectionHandler {
         let exchange = Exchange(reader)
         if let response = route.respondAtOnce?(reader.request) { return finish(response, exchange) }
         reader.request.client = client(of: reader.request)
+        account.attribute(to: reader.request.client)
+        reader.request.timeout = ResponseTimeout()
         let call = NIOLoopBound((reader, route, self), eventLoop: loopContext.loop)
         phaseDeadline = .now() + loopContext.limits.answerTimeout
         let task = Task(executorPreference: loopContext.executor) {
@@ -46,10 +48,29 @@ extension ConnectionHandler {
     func finish(_ response: HTTPResponse, _ exchange: Exchange) {
         var exchange = exchange
         if loopContext.isDraining || isLastAnswer { exchange.isKeepAlive = false }
+        let response = admitted(response, exchange)
         exchange.log(response, to: loopContext.logger)
         loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         end(exchange)
+    }
+
+    /// The response, or in its place an error if it is too large for what is left of the memory for unread responses.
+    private func admitted(_ response: HTTPResponse, _ exchange: Exchange) -> HTTPResponse {
+        let byteCount = response.body.readableBytes
+        guard byteCount > UnreadAccount.freeBytesMax, exchange.method != .HEAD,
+            let refusal = account.take(byteCount)
+        else { return response }
+        return refusal.response()
+    }
+
+    /// Counts a request that ends without a response, because the connection is closed: by the client, or by the server
+    /// when a cancelled request does not end.
+    func abandon(_ exchange: Exchange) {
+        let status: HTTPResponseStatus =
+            exchange.hasTimedOut ? .internalServerError : .clientClosedRequest
+        exchange.log(HTTPResponse(status), to: loopContext.logger)
+        loopContext.metrics.count(exchange, status: status)
     }
 
     /// Ends an answer that is written, and goes on with the next request.
@@ -110,7 +131,9 @@ extension ConnectionHandler {
     // MARK: Writing
 
     func send(_ bytes: ByteBuffer) {
-        context?.writeAndFlush(wrapOutboundOut(.byteBuffer(bytes)), promise: nil)
+        bytes.forEachPiece(write)
+        context?.flush()
+        settleUnread()
     }
 
     /// Writes the head, and a body that is there; `advance` sends it.
@@ -136,7 +159,7 @@ extension ConnectionHandler {
             writeHead()
         } else {
             writeHead()
-            write(body)
+            body.forEachPiece(write)
         }
     }
 
@@ -172,4 +195,10 @@ extension ConnectionHandler {
         setsockopt(
             socket, CInt(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<CInt>.size))
     }
+}
+
+extension HTTPResponseStatus {
+    /// nginx's status for a client that closed the connection before it had a response. It is counted, and never sent.
+    static let clientClosedRequest = HTTPResponseStatus.custom(
+        code: 499, reasonPhrase: "Client Closed Request")
 }

@@ -49,6 +49,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     var socket: NIOBSDSocket.Handle?
     /// What waited to be read by the client when a deadline last passed.
     var unreadByClient = Int.max
+    let account: UnreadAccount
     /// When `deadlinePassed` is due; what it means depends on the phase.
     var phaseDeadline: NIODeadline
 
@@ -58,25 +59,31 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
 
     init(_ loopContext: LoopContext) {
         self.loopContext = loopContext
+        account = UnreadAccount(loopContext.unread)
         phaseDeadline = .now() + loopContext.limits.firstHeadTimeout
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         peer = ClientAddress(context.remoteAddress)
+        account.attribute(to: peer)
         socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
         loopContext.add(self)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
+        account.close()
         loopContext.remove(self)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         socket = nil
+        account.close()
         switch phase {
-        case .answering(let task, _): task.cancel()
+        case .answering(let task, let exchange):
+            task.cancel()
+            abandon(exchange)
         case .streaming(let body, _): body.end(.clientGone)
         case .idle, .receiving, .blocked, .upgrading, .closing: break
         }
@@ -135,4 +142,16 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     }
 
     func close() { context?.close(promise: nil) }
+
+    func measureUnread(now: NIODeadline) {
+        account.measure(
+            channelBytes: context?.unsentBytes ?? 0, kernelBytes: unacknowledgedBytes(socket),
+            bytesReadMin: loopContext.limits.bytesReadMin, now: now)
+    }
+
+    /// Counts what the channel could not send just now.
+    func settleUnread() {
+        guard let context, account.bytes > 0 || !isWritable else { return }
+        account.settle(context.unsentBytes)
+    }
 }

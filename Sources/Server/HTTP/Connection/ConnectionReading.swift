@@ -17,6 +17,7 @@ extension ConnectionHandler {
             takeSteps()
         }
         isAdvancing = false
+        settleUnread()
         // What is read to its end is given back: the channel reads into it again.
         if unread.readableBytes == 0 { unread = ByteBuffer() }
         resumeReading()

@@ -12,6 +12,9 @@ extension ConnectionHandler {
         let takesChunks = exchange.takesChunks
         let body = BodyStream(
             loopContext.limits,
+            admit: { [account] byteCount in
+                byteCount > UnreadAccount.freeBytesMax ? account.take(byteCount) : nil
+            },
             send: { [weak self] part in self?.send(takesChunks ? part.chunk : part) },
             cancel: { task.cancel() })
         exchange.log(response, to: loopContext.logger)
@@ -22,6 +25,7 @@ extension ConnectionHandler {
         write(response, exchange)
         needsFlush = false
         context?.flush()
+        settleUnread()
         if loopContext.isDraining { body.end(.stopping) }
         return body
     }
@@ -30,7 +34,7 @@ extension ConnectionHandler {
         loopContext.gauges.streamClosed()
         guard case .streaming(_, let exchange) = phase else { return }
         switch body.ending {
-        case nil, .sessionEnded:
+        case nil, .sessionEnded, .refused:
             if exchange.takesChunks { send(.lastChunk) }
             end(exchange)
         case .clientGone, .stopping, .tooSlow:

@@ -6,8 +6,12 @@ extension ConnectionHandler {
         switch phase {
         case .receiving:
             refuse(.requestTimeout)
-        case .answering(let task, _) where !task.isCancelled:
+        case .answering(let task, let exchange) where !task.isCancelled:
+            exchange.timeOut()
             task.cancel()
+            loopContext.logger.warning(
+                "request cancelled: its response took too long",
+                metadata: ["request_id": "\(exchange.id)"])
             phaseDeadline = .now() + loopContext.limits.lastWordTimeout
         case .idle, .blocked, .closing:
             if isBeingRead() {

@@ -23,7 +23,7 @@ extension ConnectionHandler {
                         isSubprotocolSpoken: endpoint.speaksSubprotocol(head),
                         token: request.headers.bearerToken, requestID: request.id,
                         client: handler.client(of: request)),
-                    messageBytesMax: endpoint.messageBytesMax, headers, exchange)
+                    headers, exchange)
             case .failure:
                 handler.finish(
                     HTTPProblem.badRequest("The WebSocket handshake is malformed.").response(),
@@ -34,8 +34,7 @@ extension ConnectionHandler {
 
     /// Answers 101, and leaves the channel to the socket.
     private func become(
-        _ socket: WebSocketConnection, messageBytesMax: Int, _ headers: HTTPHeaders,
-        _ exchange: Exchange
+        _ socket: WebSocketConnection, _ headers: HTTPHeaders, _ exchange: Exchange
     ) {
         guard let context, case .upgrading = phase else { return }
         exchange.log(HTTPResponse(.switchingProtocols), to: loopContext.logger)
@@ -50,8 +49,7 @@ extension ConnectionHandler {
         let early = unread
         unread = ByteBuffer()
         do {
-            try context.pipeline.syncOperations.addWebSocket(
-                socket, messageBytesMax: messageBytesMax)
+            try context.pipeline.syncOperations.addWebSocket(socket)
             // What the client has sent beyond its request.
             if early.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(early)) }
             context.pipeline.syncOperations.removeHandler(self, promise: nil)

@@ -19,6 +19,7 @@ final class LoopContext {
     /// Where answers' heads are written, and small bodies behind them.
     var head = ByteBuffer()
     let gauges: LiveGauges
+    let unread: UnreadBytes
     /// Whether the server stops: what would last is ended.
     private(set) var isDraining = false
     private var connections: [ObjectIdentifier: any TimedConnection] = [:]
@@ -27,7 +28,8 @@ final class LoopContext {
 
     init(
         _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits,
-        proxies: TrustedProxies, logger: Logger, metrics: Metrics, gauges: LiveGauges
+        proxies: TrustedProxies, logger: Logger, metrics: Metrics, gauges: LiveGauges,
+        unread: UnreadBytes = UnreadBytes()
     ) {
         self.executor = executor
         self.routes = routes
@@ -36,6 +38,7 @@ final class LoopContext {
         self.logger = logger
         self.metrics = HTTPMetrics(metrics)
         self.gauges = gauges
+        self.unread = unread
     }
 
     /// Empties the head; its memory stays, unless an answer needed much more than others.
@@ -54,11 +57,33 @@ final class LoopContext {
 
     /// Ends what has passed its deadline.
     ///
-    /// One look at every connection twice a second costs less than a timer for every request.
-    func sweep() {
-        let now = NIODeadline.now()
+    /// Checking every connection twice a second costs less than a timer for every request.
+    func sweep(now: NIODeadline = .now()) {
         for connection in connections.values where connection.deadline <= now {
             connection.deadlinePassed()
+        }
+        closeSlowReaders(now)
+    }
+
+    /// While memory for unread responses is short, closes connections whose clients read too slowly: those with the most
+    /// bytes first, until memory is not short any more.
+    private func closeSlowReaders(_ now: NIODeadline) {
+        guard unread.total > 0 else { return }
+        var slow: [any TimedConnection] = []
+        for connection in connections.values where connection.account.bytes > 0 {
+            connection.measureUnread(now: now)
+            if connection.account.isSlow(patience: limits.shortMemoryPatience, now: now) {
+                slow.append(connection)
+            }
+        }
+        slow.sort { $0.account.bytes > $1.account.bytes }
+        for connection in slow where connection.account.isMemoryShort {
+            logger.info(
+                "closed a connection that reads slowly: memory for unread responses is short",
+                metadata: ["bytes": "\(connection.account.bytes)"])
+            unread.closedReader()
+            connection.account.close()
+            connection.close()
         }
     }
 
@@ -77,6 +102,9 @@ final class LoopContext {
 protocol TimedConnection: AnyObject {
     /// When `deadlinePassed` is due.
     var deadline: NIODeadline { get }
+    var account: UnreadAccount { get }
+    /// Brings `account` up to date.
+    func measureUnread(now: NIODeadline)
     func deadlinePassed()
     /// Ends what would last, because the server stops.
     func drain()

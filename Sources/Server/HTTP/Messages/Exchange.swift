@@ -34,11 +34,16 @@ struct Exchange {
     /// Whether a body can come in chunks; otherwise it lasts as long as the connection.
     var takesChunks: Bool { reader?.version != .http1_0 }
 
+    /// Notes that the request's task is cancelled because it takes too long.
+    func timeOut() { reader?.request.timeout?.pass() }
+
+    var hasTimedOut: Bool { reader?.request.timeout?.hasPassed ?? false }
+
     private var summary: String {
         reader.map { "\($0.request.method.rawValue) \($0.request.path)" } ?? "unreadable"
     }
 
-    /// One line for the request; the path only, since a query may hold what is not for a log.
+    /// Logs one line for the request. It has the path only, because a query may contain secrets.
     func log(_ response: HTTPResponse, to logger: Logger) {
         let status = Int(response.status.code)
         logger.log(

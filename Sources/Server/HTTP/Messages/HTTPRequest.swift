@@ -12,6 +12,8 @@ package struct HTTPRequest: Sendable {
     package var id: String
     /// Where it comes from, as far as that can be believed; nil for what is no TCP connection.
     package var client: ClientAddress?
+    /// nil until the request is run.
+    package var timeout: ResponseTimeout?
 
     /// Nothing decoded.
     package var path: Substring { target.path }

@@ -1,0 +1,76 @@
+import NIOCore
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import Server
+
+/// Requests whose clients close the connection before they have a response.
+@Suite struct AbandonedRequestTests {
+    @Test(arguments: ["*/*", "text/event-stream"])
+    func areCountedWithAStatusOfTheirOwn(accept: String) async throws {
+        let metrics = Metrics()
+        let log = LogSpy(level: .debug)
+        try await TestServer.run(log: log, metrics: metrics) { server in
+            let id = "abandoned-\(accept.utf8.count)"
+            let client = try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(
+                    .post(
+                        #"{"query":"{verySlow}"}"#,
+                        headers:
+                            "content-type: application/json\r\naccept: \(accept)\r\nx-request-id: \(id)\r\n"
+                    ))
+                return client
+            }
+            await EchoService.started(id)
+            client.finishSending()
+            try await until("the request is counted") {
+                await metrics.text().contains(
+                    #"bookplate_http_requests_total{route="/graphql",status="499"} 1"#)
+            }
+            let lines = log.lines.filter { $0.contains("request_id=\(id)") }
+            #expect(lines.count == 1)
+            #expect(lines.first?.contains("DEBUG") == true)
+            #expect(lines.first?.contains("POST /graphql 499") == true)
+        }
+    }
+
+    /// A request that does not even end when it is cancelled for its time is the server's fault.
+    @Test func aRequestThatDoesNotEndInTimeIsAnInternalError() async throws {
+        var limits = HTTPLimits.quick
+        limits.answerTimeout = .milliseconds(50)
+        limits.lastWordTimeout = .milliseconds(50)
+        let metrics = Metrics()
+        let log = LogSpy(level: .warning)
+        try await TestServer.run(
+            limits: limits, log: log, metrics: metrics,
+            routes: { _ in
+                [
+                    Route(.GET, "/endless") { _ in
+                        // It does not look whether it is cancelled.
+                        await withUnsafeContinuation { continuation in
+                            Task.detached {
+                                try? await Task.sleep(for: .milliseconds(600))
+                                continuation.resume()
+                            }
+                        }
+                        return HTTPResponse(.ok)
+                    }
+                ]
+            }
+        ) { server in
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send("GET /endless HTTP/1.1\r\nhost: test\r\n\r\n")
+                #expect(client.isClosed())
+            }
+            try await until("the request is counted") {
+                await metrics.text().contains(
+                    #"bookplate_http_requests_total{route="/endless",status="500"} 1"#)
+            }
+            #expect(!(await metrics.text().contains(#"status="499""#)))
+            #expect(log.lines.contains { $0.contains("its response took too long") })
+        }
+    }
+}
