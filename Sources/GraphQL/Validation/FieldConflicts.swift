@@ -294,7 +294,7 @@ struct FieldConflicts {
     ) {
         comparisonsLeft -= 1
         let pair = CollectionAndFragment(collection: collection.id, fragment: name)
-        guard !isDone, !wasCompared(&comparedWithFragment[pair], areMutuallyExclusive),
+        guard !isDone, !Self.wasCompared(&comparedWithFragment[pair], areMutuallyExclusive),
             let other = collect(fragment: name, in: context), other !== collection
         else { return }
         for spread in other.fragments.reversed() {
@@ -308,7 +308,7 @@ struct FieldConflicts {
     ) {
         comparisonsLeft -= 1
         guard !isDone, left != right,
-            !wasCompared(&comparedFragments[FragmentPair(left, right)], areMutuallyExclusive),
+            !Self.wasCompared(&comparedFragments[FragmentPair(left, right)], areMutuallyExclusive),
             let leftFields = collect(fragment: left, in: context),
             let rightFields = collect(fragment: right, in: context)
         else { return }
@@ -324,7 +324,9 @@ struct FieldConflicts {
 
     /// Returns whether a pair was already compared at least as strictly, and otherwise records that
     /// it is now.
-    private func wasCompared(_ wasMutuallyExclusive: inout Bool?, _ areMutuallyExclusive: Bool)
+    private static func wasCompared(
+        _ wasMutuallyExclusive: inout Bool?, _ areMutuallyExclusive: Bool
+    )
         -> Bool
     {
         if let wasMutuallyExclusive, areMutuallyExclusive || !wasMutuallyExclusive { return true }
