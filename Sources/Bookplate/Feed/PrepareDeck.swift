@@ -48,7 +48,7 @@ struct PrepareDeck: JobHandler {
         ).map { cards[$0] }
     }
 
-    /// What the reader's last 300 signals speak for, and the most popular of each large genre; unseen. Signals for any
+    /// Unseen books: those that the reader's last 300 signals speak for, and the most popular of each large genre. Signals for any
     /// record of a work count for the record that the feed shows. In genres that the reader prefers, three readers count as nine. New signals are louder (`FeedRanking.loudness`): `newer` is how many
     /// that speak for a book came after one, half of those of the same instant.
     private static let candidates = Statement(
@@ -78,9 +78,7 @@ struct PrepareDeck: JobHandler {
         chosen AS (SELECT id, coalesce(affinity, 0) AS affinity FROM \
         (SELECT coalesce(first.edition_id, v.id) AS id, max(v.affinity) AS affinity \
         FROM (SELECT id, affinity FROM voiced ORDER BY affinity DESC LIMIT 400) v \
-        LEFT JOIN work_records w ON w.edition_id = v.id AND w.rank > 1 \
-        LEFT JOIN work_records first ON first.work_key = w.work_key AND first.volume = w.volume AND first.rank = 1 \
-        GROUP BY 1) v \
+        LEFT JOIN LATERAL \(WorkRecords.firstRecord(of: "v.id")) first ON true GROUP BY 1) v \
         FULL JOIN (SELECT DISTINCT id FROM popular) p USING (id)) \
         SELECT c.id, c.affinity::float8, e.popularity / (SELECT greatest(max(popularity), 1) FROM editions) \
         * CASE WHEN e.genres && (SELECT genres FROM preferred) THEN 3 ELSE 1 END, \
