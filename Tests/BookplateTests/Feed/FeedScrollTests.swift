@@ -123,6 +123,7 @@ import Testing
         await worker.stop()
         #expect(isEachCardShownOnce(pages, of: 400))
     }
+
     /// A cursor holds only a limited number of cards from decks.
     @Test func aScrollContinuesWhenItsCursorIsFull() async throws {
         let app = try await Self.makeApp(bookCount: 900)
