@@ -6,16 +6,25 @@
 create function work_key(title text, authors text[]) returns bigint
 language plpgsql immutable parallel safe as $$
 declare
-  folded text := regexp_replace(
-    public.search_fold(regexp_replace(title, '\([^)]*\)|\[[^]]*\]', '', 'g')), '^(the|a|an) ', '');
-  -- "Le Guin, Ursula K." or "Ursula K. Le Guin".
-  family text := regexp_replace(public.search_fold(split_part(authors[1], ',', 1)), '^.* ', '');
-  given text := public.search_fold(substring(authors[1] from position(',' in authors[1]) + 1));
+  folded text;
+  author text;
+  first_author constant text := authors[1];
 begin
-  if folded = '' or coalesce(family, '') = '' then
+  if title ~ '[(\[]' then
+    folded := public.search_fold(regexp_replace(title, '\([^)]*\)|\[[^]]*\]', '', 'g'));
+  else
+    folded := public.search_fold(title);
+  end if;
+  if split_part(folded, ' ', 1) in ('the', 'a', 'an') then
+    folded := substring(folded from position(' ' in folded) + 1);
+  end if;
+  -- "Le Guin, Ursula K." is read as "Ursula K. Le Guin".
+  author := public.search_fold(case when position(',' in first_author) = 0 then first_author
+    else split_part(first_author, ',', 2) || ' ' || split_part(first_author, ',', 1) end);
+  if folded = '' or coalesce(author, '') = '' then
     return null;
   end if;
-  return hashtextextended(folded || '|' || family || '|' || left(given, 1), 0);
+  return hashtextextended(folded || '|' || split_part(author, ' ', -1) || '|' || left(author, 1), 0);
 end
 $$;
 
@@ -27,7 +36,7 @@ language sql immutable parallel safe as $$
     substring(title from '[(\[][^)\]]*(?:#|\m(?:[Vv]olume|[Vv]ol|[Bb]ook|[Pp]art|[Nn]umber|[Nn]o)\M\.?)\s*([[:alnum:]]+)')))
 $$;
 
--- Finds the records of a work when one of them is written.
+-- The triggers find the other records of a work by this index.
 create index editions_work_key on editions (work_key(title, authors));
 
 -- The records of works of which the catalogue has two or more. An edition that is the only record of its work has no row.
@@ -42,24 +51,30 @@ create table work_records (
 create index work_records_work on work_records (work_key, volume, rank) include (edition_id);
 grant select on work_records to bookplate_app;
 
--- Brings the rows of these works up to date; null means all works. The first record is one that the feed shows early (not in
+-- Updates the rows of the works with these keys; null means all works. The first record is one that the feed shows early (not in
 -- another language than the main one, with a description and a genre), then the one with the most ratings in the
--- catalogue. These change only when the catalogue is written, so the hourly refresh does not exchange a work's record.
+-- catalogue. These change only when the catalogue is written, so the hourly refresh does not exchange a work's record. Two
+-- transactions that add the first two records of a work at the same time do not see each other's record; the two are matched
+-- when one of them is written again.
 create function match_records(keys bigint[]) returns void language plpgsql
 security definer set search_path = public, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
   known uuid[];
 begin
+  if keys is null then
+    keys := array(select work_key(title, authors) from editions);
+  end if;
+  keys := array_remove(keys, null);
   if keys = '{}' then
     return;
   end if;
-  known := array(select edition_id from work_records where keys is null or work_key = any(keys));
+  known := array(select edition_id from work_records where work_key = any(keys));
   with records as materialized (
-    select e.id, work_key(e.title, e.authors) as key, work_volume(e.title, e.series_position) as said_volume,
+    select e.id, k.key, work_volume(e.title, e.series_position) as said_volume,
       case when split_part(e.language, '-', 1) <> (select main_language from feed_state) then 3
         when e.hook is null or e.genres = '{}' then 2 else 0 end as tier, e.ratings_count, e.number
-    from editions e
-    where keys is null and work_key(e.title, e.authors) is not null or work_key(e.title, e.authors) = any(keys)
+    from (select distinct key from unnest(keys) as given (key)) k
+    cross join lateral (select * from editions e where work_key(e.title, e.authors) = k.key offset 0) e
   ), volumes as (
     select *, case when min(said_volume) over of_key is distinct from max(said_volume) over of_key
       then coalesce(said_volume, '') else '' end as volume
@@ -90,31 +105,35 @@ $$;
 create function match_new_records() returns trigger language plpgsql
 security definer set search_path = public, pg_temp as $$
 begin
-  perform match_records(array(
-    select distinct key from (select work_key(title, authors) as key from new_rows) keyed where key is not null));
+  perform match_records(array(select work_key(title, authors) from new_rows));
   return null;
 end
 $$;
 create function match_removed_records() returns trigger language plpgsql
 security definer set search_path = public, pg_temp as $$
 begin
-  perform match_records(array(
-    select distinct key from (select work_key(title, authors) as key from old_rows) keyed where key is not null));
+  perform match_records(array(select work_key(title, authors) from old_rows));
   return null;
 end
 $$;
 create function match_changed_records() returns trigger language plpgsql
 security definer set search_path = public, pg_temp as $$
+declare
+  keys bigint[];
 begin
-  perform match_records(array(
-    select key from new_rows n join old_rows o using (id)
-      cross join lateral (values (work_key(o.title, o.authors)), (work_key(n.title, n.authors))) keyed (key)
-      where (n.title, n.authors, n.series_position) is distinct from (o.title, o.authors, o.series_position)
-        and key is not null
-    -- What only changes the order of the records matters where there is more than one.
-    union select w.work_key from new_rows n join old_rows o using (id) join work_records w on w.edition_id = n.id
-      where (n.hook is null, n.genres, n.language, n.ratings_count)
-        is distinct from (o.hook is null, o.genres, o.language, o.ratings_count)));
+  with changed as materialized (
+    select n.id, (n.title, n.authors, n.series_position) is distinct from (o.title, o.authors, o.series_position) as is_renamed,
+      o.title as old_title, n.title, o.authors as old_authors, n.authors
+    from new_rows n join old_rows o using (id)
+    where (n.title, n.authors, n.series_position, n.hook is null, n.genres, n.language, n.ratings_count)
+      is distinct from (o.title, o.authors, o.series_position, o.hook is null, o.genres, o.language, o.ratings_count)
+  )
+  select array_agg(key) into keys from (
+    select work_key(old_title, old_authors) as key from changed where is_renamed
+    union all select work_key(title, authors) from changed where is_renamed
+    -- The other columns decide about the order of a work's records.
+    union all select (select w.work_key from work_records w where w.edition_id = changed.id) from changed where not is_renamed) keyed;
+  perform match_records(coalesce(keys, '{}'));
   return null;
 end
 $$;
@@ -126,20 +145,20 @@ create trigger match_changed_records after update on editions
   referencing old table as old_rows new table as new_rows for each statement execute function match_changed_records();
 
 -- Returns whether the reader had swiped or added another record of the edition's work at the instant `until`. Skips at
--- `skipped_after` or earlier do not count. Of a work with many records it looks at the first 50.
+-- `skipped_after` or earlier do not count. The function looks at the first 50 records of a work.
 create function was_other_record_seen(
   reader uuid, edition uuid, until timestamptz, skipped_after timestamptz default '-infinity'
 ) returns boolean language plpgsql stable as $$
 begin
   return exists (
-    select from work_records w
-    join work_records other on other.work_key = w.work_key and other.volume = w.volume and other.rank <= 50
-      and other.edition_id <> w.edition_id
-    where w.edition_id = edition and (
+    select from (select w.work_key, w.volume from work_records w where w.edition_id = edition offset 0) w
+    cross join lateral (select o.edition_id from work_records o
+      where o.work_key = w.work_key and o.volume = w.volume and o.rank <= 50 and o.edition_id <> edition offset 0) other
+    where
       exists (select from swipes s where s.user_id = reader and s.edition_id = other.edition_id
         and s.seen_at <= until and (s.action <> 'SKIP' or s.swiped_at > skipped_after) offset 0)
       or exists (select from books b where b.user_id = reader and b.edition_id = other.edition_id
-        and b.added_at <= until offset 0)));
+        and b.added_at <= until offset 0));
 end
 $$;
 
@@ -149,9 +168,10 @@ revoke execute on function match_records(bigint[]), match_new_records(), match_r
 -- As before, and a deck is touched, too, when another record of a work in it is seen.
 create or replace function touch_decks(reader uuid, seen uuid[]) returns void language sql as $$
   update feed_decks set touched_at = now() where user_id = reader and touched_at is null and editions && (seen || array(
-    select other.edition_id from work_records w
-    join work_records other on other.work_key = w.work_key and other.volume = w.volume and other.rank <= 50
-    where w.edition_id = any(seen)))
+    select other.edition_id from unnest(seen) as card (id)
+    cross join lateral (select w.work_key, w.volume from work_records w where w.edition_id = card.id offset 0) w
+    cross join lateral (select o.edition_id from work_records o
+      where o.work_key = w.work_key and o.volume = w.volume and o.rank <= 50 offset 0) other))
 $$;
 
 -- As before, and the records that the feed hides from the reader because of another one count as seen.
@@ -171,8 +191,10 @@ begin
   returned := array(
     select edition_id from feed_returns where user_id = reader
     union
-    select first.edition_id from feed_returns r join work_records w using (edition_id)
-      join work_records first on first.work_key = w.work_key and first.volume = w.volume and first.rank = 1
+    select first.edition_id from feed_returns r
+      cross join lateral (select w.work_key, w.volume from work_records w where w.edition_id = r.edition_id offset 0) w
+      cross join lateral (select f.edition_id from work_records f
+        where f.work_key = w.work_key and f.volume = w.volume and f.rank = 1 offset 0) first
       where r.user_id = reader);
   insert into feed_frontiers (user_id, genre_id, unseen, reach)
     select reader, g.id, known.unseen || coalesce(ahead.unseen, '{}'),

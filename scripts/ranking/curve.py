@@ -72,7 +72,7 @@ class Reader:
 
     def relaxed(self, genres, first=100):
         """Cards of all tiers: by a cursor that says that the first one is over, as anybody may make up."""
-        position = struct.pack(">BBqiiBBB", 4, 1, int(time.time() * 1e6), -1, 0, 0, 0, 0)
+        position = struct.pack(">BBqiiBBHi", 5, 1, int(time.time() * 1e6), -1, 0, 0, 0, 0, 0)
         cursor = base64.urlsafe_b64encode(position).decode().rstrip("=")
         for _ in range(PAGES):
             self.page(first=first, after=cursor, genres=[f"Genre {number}" for number in genres])

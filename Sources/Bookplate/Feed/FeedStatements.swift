@@ -200,8 +200,8 @@ struct FeedStatements {
             SELECT s.edition_id FROM swipes s WHERE s.user_id = $1 AND s.seen_at > $2 \
             UNION SELECT b.edition_id FROM books b WHERE b.user_id = $1 AND b.added_at > $2 \
             UNION SELECT r.edition_id FROM feed_returns r WHERE r.user_id = $1), \
-            seen_later AS MATERIALIZED (SELECT s.edition_id FROM seen_record s \
-            UNION \(WorkRecords.firstRecords(of: "seen_record"))), \
+            seen_later AS MATERIALIZED (SELECT s.edition_id FROM seen_record s UNION SELECT first.edition_id \
+            FROM seen_record s CROSS JOIN LATERAL \(WorkRecords.firstRecord(of: "s.edition_id")) first), \
             passed AS (\
             SELECT o.primary_id, o.position, o.edition_id FROM feed_order o \
             WHERE o.genre_id = o.primary_id AND o.placed_at > (SELECT greatest(\

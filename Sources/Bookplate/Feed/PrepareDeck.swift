@@ -81,9 +81,7 @@ struct PrepareDeck: JobHandler {
         chosen AS (SELECT id, coalesce(affinity, 0) AS affinity FROM \
         (SELECT coalesce(first.edition_id, v.id) AS id, max(v.affinity) AS affinity \
         FROM (SELECT id, affinity FROM voiced ORDER BY affinity DESC LIMIT 400) v \
-        LEFT JOIN work_records w ON w.edition_id = v.id AND w.rank > 1 \
-        LEFT JOIN work_records first ON first.work_key = w.work_key AND first.volume = w.volume AND first.rank = 1 \
-        GROUP BY 1) v \
+        LEFT JOIN LATERAL \(WorkRecords.firstRecord(of: "v.id")) first ON true GROUP BY 1) v \
         FULL JOIN (SELECT DISTINCT id FROM popular) p USING (id)) \
         SELECT c.id, c.affinity::float8, e.popularity / (SELECT greatest(max(popularity), 1) FROM editions) \
         * CASE WHEN e.genres && (SELECT genres FROM preferred) THEN 3 ELSE 1 END, \

@@ -23,11 +23,13 @@ enum WorkRecords {
         """
     }
 
-    /// A query for the first records of the works that the `edition_id` column of `table` belongs to.
-    static func firstRecords(of table: String) -> String {
+    /// A subquery for the first record of an edition's work: one row, or none for the only record of a work. It is to be
+    /// joined laterally, so that PostgreSQL looks up each edition instead of reading the whole table.
+    static func firstRecord(of edition: String) -> String {
         """
-        SELECT first.edition_id FROM \(table) t JOIN work_records w ON w.edition_id = t.edition_id \
-        JOIN work_records first ON first.work_key = w.work_key AND first.volume = w.volume AND first.rank = 1
+        (SELECT first.edition_id FROM (SELECT w.work_key, w.volume FROM work_records w \
+        WHERE w.edition_id = \(edition) OFFSET 0) w CROSS JOIN LATERAL (SELECT r.edition_id FROM work_records r \
+        WHERE r.work_key = w.work_key AND r.volume = w.volume AND r.rank = 1 OFFSET 0) first)
         """
     }
 }

@@ -8,7 +8,7 @@ extension TestApp {
     func refreshFeed() async throws {
         try await database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.refresh'")
         let worker = try await TestWorker.start(database, [RefreshFeed()])
-        // A failed attempt also waits for its next run; only its error tells the two apart.
+        // A failed job also waits for its next run, but it has an error.
         try await until("the feed is refreshed") {
             try await database.count(
                 """

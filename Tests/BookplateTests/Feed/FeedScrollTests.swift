@@ -7,10 +7,8 @@ import Testing
 /// Scrolls through the whole feed. The next page is requested as soon as the last one is there, whatever the reader has swiped
 /// and whichever background jobs have run.
 @Suite struct FeedScrollTests {
-    private static let bookCount = 400
-
-    /// A catalogue of 400 books for which the feed of new readers has been prepared.
-    private static func makeApp() async throws -> TestApp {
+    /// A catalogue for which the feed of new readers has been prepared.
+    private static func makeApp(bookCount: Int) async throws -> TestApp {
         let genres = ["Fantasy", "Crime", "Romance", "History", "Poetry", "Travel"]
         let app = try await TestApp.start(
             catalog: (1...bookCount).map { number in
@@ -24,15 +22,15 @@ import Testing
         return app
     }
 
-    /// What the reader swipes before and during the scroll.
+    /// The cards that the reader swipes before and during the scroll.
     enum Swipes: CaseIterable {
-        /// Likes one card immediately before the first page, and nothing later.
+        /// The reader likes one card immediately before the first page, and nothing later.
         case oneBeforeTheScroll
-        /// Likes the first card of each page.
+        /// The reader likes the first card of each page.
         case oneOfEachPage
-        /// Skips the even cards of each page in one batch.
+        /// The reader skips the even cards of each page in one batch.
         case halfOfEachPage
-        /// Dislikes all cards of each page.
+        /// The reader dislikes all cards of each page.
         case allOfEachPage
     }
 
@@ -53,17 +51,17 @@ import Testing
 
     /// Requests pages until one says that it is the last.
     private func scroll(
-        _ reader: Reader, afterEachPage: ([Value]) async throws -> Void
+        _ reader: Reader, first: Int = 10, afterEachPage: ([Value]) async throws -> Void
     ) async throws -> [Page] {
         var pages: [Page] = []
         var cursor = Value.null
-        while pages.count < 2 * Self.bookCount / 10 {
+        while pages.count < 80 {
             let page = try await reader.need(
-                FeedTests.feed, ["first": 10, "after": cursor], "feed")
+                FeedTests.feed, ["first": .int(first), "after": cursor], "feed")
             let cards = page["nodes"]?.each("id") ?? []
             pages.append(Page(cursor: cursor, cards: cards))
             guard page["pageInfo", "hasNextPage"] == true else { return pages }
-            #expect(cards.count == 10)
+            #expect(cards.count == first)
             try await afterEachPage(cards)
             cursor = page["pageInfo", "endCursor"] ?? .null
         }
@@ -78,11 +76,11 @@ import Testing
 
     @Test(arguments: Swipes.allCases, Workers.allCases)
     func aScrollShowsEachCardOnceAndEnds(swipes: Swipes, workers: Workers) async throws {
-        let app = try await Self.makeApp()
+        let app = try await Self.makeApp(bookCount: 400)
         let reader = try await app.newReader()
         let worker =
             workers == .stopped ? nil : try await TestWorker.start(app.database, [PrepareDeck()])
-        var expectedCount = Self.bookCount
+        var expectedCount = 400
         if swipes == .oneBeforeTheScroll {
             _ = try await reader.swipe("LIKE", [try await reader.cards(1)[0]["id"] ?? .null])
             expectedCount -= 1
@@ -113,7 +111,7 @@ import Testing
 
     /// The server keeps only the newest of a reader's decks, and each of these swipes leads to a new one.
     @Test func aLongScrollRepeatsNoCardsOfDecksThatAreDeleted() async throws {
-        let app = try await Self.makeApp()
+        let app = try await Self.makeApp(bookCount: 400)
         let reader = try await app.newReader()
         let worker = try await TestWorker.start(app.database, [PrepareDeck()])
         let pages = try await scroll(reader) { cards in
@@ -123,6 +121,20 @@ import Testing
             }
         }
         await worker.stop()
-        #expect(isEachCardShownOnce(pages, of: Self.bookCount))
+        #expect(isEachCardShownOnce(pages, of: 400))
+    }
+
+    /// A cursor holds only a limited number of cards from decks.
+    @Test func aScrollContinuesWhenItsCursorIsFull() async throws {
+        let app = try await Self.makeApp(bookCount: 900)
+        let reader = try await app.newReader()
+        let worker = try await TestWorker.start(app.database, [PrepareDeck()])
+        let pages = try await scroll(reader, first: 45) { cards in
+            _ = try await reader.swipe("LIKE", Array(cards.dropFirst(5)))
+            try await app.waitForDecks()
+        }
+        await worker.stop()
+        #expect(isEachCardShownOnce(pages, of: 900))
+        #expect(pages.allSatisfy { $0.cursor.string?.utf8.count ?? 0 < 4000 })
     }
 }

@@ -145,16 +145,16 @@ import Testing
         #expect(try await shown(reader) == [902])
         _ = try await reader.swipe(action, [card])
         #expect(try await shown(reader) == [])
-        // Nor in the reader's own deck.
+        // The reader's own deck does not have it either.
         try await app.dealDecks()
         #expect(try await shown(reader) == [])
-        // Nor as a record that the catalogue gets later, though it is the best one.
+        // A record that the catalogue gets later does not change that, though it is the best one.
         try await app.database.importCatalog([Record(ratingsCount: 1900).line(903)])
         #expect(try await shown(reader) == [])
         try await app.dealDecks()
         #expect(try await shown(reader) == [])
         #expect(try await shown(app.newReader()) == [903])
-        // But when the swipe is taken back.
+        // The work comes back when the swipe is undone.
         _ = try await reader.ask(SwipeTests.undo, ["id": card])
         #expect(try await shown(reader) == [903])
         try await app.dealDecks()
@@ -172,7 +172,7 @@ import Testing
         #expect(try await shown(reader) == [902])
     }
 
-    /// A deck that was dealt before is read by the first page with no look at the reader's swipes, unless it is touched.
+    /// The first page does not check a deck's cards one by one unless one of them was swiped.
     @Test func aDeckDoesNotShowAWorkWhoseOtherRecordIsSwipedLater() async throws {
         let app = try await Self.makeApp(Self.two)
         let reader = try await app.newReader()
