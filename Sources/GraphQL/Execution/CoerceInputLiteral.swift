@@ -164,7 +164,7 @@ extension ValueNode {
 
     /// The JSON that the literal looks like: for custom scalars, which have no shape of their own.
     ///
-    /// Absent variables are null in lists and left out of objects; integers beyond 64 bits become floats.
+    /// Absent variables are null in lists and left out of objects.
     func untyped(_ variables: VariableValues = VariableValues()) -> Value {
         if let leaf = untypedLeaf(variables) { return leaf }
         // Backwards, so that what is inside of a list or object is there when its own node comes.
@@ -196,7 +196,7 @@ extension ValueNode {
     private func untypedLeaf(_ variables: VariableValues) -> Value? {
         switch kind {
         case .variable(let name): variables[name] ?? .null
-        case .int(let digits): Int(digits).map(Value.int) ?? .float(Double(digits) ?? .infinity)
+        case .int(let digits): Int(digits).map(Value.int) ?? .bigInt(digits)
         case .float(let digits): .float(Double(digits) ?? .infinity)
         case .string(let text): .string(text.value)
         case .boolean(let value): .boolean(value)

@@ -1,8 +1,8 @@
 /// Reads one JSON value, strictly by RFC 8259: no comments, no trailing commas, no byte order mark.
 ///
-/// Integers that fit 64 bits are `.int`; all other numbers `.float`, infinite beyond its range. Members keep
-/// their order; an object with two members of one name is refused, as are lone surrogates and bytes that
-/// are no UTF-8. `\u0000` is a character like others.
+/// Integers that fit into 64 bits become `.int`, larger ones `.bigInt`, so no integer loses digits. Numbers with a
+/// fraction or an exponent become `.float`, which is infinite beyond its range. Members keep their order. Two members with
+/// the same name in one object, lone surrogates, and bytes that are not UTF-8 are errors. `\u0000` is an ordinary character.
 public func parseJSON(
     _ bytes: [UInt8], limits: JSONLimits = JSONLimits()
 ) throws(JSONError) -> Value {

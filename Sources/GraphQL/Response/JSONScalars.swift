@@ -21,11 +21,12 @@ extension JSONReader {
             try skipDigits()
         }
         if isInteger, let value = integer(start..<position) { return .int(value) }
-        // The text has a number's form, so it is read, if only as infinite.
-        return .float(Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? .infinity)
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        // `Double` reads every text of this form; beyond its range it returns infinity.
+        return isInteger ? .bigInt(text) : .float(Double(text) ?? .infinity)
     }
 
-    /// The digits as an integer, where 64 bits hold it.
+    /// Returns the integer, or nil where it does not fit into 64 bits.
     private func integer(_ range: Range<Int>) -> Int? {
         let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
         var value = 0
