@@ -124,7 +124,7 @@ final class RunningProgram: Sendable {
         }
     }
 
-    /// What is known of a crash: a signal that only a crash sends, or a report of AddressSanitizer. Nil for any other end.
+    /// Describes a crash: the signal that ended the program, or a report of AddressSanitizer. Returns nil for any other end.
     ///
     /// - Parameters:
     ///   - status: from `waitpid`.
