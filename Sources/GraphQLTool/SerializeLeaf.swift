@@ -36,13 +36,14 @@ func serialize(_ value: Value, as type: TypeDefinition) -> Result<Value, Seriali
     case "String":
         switch value {
         case .string: return .success(value)
-        case .boolean, .int, .float: return .success(.string(value.json))
+        case .boolean, .int, .bigInt, .float: return .success(.string(value.json))
         case .null, .list, .object: return failure("String cannot represent value")
         }
     case "Boolean":
         switch value {
         case .boolean: return .success(value)
         case .int(let number): return .success(.boolean(number != 0))
+        case .bigInt: return .success(.boolean(true))
         case .float(let number) where number.isFinite: return .success(.boolean(number != 0))
         case .null, .float, .string, .list, .object:
             return failure("Boolean cannot represent a non boolean value")
@@ -50,7 +51,7 @@ func serialize(_ value: Value, as type: TypeDefinition) -> Result<Value, Seriali
     case "ID":
         switch value {
         case .string: return .success(value)
-        case .int: return .success(.string(value.json))
+        case .int, .bigInt: return .success(.string(value.json))
         case .float(let number) where number.rounded() == number:
             return .success(.string(value.json))
         case .null, .boolean, .float, .list, .object: return failure("ID cannot represent value")
@@ -65,6 +66,7 @@ extension Value {
     fileprivate var number: Double? {
         switch self {
         case .int(let number): Double(number)
+        case .bigInt(let digits): Double(digits)
         case .float(let number): number
         case .boolean(let flag): flag ? 1 : 0
         case .string(let text): Double(text)

@@ -389,7 +389,7 @@ class Values:
         if self.random.random() < 0.03:
             return self.random.choice([None, 'x', 1, 1.5, True, [], {}, [None], {'min': 1}, 3000000000, 1.0, -0.0, '1', '', 'SHORT',
                                        [1], [[1]], [[1, None]], {'min': 1, 'more': 2}, {'id': None}, {'id': 1, 'name': 'a'}, 1e3,
-                                       -2147483648, 2147483648, 9007199254740993, False, {'range': {'min': 'x'}}])
+                                       -2147483648, 2147483648, 9007199254740993, 12345678901234567890, -9223372036854775809, False, {'range': {'min': 'x'}}])
         if type_.endswith('!'):
             return self.input(type_[:-1])
         if self.random.random() < 0.1:

@@ -1,15 +1,25 @@
 import GraphQL
 
-/// An instant as clients write it: RFC 3339, any offset, up to microseconds kept.
+/// A point in time, with microseconds.
 ///
-/// Spec: https://www.rfc-editor.org/rfc/rfc3339#section-5.6
+/// Its text form is the scalar `DateTime`: RFC 3339 without leap seconds.
+///
+/// Spec: https://scalars.graphql.org/chillicream/date-time.html
 struct Instant: Equatable {
-    /// Of Unix time.
+    /// Microseconds since 1970-01-01T00:00:00Z, negative before it.
     let microseconds: Int64
 
     init(microseconds: Int64) { self.microseconds = microseconds }
 
-    /// nil for anything but a date, a `T`, a time and an offset.
+    /// The number of digits of a fraction of a second that the format allows.
+    private static let fractionDigitsMax = 9
+    /// The number of those digits that an `Instant` stores.
+    private static let storedDigits = 6
+
+    /// Reads a date, `T`, a time, and an offset from UTC: `2026-01-31T13:00:00.250+01:00`.
+    ///
+    /// Returns nil for any other text. That includes fractions finer than a microsecond, because the specification
+    /// forbids rounding them: the digits after the sixth may only be zeros.
     init?(_ text: String) {
         var rest = Array(text.utf8.prefix(64))[...]
         func number(_ digits: Int, _ range: ClosedRange<Int>) -> Int? {
@@ -27,21 +37,22 @@ struct Instant: Equatable {
             rest = rest.dropFirst()
             return byte
         }
-        guard let year = number(4, 1...9999), skip("-") != nil,
+        guard let year = number(4, 0...9999), skip("-") != nil,
             let month = number(2, 1...12), skip("-") != nil,
             let day = number(2, 1...31), day <= Self.days(in: month, of: year),
-            skip("Tt ") != nil,
+            skip("Tt") != nil,
             let hour = number(2, 0...23), skip(":") != nil,
             let minute = number(2, 0...59), skip(":") != nil,
-            // A leap second is the first of the next minute.
-            let second = number(2, 0...60)
+            let second = number(2, 0...59)
         else { return nil }
         var fraction = 0
         if skip(".") != nil {
             let digits = rest.prefix { (48...57).contains($0) }
-            guard !digits.isEmpty else { return nil }
-            for place in 0..<6 {
-                let digit = place < digits.count ? Int(digits[digits.startIndex + place] - 48) : 0
+            guard (1...Self.fractionDigitsMax).contains(digits.count),
+                digits.dropFirst(Self.storedDigits).allSatisfy({ $0 == UInt8(ascii: "0") })
+            else { return nil }
+            for index in 0..<Self.storedDigits {
+                let digit = index < digits.count ? Int(digits[digits.startIndex + index] - 48) : 0
                 fraction = fraction * 10 + digit
             }
             rest = rest.dropFirst(digits.count)
@@ -60,7 +71,7 @@ struct Instant: Equatable {
         microseconds = Int64(seconds) * 1_000_000 + Int64(fraction)
     }
 
-    /// As the API writes it: UTC, milliseconds.
+    /// The form of results: UTC, with milliseconds.
     var text: String {
         var writer = ResponseWriter(capacity: 32)
         writer.writeTimestamp(microseconds - 946_684_800_000_000)

@@ -25,7 +25,8 @@ package struct BookplateSchema: Sendable {
         "DateTime": { value throws(CoercionError) in
             guard let text = value.string, Instant(text) != nil else {
                 throw CoercionError(
-                    "DateTime cannot represent this value. Write it as 2026-01-31T12:00:00Z.")
+                    "DateTime cannot represent this value. Write an RFC 3339 date and time with "
+                        + "an offset and at most microseconds, such as 2026-01-31T12:00:00Z.")
             }
             return value
         },

@@ -32,6 +32,7 @@ private func append(_ value: Value, to text: inout String, depth: Int) {
     case .null: text += "null"
     case .boolean(let value): text += value ? "true" : "false"
     case .int(let number): text += String(number)
+    case .bigInt(let digits): text += digits
     case .float(let number): text += inspect(number)
     case .string(let string): appendQuoted(string, to: &text)
     case .list(let items):

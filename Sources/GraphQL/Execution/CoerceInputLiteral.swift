@@ -168,7 +168,7 @@ extension ValueNode {
     /// Returns the literal as JSON, which is the input of custom scalars.
     ///
     /// Variables without a value are null in lists and omitted from objects. Enum values become
-    /// strings. Integers that do not fit in 64 bits become floats.
+    /// strings.
     func untyped(_ variables: VariableValues = VariableValues()) -> Value {
         if let leaf = untypedLeaf(variables) { return leaf }
         // Go backwards, so that the members of a list or object are finished before its own node is
@@ -201,7 +201,7 @@ extension ValueNode {
     private func untypedLeaf(_ variables: VariableValues) -> Value? {
         switch kind {
         case .variable(let name): variables[name] ?? .null
-        case .int(let digits): Int(digits).map(Value.int) ?? .float(Double(digits) ?? .infinity)
+        case .int(let digits): Int(digits).map(Value.int) ?? .bigInt(digits)
         case .float(let digits): .float(Double(digits) ?? .infinity)
         case .string(let text): .string(text.value)
         case .boolean(let value): .boolean(value)

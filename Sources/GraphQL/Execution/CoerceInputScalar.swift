@@ -8,7 +8,8 @@ public struct CoercionError: Error, Sendable, Equatable {
 /// Input coercion of a custom scalar: converts a value from the request to the value that resolvers
 /// receive.
 ///
-/// It is never called with null. Literals are converted to JSON first, with enum values as strings.
+/// It is never called with null. Literals are converted to JSON first, with enum values as strings and
+/// integers beyond 64 bits as `.bigInt` with all their digits.
 public typealias ScalarInput = @Sendable (Value) throws(CoercionError) -> Value
 
 /// Input coercion of the five built-in scalars.
@@ -44,14 +45,23 @@ enum BuiltInScalar: String {
         case (.int, .float(let number)) where number.isFinite && number.rounded() == number:
             guard let number = Int32(exactly: number) else { throw notInt32(inspect(value)) }
             return .int(Int(number))
+        case (.int, .bigInt): throw notInt32(inspect(value))
         case (.float, .int(let number)): return .float(Double(number))
+        case (.float, .bigInt(let digits)):
+            guard let number = Double(digits), number.isFinite else {
+                throw mismatch(inspect(value))
+            }
+            return .float(number)
         case (.float, .float(let number)) where number.isFinite: return value
         case (.string, .string), (.boolean, .boolean), (.id, .string): return value
         case (.id, .int(let number)): return .string(String(number))
+        case (.id, .bigInt(let digits)): return .string(digits)
         case (.id, .float(let number)):
-            // A number beyond 64 bits has lost digits in the conversion to `Double`, so it cannot
-            // be used as an identifier.
-            guard let number = Int(exactly: number) else { throw notID(inspect(value)) }
+            // JSON may write an integer as `5.0` or `5e0`. From 2^53 on, several such texts give the same `Double`, so the
+            // number that the client wrote is not known.
+            guard let number = Int(exactly: number), number.magnitude < 1 << 53 else {
+                throw notID(inspect(value))
+            }
             return .string(String(number))
         default: throw self == .id ? notID(inspect(value)) : mismatch(inspect(value))
         }

@@ -1,9 +1,9 @@
 /// Parses one JSON value, strictly according to RFC 8259: without comments, trailing commas, and
 /// byte order mark.
 ///
-/// Integers that fit in 64 bits become `.int`. All other numbers become `.float`, which is infinite
-/// if the number is out of range. Members keep their order. Objects with duplicate member names,
-/// lone surrogates, and invalid UTF-8 are rejected. `\u0000` is accepted.
+/// Integers that fit into 64 bits become `.int`, larger ones `.bigInt`, so no integer loses digits. Numbers with a
+/// fraction or an exponent become `.float`, which is infinite beyond its range. Members keep their order. Two members with
+/// the same name in one object, lone surrogates, and bytes that are not UTF-8 are errors. `\u0000` is an ordinary character.
 public func parseJSON(
     _ bytes: [UInt8], limits: JSONLimits = JSONLimits()
 ) throws(JSONError) -> Value {

@@ -21,8 +21,9 @@ extension JSONReader {
             try skipDigits()
         }
         if isInteger, let value = integer(start..<position) { return .int(value) }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
         // The text is a valid number, so the conversion succeeds, possibly with an infinite result.
-        return .float(Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? .infinity)
+        return isInteger ? .bigInt(text) : .float(Double(text) ?? .infinity)
     }
 
     /// Returns an integer, or nil if it does not fit in 64 bits.

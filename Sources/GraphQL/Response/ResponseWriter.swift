@@ -198,6 +198,7 @@ public struct ResponseWriter: ~Copyable {
         case .null: writeNull()
         case .boolean(let value): write(value)
         case .int(let value): write(value)
+        case .bigInt(var digits): digits.withUTF8 { append($0) }
         case .float(let value): if !write(value) { writeNull() }
         case .string(let value): write(value)
         case .list, .object: return false

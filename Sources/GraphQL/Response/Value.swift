@@ -7,6 +7,8 @@ public enum Value: Sendable, Equatable {
     case null
     case boolean(Bool)
     case int(Int)
+    /// An integer that does not fit into 64 bits: its digits as they were written, after a `-` where it is negative.
+    case bigInt(String)
     case float(Double)
     case string(String)
     case list([Value])

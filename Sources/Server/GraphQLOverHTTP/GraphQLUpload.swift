@@ -68,7 +68,7 @@ extension Value {
             else { return false }
             self = .list(items)
             return true
-        case .null, .boolean, .int, .float, .string:
+        case .null, .boolean, .int, .bigInt, .float, .string:
             return false
         }
     }

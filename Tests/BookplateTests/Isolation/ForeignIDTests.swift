@@ -130,7 +130,7 @@ extension Value {
         case .list(let items): .list(items.map { $0.replacing(ids) })
         case .object(let members):
             .object(members.map { Member($0.name, $0.value.replacing(ids)) })
-        case .null, .boolean, .int, .float: self
+        case .null, .boolean, .int, .bigInt, .float: self
         }
     }
 }

@@ -121,7 +121,7 @@ extension Value {
         case .list(let items): return .list(items.map { $0.replacing(id) })
         case .object(let members):
             return .object(members.map { Member($0.name, $0.value.replacing(id)) })
-        case .null, .boolean, .int, .float: return self
+        case .null, .boolean, .int, .bigInt, .float: return self
         }
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import TestSupport
+import Testing
 
 /// One of the project's executables: the release build that `scripts/test` makes, or the debug build beside these tests.
 struct Program {
@@ -64,6 +65,11 @@ struct Program {
         posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         let path = try self.path ?? Self.buildFolder() + "/" + name
         var pid: pid_t = 0
+        var environment = environment
+        // Options for programs that are built with AddressSanitizer.
+        if let options = getenv("ASAN_OPTIONS") {
+            environment["ASAN_OPTIONS"] = String(cString: options)
+        }
         let variables = environment.map { "\($0.key)=\($0.value)" }
         // `env` goes to the folder and becomes the program.
         let result = withCStrings(["env", "-C", folder] + starter + [path] + arguments) {
@@ -73,7 +79,7 @@ struct Program {
             }
         }
         guard result == 0 else { throw Failure(description: "\(path): errno \(result)") }
-        return RunningProgram(pid: pid, outputFile: output, errorFile: errors)
+        return RunningProgram(name: name, pid: pid, outputFile: output, errorFile: errors)
     }
 
     /// The folder of the programs under test: `BOOKPLATE_TEST_PROGRAMS`, or else the folder of the test bundle.
@@ -90,33 +96,62 @@ struct Program {
     }
 }
 
-/// A process that was started; it is killed when the test lets it go.
+/// A process that was started. It is killed when the last reference to it is released.
+///
+/// A crash is an issue of the test, also where the test sends no more requests that would fail because of it.
 final class RunningProgram: Sendable {
+    private let name: String
     private let pid: pid_t
     private let outputFile: String
     private let errorFile: String
 
-    init(pid: pid_t, outputFile: String, errorFile: String) {
+    init(name: String, pid: pid_t, outputFile: String, errorFile: String) {
+        self.name = name
         self.pid = pid
         self.outputFile = outputFile
         self.errorFile = errorFile
     }
 
     deinit {
-        // Where it was waited for, the number is nobody's, or no child of ours, and nothing happens.
-        if waitpid(pid, nil, WNOHANG) == 0 {
+        var status: Int32 = 0
+        var found = waitpid(pid, &status, WNOHANG)
+        if found == 0 {
             kill(pid, SIGKILL)
-            waitpid(pid, nil, 0)
+            found = waitpid(pid, &status, 0)
         }
+        // After `wait()` the process is gone, and `waitpid` fails.
+        if found == pid, let crash = Self.crash(of: name, status: status, errors: errors) {
+            Issue.record("\(crash)")
+        }
+    }
+
+    /// Describes a crash: the signal that ended the program, or a report of AddressSanitizer. Returns nil for any other end.
+    ///
+    /// - Parameters:
+    ///   - status: from `waitpid`.
+    ///   - errors: what the program printed.
+    static func crash(of name: String, status: Int32, errors: String) -> String? {
+        let signal = status & 0x7f
+        guard
+            [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP].contains(signal)
+                || errors.contains("AddressSanitizer")
+        else { return nil }
+        return "\(name) crashed (signal \(signal)). Its errors end: \(errors.suffix(20_000))"
     }
 
     func send(_ signal: Int32) { kill(pid, signal) }
 
     /// Waits for its end, for 30 seconds at most.
+    ///
+    /// - Throws: where it does not end, and where it crashed.
     func wait() throws -> Program.Outcome {
         var status: Int32 = 0
         for _ in 0..<3000 {
             if waitpid(pid, &status, WNOHANG) == pid {
+                let errors = errors
+                if let crash = Self.crash(of: name, status: status, errors: errors) {
+                    throw Program.Failure(description: crash)
+                }
                 let code = status & 0x7f == 0 ? (status >> 8) & 0xff : nil
                 return Program.Outcome(code: code, output: output, errors: errors)
             }

@@ -1,0 +1,45 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// How the tests notice that a program crashed.
+@Suite struct CrashReportTests {
+    private static let report = "==1==ERROR: AddressSanitizer: heap-use-after-free"
+
+    private func start(_ command: String) throws -> RunningProgram {
+        try Program(
+            name: "sh", environment: ["PATH": "/usr/bin:/bin"], folder: try Program.makeFolder(),
+            path: "/bin/sh"
+        ).start(["-c", command])
+    }
+
+    @Test(arguments: [
+        "kill -SEGV $$", "kill -BUS $$", "kill -ILL $$", "kill -TRAP $$", "kill -FPE $$",
+        // A thread of the tests may block this signal. The shell unblocks it when it starts another program.
+        "kill -ABRT $$; sleep 1",
+        "echo '\(report)' >&2; exit 1", "echo '\(report)' >&2; kill -KILL $$",
+    ])
+    func waitingForAProgramThatCrashedFails(command: String) async throws {
+        let program = try start(command)
+        let failure = await #expect(throws: Program.Failure.self) {
+            try await blocking { try program.wait() }
+        }
+        #expect(failure?.description.hasPrefix("sh crashed (signal ") == true)
+    }
+
+    @Test(arguments: ["exit 0", "exit 1", "kill -KILL $$", "kill -TERM $$"])
+    func otherEndsAreNoCrash(command: String) async throws {
+        let program = try start(command)
+        _ = try await blocking { try program.wait() }
+    }
+
+    /// As a server is that many requests of a test use, and that no test stops.
+    @Test func releasingAProgramThatPrintedAReportIsAnIssue() async throws {
+        try await withKnownIssue {
+            let program = try start("echo '\(Self.report)' >&2; sleep 60")
+            try await until("it has printed") { program.errors.hasSuffix("\n") }
+        } matching: { issue in
+            issue.comments.contains { $0.rawValue.contains(Self.report) }
+        }
+    }
+}
