@@ -18,7 +18,7 @@ struct GraphQLEndpoint {
     /// Of a request with files, all parts together.
     let multipartBytesMax: Int
     let socketOrigins: AllowedOrigins
-    /// Of the response to a list of requests.
+    /// The limit on the response to a list of requests.
     let responseBytesMax: Int
     let unread: UnreadBytes
 
@@ -129,7 +129,7 @@ struct GraphQLEndpoint {
 
     /// A stream is for operations that need one, and for clients that take nothing else.
     private func answer(_ request: GraphQLRequest, as accepted: Accepted) async -> HTTPResponse {
-        // A response could not be held.
+        // The memory for unread responses may be full.
         if let refusal = unread.refusal(for: request.client) {
             return refusal.response(as: request.mediaType)
         }
