@@ -237,6 +237,7 @@ extension UnreadBytes.Limits {
         self.init()
         addressMax = limits.unreadBytesPerAddressMax
         processMax = limits.unreadBytesMax
+        responseMax = limits.responseBytesMax
     }
 }
 

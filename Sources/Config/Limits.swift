@@ -68,13 +68,13 @@ extension Configuration {
             return limits
         }
 
-        /// Makes room for one response at least in what an address may leave unread, and for one address in the total.
+        /// Checks that each of the limits on unread bytes has room for the one before it. Defaults grow with a larger limit.
         private mutating func fitUnread(_ given: Set<String>) throws(Malformed) {
             if !given.contains("unread") {
-                unreadBytesPerAddressMax = max(unreadBytesPerAddressMax, responseBytesMax)
+                unreadBytesPerAddressMax = max(unreadBytesPerAddressMax, 2 * responseBytesMax)
             }
             if !given.contains("unread-total") {
-                unreadBytesMax = max(unreadBytesMax, unreadBytesPerAddressMax)
+                unreadBytesMax = max(unreadBytesMax, 2 * unreadBytesPerAddressMax)
             }
             guard unreadBytesPerAddressMax >= responseBytesMax else {
                 throw Malformed(

@@ -18,7 +18,7 @@ package enum Readiness: Sendable, Equatable {
 ///   - objects: What is behind the plain addresses of pictures, with the size of one in bytes; nil where there
 ///     are none.
 ///   - socketOrigins: Whose pages may open a WebSocket.
-///   - responseBytesMax: Of the response to a list of requests; the service limits each single one.
+///   - responseBytesMax: The limit on the response to a list of requests. The service limits single responses.
 ///   - unread: Counts the responses that clients have not read; the same as the server has.
 ///   - metrics: What `/metrics` tells.
 ///   - readiness: Asked by `/health/ready` each time.

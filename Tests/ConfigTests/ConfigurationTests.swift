@@ -188,9 +188,9 @@ import Testing
         arguments: [
             (nil, [8 << 20, 64 << 20, 256 << 20]), ("response=1000", [1000, 64 << 20, 256 << 20]),
             ("response=1000,unread=2000,unread-total=3000", [1000, 2000, 3000]),
-            // One response has room in what an address may leave unread, and that in the total.
-            ("response=100000000", [100_000_000, 100_000_000, 256 << 20]),
-            ("unread=500000000", [8 << 20, 500_000_000, 500_000_000]),
+            // Defaults grow with a larger limit.
+            ("response=100000000", [100_000_000, 200_000_000, 400_000_000]),
+            ("unread=500000000", [8 << 20, 500_000_000, 1_000_000_000]),
             ("unread=1000", nil), ("unread-total=1000", nil), ("response=0", nil),
             ("response=300000000,unread-total=200000000", nil),
         ] as [(String?, [Int]?)])

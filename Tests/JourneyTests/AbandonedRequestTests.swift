@@ -50,7 +50,7 @@ import Testing
             let leave = try Self.begin(transport, server.client, token)
             while try !isWaiting() {}
             try leave()
-            // The server ends the statement, because nobody waits for it.
+            // The server cancels the statement of an abandoned request.
             while try isWaiting() {}
             try connection.execute("COMMIT")
         }
@@ -65,7 +65,7 @@ import Testing
         #expect(
             metrics.contains(#"bookplate_http_requests_total{route="/graphql",status="499"} 1"#)
                 == isHTTP)
-        // Nothing that an operator is to look at.
+        // There is nothing for an operator to look at.
         let log = server.program.errors.split(separator: "\n")
         #expect(log.contains { $0.contains("abandoned") && $0.contains("DEBUG") })
         #expect(!log.contains { $0.contains("ERROR") || $0.contains("WARNING") })

@@ -26,10 +26,13 @@ import Testing
     private static let getLarge = "GET /large HTTP/1.1\r\nhost: test\r\n\r\n"
     private static let loopback = ClientAddress("127.0.0.1")
 
-    private static func unread(addressMax: Int, processMax: Int = 1 << 30) -> UnreadBytes {
+    private static func unread(
+        addressMax: Int, processMax: Int = 1 << 30, responseMax: Int = 1
+    ) -> UnreadBytes {
         var limits = UnreadBytes.Limits()
         limits.addressMax = addressMax
         limits.processMax = processMax
+        limits.responseMax = responseMax
         return UnreadBytes(limits)
     }
 
@@ -68,6 +71,20 @@ import Testing
         unread.add(-60, for: addresses[3])
         #expect(unread.total == 0)
         #expect((unread.addressRefusalCount, unread.processRefusalCount) == (3, 2))
+    }
+
+    /// So that nothing is executed whose response could not be sent.
+    @Test func requestsRunOnlyWhileTheLargestResponseHasRoom() throws {
+        let unread = Self.unread(addressMax: 100, processMax: 200, responseMax: 30)
+        let (first, second) = (ClientAddress("192.0.2.1"), ClientAddress("192.0.2.2"))
+        #expect(unread.refusal(for: first) == nil)
+        unread.add(70, for: first)
+        #expect(unread.refusal(for: first) == nil)
+        unread.add(1, for: first)
+        #expect(unread.refusal(for: first)?.limit == .address)
+        #expect(unread.take(29, for: first) == nil)
+        unread.add(71, for: nil)
+        #expect(unread.refusal(for: second)?.limit == .process)
     }
 
     @Test func aConnectionCountsWhatItsClientHasNotRead() throws {
@@ -258,7 +275,7 @@ import Testing
         }
     }
 
-    /// What earlier entries of a list returned counts while later ones run.
+    /// The responses to earlier entries of a list count while later entries run.
     @Test func aListOfRequestsIsRefusedWhereItsResponsesHaveNoRoom() async throws {
         let unread = Self.unread(addressMax: 6 << 20)
         try await TestServer.run(batchRequestsMax: 4, unread: unread) { server in
@@ -285,7 +302,7 @@ import Testing
         #expect(!connection.client.isClosed)
         connection.client.read(connection.context.limits.bytesReadMin)
         connection.context.sweep(now: after(320))
-        // A byte less is no progress.
+        // One byte less does not count as progress.
         connection.client.read(connection.context.limits.bytesReadMin - 1)
         connection.context.sweep(now: after(600))
         #expect(!connection.client.isClosed)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct WebSocketFrameTests {
     typealias Frame = SocketClient.Frame
 
-    /// What a client sends, and every frame that the server sends back.
+    /// The bytes that a client sends, and every frame that the server returns.
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let sent: [UInt8]
@@ -87,7 +87,7 @@ import Testing
                     + Array(#""}}"#.utf8), as: UTF8.self))
     }
 
-    /// A text that makes a message of so many bytes.
+    /// A text for a message of the given size.
     private static func filler(_ messageBytes: Int) -> [UInt8] {
         Array(repeating: UInt8(ascii: "x"), count: messageBytes - message([]).count)
     }
@@ -120,7 +120,8 @@ import Testing
                 "several messages", works.sent, works.sent, works.sent,
                 received: [works.received, works.received, works.received]),
             Case(
-                "a text that is no message", frame(0x1), received: [.close(code: 4400, reason: "")]),
+                "a text that is not a message", frame(0x1),
+                received: [.close(code: 4400, reason: "")]),
             Case("a binary message", frame(0x2, [0, 1]), received: fault(4400)),
         ])
     func messagesOfEveryLengthAreRead(test: Case) async throws { try await Self.run(test) }

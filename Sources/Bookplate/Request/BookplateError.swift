@@ -36,7 +36,7 @@ package enum BookplateError: Error, Equatable {
         }
     }
 
-    /// Of an error that no client receives; only metrics and the log tell it from an internal error.
+    /// The code of `cancelled`. No client receives it: it keeps such errors apart from internal errors.
     static let cancelledCode = "CLIENT_CLOSED_REQUEST"
 
     /// A sentence for a person, saying what to do.

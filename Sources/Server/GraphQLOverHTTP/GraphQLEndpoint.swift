@@ -18,7 +18,7 @@ struct GraphQLEndpoint {
     /// Of a request with files, all parts together.
     let multipartBytesMax: Int
     let socketOrigins: AllowedOrigins
-    /// Of the response to a list of requests.
+    /// The limit on the response to a list of requests.
     let responseBytesMax: Int
     let unread: UnreadBytes
 
@@ -133,7 +133,7 @@ struct GraphQLEndpoint {
     /// Answers a query or mutation with a single response if the client accepts one, whatever the weights (`q`) say. A
     /// stream is for subscriptions, and for clients that accept nothing else.
     private func answer(_ request: GraphQLRequest, as accepted: Accepted) async -> HTTPResponse {
-        // A response could not be held.
+        // The memory for unread responses may be full.
         if let refusal = unread.refusal(for: request.client) {
             return refusal.response(as: request.mediaType)
         }

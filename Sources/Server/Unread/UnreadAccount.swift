@@ -1,11 +1,11 @@
 import Glibc
 import NIOCore
 
-/// What one connection has sent and its client has not read. Belongs to the connection's event loop.
+/// Counts the response bytes of one connection that its client has not read. Belongs to the connection's event loop.
 ///
-/// It also measures whether the client reads: see `isSlow`.
+/// It also measures whether the client makes progress: see `isSlow`.
 final class UnreadAccount {
-    /// Responses up to this size need no permission: so much a channel takes before it is not writable.
+    /// Responses up to this size are always sent. A channel takes as much before it stops being writable.
     static let freeBytesMax = 64 << 10
 
     private let unread: UnreadBytes

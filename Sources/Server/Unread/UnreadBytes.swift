@@ -7,10 +7,12 @@ import Synchronization
 /// by the kernel at once, and cost nothing here.
 package final class UnreadBytes: Sendable {
     package struct Limits: Sendable, Equatable {
-        /// Of the connections of one client address: IPv4, or a network of 64 bits of IPv6.
+        /// The limit on the connections of one client address: IPv4, or a network of 64 bits of IPv6.
         package var addressMax = 64 << 20
-        /// Of all connections.
+        /// The limit on all connections.
         package var processMax = 256 << 20
+        /// The largest response. New requests are run only while there is room for one.
+        package var responseMax = 8 << 20
 
         package init() {}
     }
@@ -43,7 +45,8 @@ package final class UnreadBytes: Sendable {
 
     /// Why a new request of this client is not run; nil if it may run.
     func refusal(for client: ClientAddress?) -> UnreadRefusal? {
-        total == 0 ? nil : refusal(of: 0, for: client)
+        if total == 0 { return nil }
+        return state.withLock { refusal(of: limits.responseMax, for: client, $0) }
     }
 
     /// Counts bytes unless they would exceed a limit.
@@ -74,15 +77,9 @@ package final class UnreadBytes: Sendable {
 
     func closedReader() { closings.add(1, ordering: .relaxed) }
 
-    private func refusal(of bytes: Int, for client: ClientAddress?) -> UnreadRefusal? {
-        state.withLock { refusal(of: bytes, for: client, $0) }
-    }
-
-    /// At least one byte must be free for a request to run.
     private func refusal(
         of bytes: Int, for client: ClientAddress?, _ state: State
     ) -> UnreadRefusal? {
-        let bytes = max(bytes, 1)
         if state.total + bytes > limits.processMax {
             processRefusals.add(1, ordering: .relaxed)
             return UnreadRefusal(limit: .process, bytesMax: limits.processMax)
@@ -105,7 +102,7 @@ package final class UnreadBytes: Sendable {
 }
 
 extension ClientAddress {
-    /// What counts as one client: an IPv4 address, or the network of 64 bits of an IPv6 address.
+    /// An IPv4 address, or the network of 64 bits of an IPv6 address: each counts as one client.
     fileprivate var network: ClientAddress {
         let isV4 = high == 0 && low >> 32 == 0xFFFF
         return isV4 ? self : ClientAddress(high: high, low: 0)

@@ -18,8 +18,8 @@ enum CloseCode: UInt16 {
     case subscriberAlreadyExists = 4409
     case tooManyInitialisationRequests = 4429
 
-    /// Whether a close frame may have this code. The others are reserved, not assigned, or stand for closings without a
-    /// close frame (1005, 1006 and 1015).
+    /// Whether a close frame may have this code. Other codes are reserved, not assigned, or for closings without a close
+    /// frame (1005, 1006, and 1015).
     ///
     /// Codes: https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number
     static func mayBeSent(_ code: UInt16) -> Bool {

@@ -26,7 +26,7 @@ struct MessageReader {
         var offset = 0
     }
 
-    /// Of a control frame.
+    /// The limit on the payload of a control frame.
     private static let controlBytesMax = 125
 
     private let messageBytesMax: Int

@@ -230,7 +230,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private func send(
         _ response: some Collection<UInt8>, of id: String, _ number: Int
     ) async -> Bool {
-        // Other operations may have filled the channel meanwhile. Then the response waits, and counts.
+        // If other operations have filled the channel meanwhile, the response waits. It counts until it is written.
         let heldBytes =
             !isWritable || response.count > UnreadAccount.freeBytesMax ? response.count : 0
         if heldBytes > 0, let refusal = account.hold(heldBytes) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bookplate
 
-/// Cancelled requests, and what metrics say of them.
+/// Cancelled requests, and how metrics count them.
 @Suite struct AbandonedRequestTests {
     private static let abandoned = #"bookplate_operations_abandoned_total{kind="query"}"#
     private static let internalErrors = #"bookplate_errors_total{code="INTERNAL_SERVER_ERROR"}"#
@@ -29,7 +29,7 @@ import Testing
             }
             while try connection.query("SELECT FROM pg_locks WHERE NOT granted").count == 0 {}
             answer.cancel()
-            // The server ends the statement, because nobody waits for it.
+            // The server cancels the statement of an abandoned request.
             while try connection.query("SELECT FROM pg_locks WHERE NOT granted").count > 0 {}
             try connection.execute("COMMIT")
             return answer

@@ -97,7 +97,7 @@ import Testing
     @Test(arguments: [
         "{ items(count: 1000) { text } }", "{ all(count: 1000) { text } }",
         "{ texts(count: 1000) }", "{ items(count: 1000) { item { text } } }",
-        // What was taken back counts, too: it was written.
+        // Bytes that null propagation removed again are replaced by others.
         "{ items(count: 1000) { text a: text failing } b: items(count: 1000) { text } }",
     ])
     func aResponseIsGivenUpWhileItIsWritten(query: String) async throws {
@@ -111,7 +111,7 @@ import Testing
                 + #""data":null}"#)
         #expect(result.errors.map(\.code) == ["RESPONSE_TOO_LARGE"])
         #expect(String(decoding: result.data, as: UTF8.self) == "null")
-        // It stopped soon: 2,000 bytes have room for fewer than 20 texts.
+        // It stopped early: 2,000 bytes hold fewer than 20 texts.
         if !query.contains("failing") { #expect(written <= 20) }
     }
 
