@@ -1,9 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Where a module may point: BookplateBookplateServer, Admin -> Bookplate -> {GraphQL, Postgres, Identity, HTTPFetch}.
-// Server is the HTTP side: it knows GraphQL, Config and the executor of Postgres, and nothing of the product.
-// The system libraries' Debian packages are named once, in scripts/packages.
+// Programs depend on the product (Bookplate), and the product on libraries. Server, the HTTP side, does not depend on the
+// product. scripts/packages lists the Debian packages of the system libraries.
 let package = Package(
     name: "bookplate",
     products: [
@@ -33,11 +32,12 @@ let package = Package(
         .executableTarget(name: "RankingTool", dependencies: ["Ranking", "Version"]),
 
         .systemLibrary(
-            name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .target(name: "CReadiness"),
+            name: "CLibPQ", path: "Sources/System/CLibPQ", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"])]),
+        .target(name: "CReadiness", path: "Sources/System/CReadiness"),
         .target(name: "Telemetry"),
         // The editor of the explorer page, as bytes in the program.
-        .target(name: "CExplorer", exclude: ["codemirror"]),
+        .target(name: "CExplorer", path: "Sources/System/CExplorer", exclude: ["codemirror"]),
         .target(
             name: "EventLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         .target(
@@ -49,34 +49,45 @@ let package = Package(
             ]),
 
         .systemLibrary(
-            name: "CLibCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "CCurl", dependencies: ["CLibCurl"]),
+            name: "CLibCurl", path: "Sources/System/CLibCurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(name: "CCurl", dependencies: ["CLibCurl"], path: "Sources/System/CCurl"),
         .target(
             name: "HTTPFetch", dependencies: ["CCurl", "Telemetry"]),
         .target(name: "BookSources", dependencies: ["HTTPFetch"]),
 
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/System/CZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"])]),
         .target(name: "Gzip", dependencies: ["CZlib"]),
 
         .systemLibrary(
-            name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+            name: "CMosquitto", path: "Sources/System/CMosquitto", pkgConfig: "libmosquitto",
+            providers: [.apt(["libmosquitto-dev"])]),
         .target(
             name: "MQTT",
             dependencies: ["CMosquitto", .product(name: "NIOPosix", package: "swift-nio")]),
 
-        .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
-        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CJWT", path: "Sources/System/CJWT", pkgConfig: "libjwt",
+            providers: [.apt(["libjwt-dev"])]),
+        .systemLibrary(
+            name: "CCrypto", path: "Sources/System/CCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
         .target(
             name: "Identity",
             dependencies: ["CJWT", "CCrypto", "HTTPFetch"]),
 
         .target(name: "Objects"),
-        .systemLibrary(name: "CLibVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
-        .target(name: "CVips", dependencies: ["CLibVips"]),
-        .target(name: "CSandbox"),
+        .systemLibrary(
+            name: "CLibVips", path: "Sources/System/CLibVips", pkgConfig: "vips",
+            providers: [.apt(["libvips-dev"])]),
+        .target(name: "CVips", dependencies: ["CLibVips"], path: "Sources/System/CVips"),
+        .target(name: "CSandbox", path: "Sources/System/CSandbox"),
         .target(name: "Images"),
         .systemLibrary(
-            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+            name: "CArchive", path: "Sources/System/CArchive", pkgConfig: "libarchive",
+            providers: [.apt(["libarchive-dev"])]),
         .target(name: "Zip", dependencies: ["CArchive"]),
         // The only program that loads libvips.
         .executableTarget(
@@ -92,7 +103,7 @@ let package = Package(
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
             resources: [
-                .embedInCode("Schema/schema.graphql"), .embedInCode("Book/isbn-ranges.txt"),
+                .embedInCode("App/schema.graphql"), .embedInCode("Library/Books/isbn-ranges.txt"),
             ]),
         .target(name: "Config"),
         .target(
@@ -189,7 +200,7 @@ let package = Package(
                 "Objects", "Postgres", "TestSupport", "Version", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            exclude: ["Import/Fixtures"]),
+            exclude: ["Library/Import/Fixtures"]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
             name: "JourneyTests",

@@ -7,7 +7,7 @@ import Testing
 /// What the records of other systems' exports stand for.
 @Suite struct ImportRecordTests {
     static func fixture(_ name: String) throws -> [UInt8] {
-        let folder = TestCluster.project + "/Tests/BookplateTests/Import/Fixtures"
+        let folder = TestCluster.project + "/Tests/BookplateTests/Library/Import/Fixtures"
         return Array(try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
     }
 
