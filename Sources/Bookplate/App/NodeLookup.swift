@@ -36,7 +36,7 @@ struct NodeLookup: FieldLoader {
             }
             let ids = texts.map { UUID($0) }
             let known = ids.compactMap { $0 }
-            var answers: [RequestContext.Answer] = []
+            var answers: [RequestContext.PendingRows] = []
             for (_, rows) in rows { answers.append(try rows.ask(known, in: request)) }
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in

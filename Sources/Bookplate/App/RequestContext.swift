@@ -121,7 +121,7 @@ package final class RequestContext: ExecutionContext {
     }
 
     /// One statement's answer, to be read after the flush.
-    struct Answer {
+    struct PendingRows {
         fileprivate let level: Level
         fileprivate let index: Int
 
@@ -136,12 +136,12 @@ package final class RequestContext: ExecutionContext {
     package var needsFlush: Bool { segment.count > 0 }
 
     /// Adds a statement to the level's round trip. It cannot write.
-    func ask(_ statement: Statement, _ parameters: Parameters) -> Answer {
+    func query(_ statement: Statement, _ parameters: Parameters) -> PendingRows {
         if segment.count == 0, let viewer {
             segment = openSegment(for: viewer, isReadOnly: true)
         }
         segment.append(statement, parameters)
-        return Answer(level: level, index: segment.count - 1)
+        return PendingRows(level: level, index: segment.count - 1)
     }
 
     /// The level's look-ups of ISBNs: what the catalogue does not know is asked of the outside sources for all of
@@ -171,6 +171,26 @@ package final class RequestContext: ExecutionContext {
         try await run(isReadOnly: true, fill)
     }
 
+    /// Runs statements that cannot write in one round trip of their own.
+    ///
+    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form.
+    func read<Keys>(
+        _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Keys
+    ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
+        try await results(isReadOnly: true, fill)
+    }
+
+    /// Runs statements that cannot write in one round trip of their own.
+    ///
+    /// - Parameter fill: Appends the statements and returns the key of the only result to read.
+    /// - Returns: The decoded rows of that result.
+    func read<Row>(
+        _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> ResultKey<Row>
+    ) async throws(BookplateError) -> [Row] {
+        let (results, key) = try await results(isReadOnly: true, fill)
+        return results[key]
+    }
+
     // MARK: - Mutations
 
     /// Runs statements in one transaction and one round trip, as the caller.
@@ -180,6 +200,26 @@ package final class RequestContext: ExecutionContext {
         _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void
     ) async throws(BookplateError) -> [Rows] {
         try await run(isReadOnly: false, fill)
+    }
+
+    /// Runs statements in one transaction and one round trip, as the caller.
+    ///
+    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form.
+    func write<Keys>(
+        _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Keys
+    ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
+        try await results(isReadOnly: false, fill)
+    }
+
+    /// Runs statements in one transaction and one round trip, as the caller.
+    ///
+    /// - Parameter fill: Appends the statements and returns the key of the only result to read.
+    /// - Returns: The decoded rows of that result.
+    func write<Row>(
+        _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> ResultKey<Row>
+    ) async throws(BookplateError) -> [Row] {
+        let (results, key) = try await results(isReadOnly: false, fill)
+        return results[key]
     }
 
     /// Runs statements that need no caller: sign-in, before there is one.
@@ -192,6 +232,16 @@ package final class RequestContext: ExecutionContext {
     }
 
     // MARK: - Segments
+
+    private func results<Keys>(
+        isReadOnly: Bool, _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Keys
+    ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
+        let viewer = try caller()
+        var pipeline = openSegment(for: viewer, isReadOnly: isReadOnly)
+        let keys = try fill(&pipeline, viewer)
+        let rows = try await run(pipeline)
+        return (PipelineResults(rows), keys)
+    }
 
     private func run(
         isReadOnly: Bool, _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void

@@ -59,7 +59,7 @@ struct SimilarCards: RowLoader {
             var parameters = Parameters.of(try request.caller().userID)
             parameters.append(uuids: keys.distinct)
             parameters.append(int32: Int32(first))
-            let answer = request.ask(statement, parameters)
+            let answer = request.query(statement, parameters)
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let rows = try answer.rows()

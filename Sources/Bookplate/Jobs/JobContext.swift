@@ -52,6 +52,46 @@ package struct JobContext: Sendable {
         try await run(isReadOnly: false, fill)
     }
 
+    /// Runs statements that cannot write, in one transaction and one round trip.
+    ///
+    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form.
+    package func read<Keys>(
+        _ fill: (inout Pipeline) throws(JobError) -> Keys
+    ) async throws(JobError) -> (results: PipelineResults, keys: Keys) {
+        try await results(isReadOnly: true, fill)
+    }
+
+    /// Runs statements that cannot write, in one transaction and one round trip.
+    ///
+    /// - Parameter fill: Appends the statements and returns the key of the only result to read.
+    /// - Returns: The decoded rows of that result.
+    package func read<Row>(
+        _ fill: (inout Pipeline) throws(JobError) -> ResultKey<Row>
+    ) async throws(JobError) -> [Row] {
+        let (results, key) = try await results(isReadOnly: true, fill)
+        return results[key]
+    }
+
+    /// Runs statements in one transaction and one round trip.
+    ///
+    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form.
+    package func write<Keys>(
+        _ fill: (inout Pipeline) throws(JobError) -> Keys
+    ) async throws(JobError) -> (results: PipelineResults, keys: Keys) {
+        try await results(isReadOnly: false, fill)
+    }
+
+    /// Runs statements in one transaction and one round trip.
+    ///
+    /// - Parameter fill: Appends the statements and returns the key of the only result to read.
+    /// - Returns: The decoded rows of that result.
+    package func write<Row>(
+        _ fill: (inout Pipeline) throws(JobError) -> ResultKey<Row>
+    ) async throws(JobError) -> [Row] {
+        let (results, key) = try await results(isReadOnly: false, fill)
+        return results[key]
+    }
+
     /// Tells of users that a job of nobody's has changed something of; a user's own job does so by itself.
     func tell(_ users: [UUID]) async {
         await database.notify(Hub.changeChannel, users.map(\.description))
@@ -62,17 +102,30 @@ package struct JobContext: Sendable {
     private func run(
         isReadOnly: Bool, _ fill: (inout Pipeline) throws(JobError) -> Void
     ) async throws(JobError) -> [Rows] {
+        Array(try await runAll(isReadOnly: isReadOnly, fill).rows.dropFirst())
+    }
+
+    private func results<Keys>(
+        isReadOnly: Bool, _ fill: (inout Pipeline) throws(JobError) -> Keys
+    ) async throws(JobError) -> (results: PipelineResults, keys: Keys) {
+        let (rows, keys) = try await runAll(isReadOnly: isReadOnly, fill)
+        return (PipelineResults(rows), keys)
+    }
+
+    /// Returns the rows of all statements, `begin_job` being the first.
+    private func runAll<Keys>(
+        isReadOnly: Bool, _ fill: (inout Pipeline) throws(JobError) -> Keys
+    ) async throws(JobError) -> (rows: [Rows], keys: Keys) {
         var segment = Pipeline(isReadOnly: isReadOnly)
         var parameters = Parameters.of(lease.id)
         parameters.append(int32: lease.fence)
         parameters.append(bool: isReadOnly)
         segment.append(Self.begin, parameters)
         if !isReadOnly, let userID { segment.notify(Hub.changeChannel, userID.description) }
-        try fill(&segment)
-        do throws(PostgresError) {
-            return Array(try await database.run(segment).dropFirst())
-        } catch {
-            throw .database(error)
+        let keys = try fill(&segment)
+        let rows = try await mappingError(JobError.database) { () async throws(PostgresError) in
+            try await database.run(segment)
         }
+        return (rows, keys)
     }
 }

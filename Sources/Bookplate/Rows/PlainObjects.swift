@@ -162,8 +162,8 @@ struct RowsByID: Sendable {
 
     func ask(
         _ ids: [UUID], in request: RequestContext
-    ) throws(BookplateError) -> RequestContext.Answer {
-        request.ask(statement, Self.parameters(ids, try request.caller()))
+    ) throws(BookplateError) -> RequestContext.PendingRows {
+        request.query(statement, Self.parameters(ids, try request.caller()))
     }
 
     /// Reads the rows back in a mutation's own transaction.
@@ -180,7 +180,7 @@ struct RowsByID: Sendable {
 
     /// The rows, and where each id's row stands.
     func batch(
-        _ answer: RequestContext.Answer
+        _ answer: RequestContext.PendingRows
     ) throws(BookplateError) -> (RowBatch, [UUID: Int32]) {
         batch(try answer.rows())
     }

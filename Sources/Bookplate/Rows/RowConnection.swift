@@ -97,19 +97,19 @@ struct RowConnection: RowLoader {
             let keyset = after.map {
                 " AND " + order.isAfter(firstParameter: parameters.count + 1, $0, &parameters)
             }
-            let page = request.ask(
+            let page = request.query(
                 statement(
                     """
                     SELECT \(columns.sql), k.n FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n) \
                     CROSS JOIN LATERAL (SELECT \(alias).* FROM \(source.from)\
                     \(keyset ?? "") ORDER BY \(order.sql) LIMIT $3) \(alias)
                     """), parameters)
-            var total: RequestContext.Answer?
+            var total: RequestContext.PendingRows?
             if layouts.wantsTotalCount {
                 counting.append(int32: 0)
                 counting.append(bool: false)
                 source.bind(&counting)
-                total = request.ask(
+                total = request.query(
                     statement(
                         """
                         SELECT (SELECT count(*) FROM \(source.from)) \

@@ -37,7 +37,7 @@ struct RowLookup: FieldLoader {
             let userID = try request.caller().userID
             let id = lookup.argument.map { arguments[$0]?.string.flatMap { UUID($0) } } ?? userID
             guard let id else { return .ready(.null(parents.count)) }
-            let answer = request.ask(statement, .of(userID, id))
+            let answer = request.query(statement, .of(userID, id))
             // Lists that start from the id need not wait for the row.
             return .speculative(placeholder: ForeseenRow(lookup.type.id, id)) { parents in
                 request.children(of: parents) { () throws(BookplateError) in

@@ -90,7 +90,7 @@ struct RowRelation: RowLoader {
             } else {
                 parameters.append(uuids: keys.distinct)
             }
-            let answer = request.ask(isOne ? statementOfOne : statement, parameters)
+            let answer = request.query(isOne ? statementOfOne : statement, parameters)
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let rows = try answer.rows()

@@ -56,6 +56,27 @@ package struct Pipeline: Sendable {
         steps.append(Step(statement: statement, parameters: parameters))
     }
 
+    /// Appends a statement whose rows are decoded.
+    ///
+    /// - Returns: The key of its rows in `PipelineResults`.
+    @discardableResult
+    package mutating func append<Row>(
+        _ statement: TypedStatement<Row>, _ parameters: Parameters = Parameters()
+    ) -> ResultKey<Row> {
+        append(statement.statement, parameters)
+        return ResultKey(index: steps.count - 1)
+    }
+
+    /// Appends a statement whose rows are read without decoding them, for example by a `RowLayout`.
+    ///
+    /// - Returns: The key of its rows in `PipelineResults`.
+    package mutating func appendForRows(
+        _ statement: Statement, _ parameters: Parameters = Parameters()
+    ) -> RowsKey {
+        append(statement, parameters)
+        return RowsKey(index: steps.count - 1)
+    }
+
     /// Sends a notification shortly after the pipeline is committed.
     ///
     /// Use this instead of `NOTIFY` in SQL, which makes commits wait for each other; see

@@ -34,7 +34,7 @@ struct Changes: FieldLoader {
             guard (1...Changes.firstMax).contains(first) else {
                 throw .badUserInput(field: "first", "Ask for 1 to \(Changes.firstMax) at once.")
             }
-            let answer = request.ask(
+            let answer = request.query(
                 Change.select, Change.parameters(userID, after: cursor, first: first))
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
@@ -121,7 +121,7 @@ private struct ChangeNode: FieldLoader {
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             guard let changes = (parents as? ChangeBatch)?.changes else { throw .internalError }
-            var asked: [(rows: Rows, answer: RequestContext.Answer)] = []
+            var asked: [(rows: Rows, answer: RequestContext.PendingRows)] = []
             for rows in rows {
                 let ids = Set(
                     changes.lazy.filter { $0.typename == rows.typename && $0.kind != "DELETED" }
