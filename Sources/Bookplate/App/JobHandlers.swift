@@ -1,3 +1,5 @@
+import JobQueue
+
 /// Every kind of background work.
 package enum JobHandlers {
     /// A new kind is a line here.

@@ -1,29 +1,30 @@
 import FoundationEssentials
 import Postgres
 
-/// Who waits for a job.
+/// The priority of a job. Due jobs of a lower value run first.
 package enum JobPriority: Int32, Sendable {
-    /// A reader.
+    /// A user waits for the result.
     case foreground = 0
-    /// Nobody in particular: backfills, upkeep.
+    /// Backfills and maintenance.
     case background = 10
 }
 
 extension Pipeline {
-    /// Adds a job to the segment's transaction: it is there if and only if the rest is. Its row is the job's id.
+    /// Adds a job in the pipeline's transaction, so that the job exists only if the transaction commits. The statement
+    /// returns the job's id.
     ///
     /// - Parameters:
-    ///   - userID: whom the job is done for; it goes when they do. In a request, the caller or nil.
-    ///   - key: names the work for that user. Where it waits already it is not added; where it is under
-    ///     way it is done again, for it may have read before this transaction.
-    ///   - delay: it does not start sooner.
-    mutating func enqueue<Handler: JobHandler>(
+    ///   - userID: The user that the job belongs to, in a request the caller or nil. Deleting the user deletes the job.
+    ///   - key: Identifies the work for that user. If a job with the same kind, user, and key is waiting, no job is added.
+    ///     If one is running, it runs again afterwards, because it may have read its rows before this transaction.
+    ///   - delay: The minimum delay before the job starts.
+    package mutating func enqueue<Handler: JobHandler>(
         _ handler: Handler.Type, _ payload: Handler.Payload, for userID: Postgres.UUID?,
         key: String? = nil, after delay: Duration = .zero, priority: JobPriority = .foreground
     ) {
         guard let json = try? JSONEncoder().encode(payload) else {
-            // Payloads are made of ids, numbers and texts, all of which have a JSON form.
-            preconditionFailure("a payload of \(Handler.kind) has no JSON form")
+            // Payloads consist of ids, numbers, and texts, which JSON can represent.
+            preconditionFailure("The payload of a \(Handler.kind) job cannot be encoded as JSON.")
         }
         var parameters = Parameters()
         parameters.append(uuid: userID)
@@ -42,7 +43,7 @@ private let enqueueJob = Statement("SELECT enqueue_job($1, $2, $3, $4, $5, $6, $
 
 extension Duration {
     /// Whole milliseconds.
-    var milliseconds: Int64 {
+    package var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }

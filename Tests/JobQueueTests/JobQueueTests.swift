@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import JobQueue
 
 /// What handlers of this suite were asked to do, and what they should say.
 private final class Recorder: Sendable {
@@ -188,7 +189,7 @@ private struct Ticker: JobHandler {
         let database = try await TestCluster.shared.clone()
         let reader = try await pool(database)
         try await enqueue(reader, ["orphan"])
-        let dead = JobQueue(database: reader, worker: "dead", lease: .milliseconds(300))
+        let dead = JobTable(database: reader, worker: "dead", lease: .milliseconds(300))
         let taken = try await dead.claim(["test.echo": 5])
         #expect(taken.count == 1)
         #expect(try await dead.claim(["test.echo": 5]) == [])
@@ -206,7 +207,7 @@ private struct Ticker: JobHandler {
         let database = try await TestCluster.shared.clone()
         let pool = try await pool(database)
         try await enqueue(pool, ["poison"])
-        let queue = JobQueue(database: pool, worker: "dying", lease: .zero)
+        let queue = JobTable(database: pool, worker: "dying", lease: .zero)
         for attempt in 1...3 {
             try await until("it is taken for the \(attempt). time") {
                 try await queue.claim(["test.echo": 1]).first?.attempt == attempt
@@ -224,9 +225,9 @@ private struct Ticker: JobHandler {
         let reader = try await app.newReader()
         let userID = try #require(UUID(reader.id.string ?? ""))
         try await enqueue(app.pool, ["contested"], for: userID)
-        let first = JobQueue(database: app.pool, worker: "first", lease: .zero)
+        let first = JobTable(database: app.pool, worker: "first", lease: .zero)
         let slow = try #require(try await first.claim(["test.echo": 1]).first)
-        let second = JobQueue(database: app.pool, worker: "second", lease: .seconds(60))
+        let second = JobTable(database: app.pool, worker: "second", lease: .seconds(60))
         let quick = try #require(try await second.claim(["test.echo": 1]).first)
         #expect(quick.lease.id == slow.lease.id && quick.lease.fence != slow.lease.fence)
 
@@ -262,7 +263,7 @@ private struct Ticker: JobHandler {
         let database = try await TestCluster.shared.clone()
         let pool = try await pool(database)
         try await enqueue(pool, ["writing"])
-        let queue = JobQueue(database: pool, worker: "first", lease: .zero)
+        let queue = JobTable(database: pool, worker: "first", lease: .zero)
         let job = try #require(try await queue.claim(["test.echo": 1]).first)
         try await database.connected(as: TestCluster.app) { connection in
             try connection.execute("BEGIN")
@@ -305,7 +306,7 @@ private struct Ticker: JobHandler {
         try await enqueue(pool, ["first"], key: "k")
         try await enqueue(pool, ["second"], key: "k")
         #expect(try await database.count("SELECT count(*) FROM jobs") == 1)
-        let queue = JobQueue(database: pool, worker: "w", lease: .seconds(60))
+        let queue = JobTable(database: pool, worker: "w", lease: .seconds(60))
         let job = try #require(try await queue.claim(["test.echo": 1]).first)
         #expect(String(decoding: job.payload, as: UTF8.self) == #"{"word": "second"}"#)
         try await enqueue(pool, ["third"], key: "k")
@@ -325,7 +326,7 @@ private struct Ticker: JobHandler {
         try await enqueue(pool, ["backfill"], priority: .background)
         try await enqueue(pool, ["tomorrow"], after: .seconds(86_400))
         try await enqueue(pool, ["now"])
-        let queue = JobQueue(database: pool, worker: "w", lease: .seconds(60))
+        let queue = JobTable(database: pool, worker: "w", lease: .seconds(60))
         var words: [String] = []
         while let job = try await queue.claim(["test.echo": 1]).first {
             words.append(String(decoding: job.payload, as: UTF8.self))

@@ -1,60 +1,72 @@
 import Postgres
 
-/// What a worker does next: events in, actions out, with no clock, no database and no task.
+/// The state machine of a worker. It has no clock, database, or tasks: `JobWorker` passes events to `handle` and executes
+/// the actions that it returns.
 ///
-/// Instants are durations since the worker began.
+/// Each job that the worker holds is in one of three phases:
+///
+/// 1. `running`: the handler's task runs. Heartbeats extend the lease.
+/// 2. `cancelled`: the task was told to stop because it took too long, the server stops, or the lease was lost.
+/// 3. `settling`: the handler has returned, and the result must be written to the database. This is repeated with each
+///    tick until it succeeds or the lease expires.
+///
+/// Invariant: the worker assumes that it holds a job only until `leaseUntil`, which starts when the claim or renewal was
+/// *sent*. The database measures from a later moment, so no other worker can have the job before that.
+///
+/// Example: `tick` at 0 s returns `claim`. `claimed([j])` returns `start(j)`. `tick` at 5 s returns `renew([j])`. If no
+/// renewal succeeds until 15 s, `tick` returns `cancel(j)`, and the outcome of the handler is discarded.
+///
+/// Times are durations since the worker started.
 struct JobWorkerState {
     struct Limits: Sendable {
-        /// How long a job is a worker's without a word from it.
+        /// The duration of a lease without renewal.
         var lease: Duration = .seconds(15)
-        /// How often a worker says that it is alive.
+        /// The interval of renewals.
         var heartbeat: Duration = .seconds(5)
-        /// How often it looks for jobs when nobody wakes it.
+        /// The interval of claims without a notification.
         var poll: Duration = .seconds(1)
-        /// How long jobs may go on when the worker is to stop, before they are cancelled, and after.
+        /// The time that running jobs get to finish when the worker stops. Then they are cancelled and get the same time again.
         var stopGrace: Duration = .seconds(5)
     }
 
     enum Event {
         case tick
-        /// There may be a job.
+        /// A notification: there may be a due job.
         case woken
         case claimed([ClaimedJob])
         case claimFailed
-        /// The heartbeat's answer: the jobs that are still this worker's, of those it asked for.
-        case renewed(asked: [JobLease], kept: Set<UUID>)
+        /// The result of `renew`: of the requested leases, the ids of the jobs that the worker still holds.
+        case renewed(requested: [JobLease], kept: Set<UUID>)
         /// The handler has returned.
         case ended(JobLease, JobOutcome, random: Double)
         case settled(JobLease)
         case settlingFailed(JobLease)
-        /// The server is to stop.
+        /// The server stops.
         case stop
     }
 
     enum Action: Equatable {
-        /// Answered by `claimed` or `claimFailed`.
-        case claim(rooms: [String: Int])
-        /// Answered by `renewed`, or not at all.
+        /// Leads to `claimed` or `claimFailed`.
+        case claim(capacity: [String: Int])
+        /// Leads to `renewed` if it succeeds.
         case renew([JobLease])
-        /// Answered by `ended`.
+        /// Leads to `ended`.
         case start(ClaimedJob)
         case cancel(JobLease)
-        /// Answered by `settled` or `settlingFailed`.
+        /// Leads to `settled` or `settlingFailed`.
         case settle(JobLease, JobSettlement)
-        /// Everything is done.
+        /// The worker holds no jobs any more.
         case exit
     }
 
     private enum Phase: Equatable {
         case running
-        /// The handler's task was told to stop.
         case cancelled(Reason)
-        /// Over; the database is to be told.
         case settling(JobSettlement)
     }
 
     private enum Reason: Equatable {
-        case tookTooLong, lost, stopping
+        case timedOut, lost, stopping
     }
 
     private struct Held {
@@ -63,8 +75,8 @@ struct JobWorkerState {
         var leaseUntil: Duration
         var phase = Phase.running
 
-        /// A handler that does not heed its cancellation is not helped to keep its job.
-        var isWorthKeeping: Bool {
+        /// Whether heartbeats extend the lease. If a handler ignores its cancellation, its lease expires.
+        var needsRenewal: Bool {
             switch phase {
             case .running, .settling, .cancelled(.stopping): true
             case .cancelled: false
@@ -77,7 +89,7 @@ struct JobWorkerState {
     private var held: [UUID: Held] = [:]
     private var lastClaimAt: Duration?
     private var isClaiming = false
-    /// Woken while a claim was under way, which may have looked too early.
+    /// Whether a notification arrived during a claim, which may have missed the new job.
     private var isWoken = false
     private var lastRenewalAt = Duration.zero
     private var stoppingSince: Duration?
@@ -102,17 +114,17 @@ struct JobWorkerState {
         case .claimFailed:
             isClaiming = false
             return exitIfDone()
-        case .renewed(let asked, let kept):
-            return renewed(asked, kept, now)
+        case .renewed(let requested, let kept):
+            return renewed(requested, kept, now)
         case .ended(let lease, let outcome, let random):
             return ended(lease, outcome, random: random)
         case .settled(let lease):
             forget(lease)
-            // The next one takes its place at once.
+            // Claim the next job immediately.
             isWoken = true
             return claimIfPossible(now) + exitIfDone()
         case .settlingFailed:
-            // The next tick tries again, as long as the lease is good.
+            // The next tick tries again until the lease expires.
             return []
         case .stop:
             if stoppingSince == nil { stoppingSince = now }
@@ -122,26 +134,25 @@ struct JobWorkerState {
 
     // MARK: - Claims
 
-    private var rooms: [String: Int] {
-        var rooms = kinds.mapValues(\.concurrency)
-        for job in held.values { rooms[job.job.kind, default: 0] -= 1 }
-        return rooms.filter { $0.value > 0 }
+    private var capacity: [String: Int] {
+        var capacity = kinds.mapValues(\.concurrency)
+        for job in held.values { capacity[job.job.kind, default: 0] -= 1 }
+        return capacity.filter { $0.value > 0 }
     }
 
     private mutating func claimIfPossible(_ now: Duration) -> [Action] {
         guard !isClaiming, stoppingSince == nil else { return [] }
-        let rooms = rooms
-        guard !rooms.isEmpty else { return [] }
+        let capacity = capacity
+        guard !capacity.isEmpty else { return [] }
         isClaiming = true
         isWoken = false
         lastClaimAt = now
-        return [.claim(rooms: rooms)]
+        return [.claim(capacity: capacity)]
     }
 
     private mutating func claimed(_ jobs: [ClaimedJob], _ now: Duration) -> [Action] {
         var actions: [Action] = []
         for job in jobs {
-            // The database counts from a moment after the claim was sent.
             var held = Held(
                 job: job, startedAt: now, leaseUntil: (lastClaimAt ?? now) + limits.lease)
             if stoppingSince == nil {
@@ -156,7 +167,7 @@ struct JobWorkerState {
         return actions + exitIfDone()
     }
 
-    // MARK: - What runs
+    // MARK: - Outcomes
 
     private mutating func ended(
         _ lease: JobLease, _ outcome: JobOutcome, random: Double
@@ -173,8 +184,9 @@ struct JobWorkerState {
             settlement = .failed(message: message, retryAfter: nil)
         case (.cancelled(.stopping), .failed), (.cancelled(.stopping), .postponed):
             settlement = .released
-        case (.cancelled(.tookTooLong), .failed), (.cancelled(.tookTooLong), .postponed):
-            settlement = failure("It took too long and was cancelled.", nil, of: job.job, random)
+        case (.cancelled(.timedOut), .failed), (.cancelled(.timedOut), .postponed):
+            settlement = failure(
+                "The job exceeded its timeout and was cancelled.", nil, of: job.job, random)
         case (_, .failed(let message, let delay)):
             settlement = failure(message, delay, of: job.job, random)
         case (_, .postponed(let message, let pause)):
@@ -208,13 +220,13 @@ struct JobWorkerState {
         for (id, job) in held where job.phase == .running {
             let timeout = kinds[job.job.kind]?.timeout ?? .zero
             guard now - job.startedAt > timeout else { continue }
-            held[id]?.phase = .cancelled(.tookTooLong)
+            held[id]?.phase = .cancelled(.timedOut)
             actions.append(.cancel(job.job.lease))
         }
         actions += stopIfDue(now)
         if now - lastRenewalAt >= limits.heartbeat {
             lastRenewalAt = now
-            let leases = held.values.filter(\.isWorthKeeping).map(\.job.lease)
+            let leases = held.values.filter(\.needsRenewal).map(\.job.lease)
             if !leases.isEmpty { actions.append(.renew(leases)) }
         }
         for job in held.values {
@@ -228,7 +240,7 @@ struct JobWorkerState {
         return actions + exitIfDone()
     }
 
-    /// Without word from the database for so long, the jobs may be others' by now.
+    /// Gives up jobs whose lease has expired, because other workers may hold them by now.
     private mutating func loseExpired(_ now: Duration) -> [Action] {
         var actions: [Action] = []
         for (id, job) in held where now >= job.leaseUntil && job.phase != .cancelled(.lost) {
@@ -243,10 +255,10 @@ struct JobWorkerState {
     }
 
     private mutating func renewed(
-        _ asked: [JobLease], _ kept: Set<UUID>, _ now: Duration
+        _ requested: [JobLease], _ kept: Set<UUID>, _ now: Duration
     ) -> [Action] {
         var actions: [Action] = []
-        for lease in asked {
+        for lease in requested {
             guard let job = held[lease.id], job.job.lease == lease else { continue }
             if kept.contains(lease.id) {
                 held[lease.id]?.leaseUntil = lastRenewalAt + limits.lease
@@ -260,8 +272,8 @@ struct JobWorkerState {
         return actions + exitIfDone()
     }
 
-    /// Jobs get some time to finish, then some to give up; what is left is given back over their heads,
-    /// which the fence makes safe.
+    /// Cancels running jobs after `stopGrace`, and releases those that still run after twice that time. Releasing a running
+    /// job is safe because the fence makes its later writes fail.
     private mutating func stopIfDue(_ now: Duration) -> [Action] {
         guard let stoppingSince else { return [] }
         var actions: [Action] = []
@@ -291,14 +303,14 @@ struct JobWorkerState {
     }
 }
 
-/// How a handler ended.
+/// The result of a handler.
 enum JobOutcome: Equatable, Sendable {
     case finished
-    /// After a given delay, or the usual one.
+    /// The job failed; nil is the delay of its settings.
     case failed(String, after: Duration?)
-    /// It cannot be done before the pause ends.
+    /// The job cannot run before the pause ends.
     case postponed(String, pause: Duration)
     case gaveUp(String)
-    /// The database said that the job is another worker's.
+    /// The database reported that another worker holds the job.
     case lost
 }

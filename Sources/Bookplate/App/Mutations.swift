@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// A mutation that answers with a row, read back in its own transaction.

@@ -3,54 +3,58 @@ import Logging
 import Postgres
 import Synchronization
 
-/// Does the queue's jobs until it is told to stop. Any number of workers share a queue.
+/// Runs jobs of the queue until it is stopped. Any number of workers can share the queue.
 ///
-/// It decides in `JobWorkerState`; this carries the decisions out: one task asks the database, and each
-/// handler runs in a task of its own on Swift's threads, away from the loops that answer requests.
+/// `JobWorkerState` makes the decisions, and this type executes them. One task calls the database. Each handler runs in a
+/// task of its own on Swift's global executor, so that it does not block the event loops that serve requests.
 package final class JobWorker: Sendable {
-    /// Where it is told that there may be a job.
+    /// The channel of notifications that there may be a due job.
     package static let channel = "jobs"
 
     private let handlers: [String: any JobHandler]
-    private let queue: JobQueue
+    private let jobs: JobTable
+    private let userChangeChannel: String
     private let limits: JobWorkerState.Limits
     private let logger: Logger
     private let events: AsyncStream<JobWorkerState.Event>
     private let post: AsyncStream<JobWorkerState.Event>.Continuation
 
     /// - Parameters:
-    ///   - database: connections of the worker's own, so that jobs and requests do not wait for each other.
-    ///   - name: shown by `jobs list`.
+    ///   - database: A pool that only this worker uses, so that jobs and requests do not wait for each other.
+    ///   - name: The name of the worker that `jobs list` shows.
+    ///   - userChangeChannel: The channel that is notified with the id of the job's user when a job has written.
     package convenience init(
-        _ handlers: [any JobHandler], database: ConnectionPool, name: String, logger: Logger
+        _ handlers: [any JobHandler], database: ConnectionPool, name: String,
+        userChangeChannel: String, logger: Logger
     ) {
         self.init(
-            handlers, database: database, name: name, logger: logger,
-            limits: JobWorkerState.Limits())
+            handlers, database: database, name: name, userChangeChannel: userChangeChannel,
+            logger: logger, limits: JobWorkerState.Limits())
     }
 
     init(
-        _ handlers: [any JobHandler], database: ConnectionPool, name: String, logger: Logger,
-        limits: JobWorkerState.Limits
+        _ handlers: [any JobHandler], database: ConnectionPool, name: String,
+        userChangeChannel: String, logger: Logger, limits: JobWorkerState.Limits
     ) {
         self.handlers = Dictionary(
             handlers.map { (type(of: $0).kind, $0) },
             uniquingKeysWith: { first, _ in
-                preconditionFailure("two handlers of \(type(of: first).kind)")
+                preconditionFailure("There are two handlers for \(type(of: first).kind).")
             })
         self.limits = limits
         self.logger = logger
-        queue = JobQueue(database: database, worker: name, lease: limits.lease)
+        self.userChangeChannel = userChangeChannel
+        jobs = JobTable(database: database, worker: name, lease: limits.lease)
         (events, post) = AsyncStream.makeStream()
     }
 
-    /// Says that there may be a job. A hint: without it the worker finds the job at its next look.
+    /// Makes the worker look for jobs now instead of at its next poll.
     package func wake() { post.yield(.woken) }
 
-    /// Takes no more jobs; those under way get some seconds to finish and are then given back.
+    /// Stops claiming jobs. Running jobs get a few seconds to finish and are then released.
     package func stop() { post.yield(.stop) }
 
-    /// Works until it has been told to stop and has let go of every job. To be called once.
+    /// Runs until `stop` was called and all jobs are finished or released. Call this once.
     package func run() async {
         let clock = ContinuousClock()
         let start = clock.now
@@ -71,65 +75,72 @@ package final class JobWorker: Sendable {
             if case .ended(let lease, _, _) = event { tasks[lease] = nil }
             var actions = state.handle(event, at: clock.now - start)[...]
             while let action = actions.popFirst() {
-                var answer: JobWorkerState.Event?
+                var result: JobWorkerState.Event?
                 switch action {
-                case .claim(let rooms): answer = await claim(rooms)
-                case .renew(let leases): answer = await renew(leases)
+                case .claim(let capacity): result = await claim(capacity)
+                case .renew(let leases): result = await renew(leases)
                 case .start(let job): tasks[job.lease] = Task.detached { await self.run(job) }
                 case .cancel(let lease): tasks[lease]?.cancel()
-                case .settle(let lease, let settlement): answer = await settle(lease, settlement)
+                case .settle(let lease, let settlement): result = await settle(lease, settlement)
                 case .exit: return
                 }
-                if let answer { actions += state.handle(answer, at: clock.now - start) }
+                if let result { actions += state.handle(result, at: clock.now - start) }
             }
         }
     }
 
     // MARK: - Actions
 
-    private func claim(_ rooms: [String: Int]) async -> JobWorkerState.Event {
+    private func claim(_ capacity: [String: Int]) async -> JobWorkerState.Event {
         do throws(PostgresError) {
-            return .claimed(try await queue.claim(rooms))
+            return .claimed(try await jobs.claim(capacity))
         } catch {
-            logger.warning("jobs cannot be looked for", metadata: ["error": "\(error)"])
+            logger.warning("cannot claim jobs", metadata: ["error": "\(error)"])
             return .claimFailed
         }
     }
 
     private func renew(_ leases: [JobLease]) async -> JobWorkerState.Event? {
         do throws(PostgresError) {
-            return .renewed(asked: leases, kept: try await queue.renew(leases))
+            return try await renewed(leases)
         } catch {
-            logger.warning("jobs cannot be kept", metadata: ["error": "\(error)"])
+            logger.warning("cannot extend the leases of jobs", metadata: ["error": "\(error)"])
             return nil
         }
+    }
+
+    private func renewed(
+        _ leases: [JobLease]
+    ) async throws(PostgresError) -> JobWorkerState.Event {
+        let kept = try await jobs.renew(leases)
+        return .renewed(requested: leases, kept: kept)
     }
 
     private func settle(
         _ lease: JobLease, _ settlement: JobSettlement
     ) async -> JobWorkerState.Event {
         do throws(PostgresError) {
-            try await queue.settle(lease, settlement)
+            try await jobs.settle(lease, settlement)
             return .settled(lease)
         } catch {
-            logger.warning("a job's end cannot be told", metadata: ["error": "\(error)"])
+            logger.warning("cannot save the result of a job", metadata: ["error": "\(error)"])
             return .settlingFailed(lease)
         }
     }
 
-    /// Enters the kinds that are done again and again, as soon as the database lets it.
+    /// Adds the repeated jobs. Retries until the database is available.
     private func schedule() async {
         for (kind, handler) in handlers {
             let settings = type(of: handler).settings
             guard let every = settings.every else { continue }
             while !Task.isCancelled {
                 do throws(PostgresError) {
-                    try await queue.schedule(
+                    try await jobs.schedule(
                         kind, every: every, attemptsMax: settings.attemptsMax)
                     break
                 } catch {
                     logger.warning(
-                        "a job cannot be scheduled",
+                        "cannot schedule a job",
                         metadata: ["kind": "\(kind)", "error": "\(error)"])
                     try? await Task.sleep(for: limits.heartbeat)
                 }
@@ -145,7 +156,7 @@ package final class JobWorker: Sendable {
         if let handler = handlers[job.kind] {
             outcome = await run(job, handler)
         } else {
-            outcome = .failed("This server has no handler for it.", after: nil)
+            outcome = .failed("This server has no handler for this kind of job.", after: nil)
         }
         post.yield(.ended(job.lease, outcome, random: .random(in: 0...1)))
     }
@@ -157,12 +168,12 @@ package final class JobWorker: Sendable {
         guard
             let payload = try? JSONDecoder().decode(
                 Handler.Payload.self, from: Data(job.payload))
-        else { return .gaveUp("The payload is not what this version expects.") }
+        else { return .gaveUp("The payload does not have the form that this version expects.") }
         let context = JobContext(
             id: job.lease.id, userID: job.userID, attempt: job.attempt,
             attemptsMax: Handler.settings.attemptsMax, priority: job.priority,
             postponedFor: job.postponedFor, logger: logger, lease: job.lease,
-            database: queue.database)
+            database: jobs.database, userChangeChannel: userChangeChannel)
         do throws(JobError) {
             try await handler.run(payload, in: context)
             return .finished

@@ -1,38 +1,37 @@
 import Postgres
 
-/// A kind of work that is done in the background.
+/// A kind of background work.
 ///
-/// A job runs at least once: after a crash it runs again from its beginning, so what it does must be safe
-/// to do twice. Each kind has a line in `JobHandlers.all`.
+/// A job runs at least once. After a crash it runs again from the beginning, so handlers must be idempotent.
 package protocol JobHandler: Sendable {
-    /// What the job is about: ids rather than contents, which may change until it runs.
+    /// The parameters of a job. Use ids instead of contents, which may change before the job runs.
     associatedtype Payload: Codable & Sendable
 
-    /// Stable, since jobs in the table bear it: lower case, with a dot, as in `cover.fetch`.
+    /// The name that is stored in the table `jobs`, so it must not change: lower case with a dot, as in `cover.fetch`.
     static var kind: String { get }
     static var settings: JobSettings { get }
 
-    /// Does the job. When its task is cancelled it should return or throw soon: the server stops, the job
-    /// took too long, or another worker has it.
+    /// Runs the job. If its task is cancelled, it should return or throw soon: the server stops, the timeout has passed, or
+    /// another worker holds the job.
     func run(_ payload: Payload, in job: JobContext) async throws(JobError)
 }
 
-/// How a kind of job is run.
+/// The settings of a kind of job.
 package struct JobSettings: Sendable, Equatable {
-    /// At once in one server.
+    /// The maximum number of jobs that run at the same time in one server.
     package var concurrency = 2
-    /// How often it is tried before it is a dead letter.
+    /// The maximum number of attempts. After that the job is a dead letter.
     package var attemptsMax = 8
-    /// After this it is cancelled, which is a failed attempt.
+    /// The maximum duration of an attempt. After that it is cancelled, which counts as a failed attempt.
     package var timeout: Duration = .seconds(300)
     /// The delay before the second attempt; it doubles with each.
     package var retryDelay: Duration = .seconds(2)
-    /// Done again and again with this pause, once for all servers, with an empty payload.
+    /// The interval of a repeated job with an empty payload, which runs once for all servers; nil for other jobs.
     package var every: Duration?
 
     package static let retryDelayMax: Duration = .seconds(3600)
-    /// How long a job may be postponed altogether. After that its failures count as attempts.
-    static let postponedMax: Duration = .seconds(3 * 86_400)
+    /// The maximum total time for which a job can be postponed. After that its failures count as attempts.
+    package static let postponedMax: Duration = .seconds(3 * 86_400)
     /// The longest delay of a postponed job, unless the pause itself is longer.
     static let postponementDelayMax: Duration = .seconds(6 * 3600)
     /// Jobs that wait for the same source run within this time after the end of its pause.
@@ -49,22 +48,23 @@ package struct JobSettings: Sendable, Equatable {
         self.every = every
     }
 
-    /// The pause after a failed attempt.
+    /// Returns the delay after a failed attempt.
     ///
     /// - Parameters:
-    ///   - attempt: counted from 1.
-    ///   - random: from 0 to 1; spreads jobs that failed together.
+    ///   - attempt: The number of the failed attempt, from 1.
+    ///   - random: A number from 0 to 1 that spreads jobs that failed together.
     func delay(afterAttempt attempt: Int, random: Double) -> Duration {
         let doublings = max(0, min(attempt - 1, 20))
         return min(retryDelay * (1 << doublings), Self.retryDelayMax) * (0.5 + random / 2)
     }
 
-    /// The delay of a postponed job: until the end of the pause, and at least as long as the job has been postponed so far.
-    /// The runs of one job become rarer while an outage lasts, because each run also asks the sources that are not paused.
+    /// Returns the delay of a postponed job: until the end of the pause, and at least as long as the job has been postponed
+    /// so far. A job therefore runs less often the longer an outage lasts. This saves requests, because each run also sends
+    /// requests to the sources that are not paused.
     ///
     /// - Parameters:
-    ///   - postponedFor: since the job was first postponed; nil for the first time.
-    ///   - random: from 0 to 1; spreads jobs that wait for the same source.
+    ///   - postponedFor: The time since the job was first postponed; nil for the first time.
+    ///   - random: A number from 0 to 1 that spreads jobs that wait for the same source.
     static func delay(
         ofPause pause: Duration, postponedFor: Duration?, random: Double
     ) -> Duration {
@@ -74,29 +74,29 @@ package struct JobSettings: Sendable, Equatable {
     }
 }
 
-/// Why an attempt failed. The sentences are for operators: no titles, no words of a reader.
+/// The reason why an attempt failed. The messages are for operators and must not contain user data.
 package enum JobError: Error, Sendable {
-    /// Try again, after the usual delay or the one that is given.
+    /// The job is tried again, after the given delay or the delay of its settings.
     case retry(String, after: Duration? = nil)
-    /// The job cannot be done before then for a reason outside of it. This does not count as an attempt.
+    /// The job cannot run before the given time for an external reason. This does not count as an attempt.
     case postpone(String, until: ContinuousClock.Instant)
-    /// Trying again would not help: the job is a dead letter at once.
+    /// Another attempt would fail, too. The job becomes a dead letter immediately.
     case giveUp(String)
     /// The database failed; the job is tried again.
     case database(PostgresError)
 
-    /// What an operator reads.
-    var message: String {
+    /// The message for operators.
+    package var message: String {
         switch self {
         case .retry(let message, _), .postpone(let message, _), .giveUp(let message): message
-        // Not the detail, which may quote a row.
+        // The detail is left out because it may quote values of a row.
         case .database(.server(let error)): "\(error.message) (\(error.sqlState))"
         case .database(let error): "\(error)"
         }
     }
 }
 
-/// The payload of a job that is about nothing in particular.
+/// The payload of a job without parameters.
 package struct NoPayload: Codable, Sendable {
     package init() {}
 }

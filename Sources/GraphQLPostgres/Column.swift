@@ -1,25 +1,27 @@
 import GraphQL
 
-/// A column of a statement: an SQL expression, and how its cells become JSON.
-struct Column: Hashable, Sendable {
-    /// In terms of the alias that the type's table has in every statement: `b.title`.
-    let sql: String
-    let format: CellFormat
+/// A column of a statement: an SQL expression and the format of its cells.
+package struct Column: Hashable, Sendable {
+    /// The expression. It uses the alias that the type's table has in every statement, for example `b.title`.
+    package let sql: String
+    package let format: CellFormat
 
-    init(_ sql: String, _ format: CellFormat) {
+    package init(_ sql: String, _ format: CellFormat) {
         self.sql = sql
         self.format = format
     }
 }
 
-/// The binary form of a cell.
-enum CellFormat: Sendable {
+/// The PostgreSQL type of a cell, which determines its binary form and its JSON.
+package enum CellFormat: Sendable {
     case uuid, text, integer, float, boolean, timestamp, texts
 }
 
 extension ResponseWriter {
-    /// Writes a cell as it lies in the result, with nothing in between.
-    mutating func write(cell: UnsafeRawBufferPointer, as format: CellFormat) -> LeafResult {
+    /// Writes a cell directly from libpq's buffer as JSON.
+    ///
+    /// A cell whose length does not match the format is a field error.
+    package mutating func write(cell: UnsafeRawBufferPointer, as format: CellFormat) -> LeafResult {
         switch format {
         case .text:
             write(utf8: cell.assumingMemoryBound(to: UInt8.self))
@@ -65,11 +67,11 @@ extension ResponseWriter {
         }
     }
 
-    /// Writes `"2026-01-31T23:59:59.999Z"`.
+    /// Writes an instant in UTC with milliseconds: `"2026-01-31T23:59:59.999Z"`.
     ///
-    /// - Parameter microseconds: since 2000-01-01, PostgreSQL's epoch.
-    mutating func writeTimestamp(_ microseconds: Int64) {
-        // Instants outside the years 0 to 9999 have no RFC 3339 form; they become the nearest that has.
+    /// - Parameter microseconds: The time since 2000-01-01T00:00:00Z, PostgreSQL's epoch.
+    package mutating func writeTimestamp(_ microseconds: Int64) {
+        // RFC 3339 has four-digit years. Instants outside the years 0 to 9999 are clamped to that range.
         let bounded = min(max(microseconds, -63_113_904_000_000_000), 252_455_615_999_999_000)
         let (days, time) = (bounded / 1000).quotientAndModulo(86_400_000)
         let date = CivilDate(daysSince2000: Int(days))
@@ -97,7 +99,7 @@ extension ResponseWriter {
         }
     }
 
-    /// Writes a one-dimensional `text[]`; its items are never null here.
+    /// Writes a one-dimensional `text[]` as a list of strings. A null element is a field error.
     private mutating func writeTexts(_ cell: UnsafeRawBufferPointer) -> LeafResult {
         append(UInt8(ascii: "["))
         var isFirst = true
@@ -114,7 +116,7 @@ extension ResponseWriter {
 }
 
 extension FieldError {
-    /// A statement and the code that reads it disagree: our bug, told without details.
+    /// The error for a cell that does not have the expected binary form. This is a bug, so clients get no details.
     static let malformedCell = FieldError(
         "Something went wrong on our side. Try again, and tell us the request id if it stays.",
         extensions: [.init("code", .string("INTERNAL_SERVER_ERROR"))])
@@ -132,16 +134,17 @@ extension Int64 {
     }
 }
 
-/// A day of the proleptic Gregorian calendar.
+/// A date of the proleptic Gregorian calendar.
 ///
-/// The arithmetic counts in 400-year eras that begin on 1 March, where leap days come last.
-struct CivilDate: Equatable {
-    let year: Int
-    let month: Int
-    let day: Int
+/// The calculation uses 400-year eras that start on 1 March. In such a year the leap day is the last day, so the months
+/// before it always have the same lengths.
+package struct CivilDate: Equatable {
+    package let year: Int
+    package let month: Int
+    package let day: Int
 
-    init(daysSince2000: Int) {
-        // From 0000-03-01.
+    package init(daysSince2000: Int) {
+        // Days since 0000-03-01, the start of the era that contains the year 0.
         let shifted = daysSince2000 + 730_425
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

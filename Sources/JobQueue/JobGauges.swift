@@ -2,21 +2,21 @@ import Postgres
 import Synchronization
 import Telemetry
 
-/// How many jobs there are, by kind and state, asked of the database at each reading of `/metrics`.
+/// The gauges of jobs by kind and state. They are read from the database for each request to `/metrics`.
 ///
-/// All servers share one queue, so each tells the same numbers: take the largest, not the sum.
+/// All servers share one queue and report the same numbers. Aggregate them with `max`, not `sum`.
 package final class JobGauges: Sendable {
     private static let count = Statement("SELECT kind, state, count FROM count_jobs()")
 
     private let metrics: Metrics
     private let database: ConnectionPool
-    /// Those that have been told of: what is gone is told of as none.
+    /// The gauges that have been reported. A gauge whose jobs are gone is reported as 0.
     private let known = Mutex<[String: Gauge]>([:])
 
     package init(_ metrics: Metrics, database: ConnectionPool) {
         self.metrics = metrics
         self.database = database
-        // There before the first job: a reader knows that it is counted.
+        // Reported before the first job exists, so that alerts can refer to it.
         _ = gauge(kind: PurgeDeadJobs.kind, state: "dead")
         metrics.beforeReading { await self.read() }
     }
@@ -26,7 +26,7 @@ package final class JobGauges: Sendable {
         do throws(PostgresError) {
             rows = try await database.run(.one(Self.count, isReadOnly: true))[0]
         } catch {
-            return  // the last numbers stand; that the database is away is told elsewhere
+            return  // Keep the last values. The pool's own metrics report that the database is unavailable.
         }
         for gauge in known.withLock({ Array($0.values) }) { gauge.set(0) }
         for row in 0..<rows.count {

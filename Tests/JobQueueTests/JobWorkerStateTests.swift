@@ -2,6 +2,7 @@ import Postgres
 import Testing
 
 @testable import Bookplate
+@testable import JobQueue
 
 /// The worker's decisions, with no clock and no database.
 @Suite struct JobWorkerStateTests {
@@ -19,23 +20,23 @@ import Testing
     }
 
     @Test mutating func looksForJobsWhenItIsTimeAndWhenItIsWoken() {
-        #expect(state.handle(.tick, at: .zero) == [.claim(rooms: ["a.one": 2])])
+        #expect(state.handle(.tick, at: .zero) == [.claim(capacity: ["a.one": 2])])
         // One claim at a time.
         #expect(state.handle(.woken, at: .milliseconds(1)) == [])
         // What woke it may have come too late for that claim.
         #expect(
-            state.handle(.claimed([]), at: .milliseconds(2)) == [.claim(rooms: ["a.one": 2])])
+            state.handle(.claimed([]), at: .milliseconds(2)) == [.claim(capacity: ["a.one": 2])])
         #expect(state.handle(.claimed([]), at: .milliseconds(3)) == [])
         #expect(state.handle(.tick, at: .milliseconds(500)) == [])
-        #expect(state.handle(.tick, at: .milliseconds(1002)) == [.claim(rooms: ["a.one": 2])])
+        #expect(state.handle(.tick, at: .milliseconds(1002)) == [.claim(capacity: ["a.one": 2])])
         #expect(state.handle(.claimFailed, at: .milliseconds(1003)) == [])
-        #expect(state.handle(.woken, at: .milliseconds(1004)) == [.claim(rooms: ["a.one": 2])])
+        #expect(state.handle(.woken, at: .milliseconds(1004)) == [.claim(capacity: ["a.one": 2])])
     }
 
     @Test mutating func takesNoMoreOfAKindThanItsConcurrency() {
         _ = state.handle(.woken, at: .zero)
         #expect(state.handle(.claimed([job(1)]), at: .zero) == [.start(job(1))])
-        #expect(state.handle(.woken, at: .zero) == [.claim(rooms: ["a.one": 1])])
+        #expect(state.handle(.woken, at: .zero) == [.claim(capacity: ["a.one": 1])])
         _ = state.handle(.claimed([job(2)]), at: .zero)
         #expect(state.handle(.woken, at: .zero) == [])
         // The next one takes its place as soon as the database knows.
@@ -44,7 +45,7 @@ import Testing
                 == [.settle(job(1).lease, .finished)])
         #expect(state.handle(.woken, at: .zero) == [])
         #expect(
-            state.handle(.settled(job(1).lease), at: .zero) == [.claim(rooms: ["a.one": 1])])
+            state.handle(.settled(job(1).lease), at: .zero) == [.claim(capacity: ["a.one": 1])])
     }
 
     @Test(arguments: [
@@ -115,7 +116,7 @@ import Testing
         }
         #expect(Set(leases) == [job(1).lease, job(2).lease])
         #expect(
-            state.handle(.renewed(asked: leases, kept: [job(1).lease.id]), at: .seconds(6))
+            state.handle(.renewed(requested: leases, kept: [job(1).lease.id]), at: .seconds(6))
                 == [.cancel(job(2).lease)])
         // Another worker's job is not this one's to settle, whatever became of it here.
         #expect(state.handle(.ended(job(2).lease, .finished, random: 0), at: .seconds(6)) == [])
@@ -130,7 +131,8 @@ import Testing
         for second in stride(from: 5, through: 60, by: 5) {
             let leases = [job(1).lease]
             #expect(state.handle(.tick, at: .seconds(second)).contains(.renew(leases)))
-            _ = state.handle(.renewed(asked: leases, kept: [job(1).lease.id]), at: .seconds(second))
+            _ = state.handle(
+                .renewed(requested: leases, kept: [job(1).lease.id]), at: .seconds(second))
             _ = state.handle(.claimed([]), at: .seconds(second))
         }
         let late = state.handle(.tick, at: .seconds(65))

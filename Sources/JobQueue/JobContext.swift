@@ -1,38 +1,40 @@
+import Basics
 import Logging
 import Postgres
 
-/// One attempt at a job: whom it is done for, and the way to their rows.
+/// One attempt at a job, with access to the rows of the job's user.
 ///
-/// A job has no session. Its transactions open with `begin_job`, which sets the caller of row-level
-/// security to whom the queue says the job is for, and refuses a worker that has lost it.
+/// A job has no session. Each of its transactions starts with `begin_job`, which sets the user for row-level security
+/// from the job's row, and fails with SQLSTATE BP410 if another worker holds the job by now.
 package struct JobContext: Sendable {
     package let id: UUID
-    /// nil for a job that is nobody's; it sees what is shared, and no user's rows.
+    /// The user that the job belongs to; nil for a job that can read only rows without an owner.
     package let userID: UUID?
-    /// Counted from 1.
+    /// The number of this attempt, from 1.
     package let attempt: Int
     package let attemptsMax: Int
-    var priority = JobPriority.foreground
-    /// Since when it has been postponed; nil where it was not.
-    var postponedFor: Duration?
+    package var priority = JobPriority.foreground
+    /// The time since the job was first postponed; nil if it was not postponed.
+    package var postponedFor: Duration?
     package let logger: Logger
     let lease: JobLease
     let database: ConnectionPool
+    let userChangeChannel: String
 
-    /// Whether no other attempt follows this one when it fails.
+    /// Whether the job becomes a dead letter if this attempt fails.
     package var isLastAttempt: Bool { attempt >= attemptsMax }
 
-    /// Whether `JobError.postpone` still postpones the job. Afterwards it is a failed attempt.
+    /// Whether `JobError.postpone` postpones the job. After `JobSettings.postponedMax` it counts as a failed attempt instead.
     package var canBePostponed: Bool {
         postponedFor.map { $0 < JobSettings.postponedMax } ?? true
     }
 
-    /// Whether a reader waits for this run: the first one of a job that a request has asked for.
-    var isAwaited: Bool { priority == .foreground && attempt == 1 && postponedFor == nil }
+    /// Whether a user waits for this run: it is the first run of a job that a request has added.
+    package var isAwaited: Bool { priority == .foreground && attempt == 1 && postponedFor == nil }
 
-    /// Whom the job is done for.
+    /// Returns the user that the job belongs to.
     ///
-    /// - Throws: `.giveUp` where it is nobody's.
+    /// - Throws: `.giveUp` if the job has no user.
     package func user() throws(JobError) -> UUID {
         guard let userID else { throw .giveUp("This kind of job needs a user.") }
         return userID
@@ -92,9 +94,11 @@ package struct JobContext: Sendable {
         return results[key]
     }
 
-    /// Tells of users that a job of nobody's has changed something of; a user's own job does so by itself.
-    func tell(_ users: [UUID]) async {
-        await database.notify(Hub.changeChannel, users.map(\.description))
+    /// Notifies subscriptions that rows of these users have changed.
+    ///
+    /// Only jobs without a user need this. `write` notifies for the job's own user.
+    package func notifyChanges(of users: [UUID]) async {
+        await database.notify(userChangeChannel, users.map(\.description))
     }
 
     private static let begin = Statement("SELECT begin_job($1, $2, $3)")
@@ -116,15 +120,15 @@ package struct JobContext: Sendable {
     private func runAll<Keys>(
         isReadOnly: Bool, _ fill: (inout Pipeline) throws(JobError) -> Keys
     ) async throws(JobError) -> (rows: [Rows], keys: Keys) {
-        var segment = Pipeline(isReadOnly: isReadOnly)
+        var pipeline = Pipeline(isReadOnly: isReadOnly)
         var parameters = Parameters.of(lease.id)
         parameters.append(int32: lease.fence)
         parameters.append(bool: isReadOnly)
-        segment.append(Self.begin, parameters)
-        if !isReadOnly, let userID { segment.notify(Hub.changeChannel, userID.description) }
-        let keys = try fill(&segment)
+        pipeline.append(Self.begin, parameters)
+        if !isReadOnly, let userID { pipeline.notify(userChangeChannel, userID.description) }
+        let keys = try fill(&pipeline)
         let rows = try await mappingError(JobError.database) { () async throws(PostgresError) in
-            try await database.run(segment)
+            try await database.run(pipeline)
         }
         return (rows, keys)
     }

@@ -2,23 +2,26 @@ import GraphQL
 import Postgres
 import Synchronization
 
-/// A list of rows of each parent, in pages that a cursor continues: `Shelf.books`, `User.books`.
+/// A list of rows for each parent, in pages that are continued by a cursor: `Shelf.books`, `User.books`.
 ///
-/// Pages are cut by key and not by offset: rows that come or go before the cursor move nothing.
-struct RowConnection: RowLoader {
-    /// Asked for when a plan is made: the types refer to one another in circles.
+/// Pages use keyset pagination, not offsets. Rows that are inserted or deleted before the cursor do not shift the next
+/// page.
+///
+/// Spec: https://relay.dev/graphql/connections.htm
+package struct RowConnection: RowLoader {
+    /// Called when an operation is planned, because the types refer to each other.
     let type: @Sendable () -> RowType
-    /// The parent's id, which the source finds as `k.id`.
+    /// The parent's id, available to the source as `k.id`.
     let key: Column
-    /// By the value of `orderBy`; a list without that argument has the one order.
+    /// The orders by the value of `orderBy`. A list without that argument has a single order.
     let orders: [RowOrder]
-    /// Where the rows come from, without order and page.
-    let source: @Sendable (ArgumentValues, RowOrder) throws(BookplateError) -> Source
+    /// Returns the source of the rows, without order and page.
+    let source: @Sendable (ArgumentValues, RowOrder) throws -> Source
 
-    init(
+    package init(
         _ type: @autoclosure @escaping @Sendable () -> RowType, key: Column, orders: [RowOrder],
         source:
-            @escaping @Sendable (ArgumentValues, RowOrder) throws(BookplateError) -> Source
+            @escaping @Sendable (ArgumentValues, RowOrder) throws -> Source
     ) {
         self.type = type
         self.key = key
@@ -26,17 +29,22 @@ struct RowConnection: RowLoader {
         self.source = source
     }
 
-    /// Tables and conditions of one parent's rows, `$1` being the caller.
-    struct Source {
-        /// `books b WHERE b.user_id = $1`
-        var from: String
-        /// Values for `$5` and on, in order.
-        var bind: (inout Parameters) -> Void = { _ in }
+    /// The tables and conditions of one parent's rows. `$1` is the caller.
+    package struct Source {
+        /// For example `books b WHERE b.user_id = $1`.
+        package var from: String
+        /// Appends the parameters from `$5` on.
+        package var bind: (inout Parameters) -> Void
+
+        package init(from: String, bind: @escaping (inout Parameters) -> Void = { _ in }) {
+            self.from = from
+            self.bind = bind
+        }
     }
 
-    var parentColumns: [Column] { [key] }
+    package var parentColumns: [Column] { [key] }
 
-    func prepare(_ field: SelectedField) -> any PreparedLoad {
+    package func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()
         let type = type()
         let layouts = ConnectionLayouts(field, of: type, columns: &columns)
@@ -45,13 +53,13 @@ struct RowConnection: RowLoader {
             columns: columns)
     }
 
-    private final class Prepared: RequestLoad {
+    private final class Prepared: RowLoad {
         let connection: RowConnection
         let alias: Substring
         let selection: PlannedSelection
         let layouts: ConnectionLayouts
         let columns: ColumnSet
-        /// By text up to the page: arguments choose among few.
+        /// The statements by their text. Arguments select one of a few.
         private let statements = Mutex<[String: Statement]>([:])
 
         init(
@@ -66,24 +74,24 @@ struct RowConnection: RowLoader {
         }
 
         func start(
-            for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
-        ) throws(BookplateError) -> Load {
-            let foreseen = (parents as? ForeseenRow)?.value(of: connection.key)
-            if parents is ForeseenRow, foreseen == nil { return .needsParents }
+            for parents: any ObjectBatch, arguments: ArgumentValues, in request: any RowContext
+        ) throws -> Load {
+            let placeholderKey = (parents as? PlaceholderRow)?.value(of: connection.key)
+            if parents is PlaceholderRow, placeholderKey == nil { return .needsParents }
             let first = try PageSize(arguments).first
             let order = connection.order(arguments)
-            let after = try arguments["after"]?.string.map { text throws(BookplateError) in
+            let after = try arguments["after"]?.string.map { text in
                 try Cursor(text, of: order)
             }
             let source = try connection.source(arguments, order)
 
-            // Columns of the order stand behind those of the selections.
+            // The columns of the order follow those of the selections.
             var columns = columns
             let orderIndices = order.columns.map { columns.index(of: $0.column) }
             var parameters = Parameters()
-            parameters.append(uuid: try request.caller().userID)
+            parameters.append(uuid: try request.callerID())
             parameters.appendArray(of: .uuid) { keys in
-                if let foreseen { keys.append(uuid: foreseen) }
+                if let placeholderKey { keys.append(uuid: placeholderKey) }
                 guard let parents = parents as? RowBatch else { return }
                 for object in 0..<parents.count {
                     keys.append(cell: parents.cell(connection.key, of: object))
@@ -91,34 +99,40 @@ struct RowConnection: RowLoader {
             }
             var counting = parameters
             parameters.append(int32: Int32(first + 1))
-            // $4 keeps its place whether or not there is a cursor.
+            // $4 is used only to keep the numbers of the source's parameters, with and without a cursor.
             parameters.append(bool: after != nil)
             source.bind(&parameters)
             let keyset = after.map {
                 " AND " + order.isAfter(firstParameter: parameters.count + 1, $0, &parameters)
             }
-            let page = request.query(
+            let page = request.pending(
                 statement(
                     """
-                    SELECT \(columns.sql), k.n FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n) \
-                    CROSS JOIN LATERAL (SELECT \(alias).* FROM \(source.from)\
-                    \(keyset ?? "") ORDER BY \(order.sql) LIMIT $3) \(alias)
+                    SELECT \(columns.sql), k.n
+                    FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+                    CROSS JOIN LATERAL (
+                        SELECT \(alias).*
+                        FROM \(source.from)\(keyset ?? "")
+                        ORDER BY \(order.sql)
+                        LIMIT $3
+                    ) \(alias)
                     """), parameters)
-            var total: RequestContext.PendingRows?
-            if layouts.wantsTotalCount {
+            var total: (any PendingResult)?
+            if layouts.selectsTotalCount {
                 counting.append(int32: 0)
                 counting.append(bool: false)
                 source.bind(&counting)
-                total = request.query(
+                total = request.pending(
                     statement(
                         """
-                        SELECT (SELECT count(*) FROM \(source.from)) \
-                        FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n) ORDER BY k.n
+                        SELECT (SELECT count(*) FROM \(source.from))
+                        FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+                        ORDER BY k.n
                         """), counting)
             }
             let parentIndex = columns.count
             return .afterFlush { [layouts, selection] parents in
-                request.children(of: parents) { () throws(BookplateError) in
+                request.children(of: parents) {
                     let rows = try page.rows()
                     let totals = try total?.rows()
                     let pages = rows.pages(
@@ -144,29 +158,31 @@ struct RowConnection: RowLoader {
 
     private func order(_ arguments: ArgumentValues) -> RowOrder {
         let name = arguments["orderBy"]?.string
-        // The schema's enum names the orders; the first is its default, for null too.
+        // The schema's enum restricts the names. The first order is the default, also for null.
         return orders.first { $0.name == name } ?? orders[0]
     }
 }
 
-/// `first`, checked.
-struct PageSize {
-    static let max = 100
-    let first: Int
+/// The argument `first`.
+package struct PageSize {
+    /// The maximum number of rows on a page.
+    package static let max = 100
+    package let first: Int
 
-    /// - Throws: `.badUserInput` unless it is 1 to 100.
-    init(_ arguments: ArgumentValues, default: Int = 20) throws(BookplateError) {
+    /// - Throws: `.invalidPageSize` unless the argument is between 1 and `max`.
+    package init(_ arguments: ArgumentValues, default: Int = 20) throws(RowError) {
         first = arguments["first"]?.int ?? `default`
         guard (1...Self.max).contains(first) else {
-            throw .badUserInput(field: "first", "Ask for 1 to \(Self.max) at once.")
+            throw .invalidPageSize(max: Self.max)
         }
     }
 }
 
 extension Rows {
-    /// Cuts the rows into the parents' pages; each page may have one row more than it shows.
+    /// Splits the rows into one page per parent. The statement returns up to one row more than a page contains, which
+    /// shows that there is a next page.
     ///
-    /// A lateral join gives each parent's rows together, in the parents' order and their own.
+    /// The lateral join returns the rows of each parent together, parents in order, and rows in the order of the list.
     fileprivate func pages(
         parents: Int, parentIndex: Int, first: Int, hasPrevious: Bool, totals: Rows?
     ) -> [ConnectionBatch.Page] {
@@ -179,7 +195,7 @@ extension Rows {
             let end = min(row, start + first)
             pages.append(
                 ConnectionBatch.Page(
-                    rows: Int32(start)..<Int32(end), hasNextPage: row > end,
+                    positions: Int32(start)..<Int32(end), hasNextPage: row > end,
                     hasPreviousPage: hasPrevious,
                     totalCount: totals.flatMap { $0.int64(parent, 0) }.map { Int($0) }))
         }
@@ -188,6 +204,6 @@ extension Rows {
 }
 
 extension RowType {
-    /// `b` of `books b`.
-    var alias: Substring { table.split(separator: " ").last ?? "" }
+    /// The alias of the table, `b` for `books b`.
+    package var alias: Substring { table.split(separator: " ").last ?? "" }
 }

@@ -1,36 +1,44 @@
+import Basics
 import GraphQL
-import Identity
 import Postgres
 
-/// An order of rows that no two rows share, so that a cursor can name a place in it.
-struct RowOrder: Sendable {
-    struct Key: Sendable {
-        /// In the source's terms: `sb.added_at`.
-        let sql: String
-        /// The same as a column of the rows: `b.added_at`.
-        let column: Column
+/// A total order of rows: no two rows have equal keys, so a cursor identifies exactly one position.
+package struct RowOrder: Sendable {
+    package struct Key: Sendable {
+        /// The expression in terms of the source's tables: `sb.added_at`.
+        package let sql: String
+        /// The same value as a column of the selected rows: `b.added_at`.
+        package let column: Column
 
-        init(_ sql: String, _ column: Column) {
+        package init(_ sql: String, _ column: Column) {
             self.sql = sql
             self.column = column
         }
 
-        init(_ column: Column) { self.init(column.sql, column) }
+        package init(_ column: Column) { self.init(column.sql, column) }
     }
 
-    /// The value of `orderBy`.
-    let name: String
-    /// None of them is ever null; the last tells all rows apart.
-    let columns: [Key]
-    let isDescending: Bool
+    /// The value of the argument `orderBy`.
+    package let name: String
+    /// The keys. They are never null, and the last one is unique.
+    package let columns: [Key]
+    package let isDescending: Bool
 
-    /// For `ORDER BY`. All keys go one way, so that one row comparison continues from a cursor.
-    var sql: String {
+    package init(name: String, columns: [Key], isDescending: Bool) {
+        self.name = name
+        self.columns = columns
+        self.isDescending = isDescending
+    }
+
+    /// The expressions of `ORDER BY`. All keys have the same direction, so that a single row comparison continues after a
+    /// cursor.
+    package var sql: String {
         columns.map { isDescending ? "\($0.sql) DESC" : $0.sql }.joined(separator: ", ")
     }
 
-    /// The rows behind a cursor: `(b.added_at, b.id) < ($5, $6)`.
-    func isAfter(
+    /// Returns the condition for the rows after a cursor, for example `(b.added_at, b.id) < ($5, $6)`, and appends its
+    /// parameters.
+    package func isAfter(
         firstParameter: Int, _ cursor: Cursor, _ parameters: inout Parameters
     ) -> String {
         cursor.append(to: &parameters)
@@ -40,10 +48,11 @@ struct RowOrder: Sendable {
     }
 }
 
-/// A place in an order: the keys of the row it stands behind.
+/// A position in an order: the keys of the row before it.
 ///
-/// As text: base64url of the order's name and the keys' binary cells, each with its length.
-struct Cursor {
+/// The text is the base64url encoding of the order's name and the keys' binary cells. Each part follows its length, a
+/// big-endian integer of two bytes.
+package struct Cursor {
     private enum Key {
         case uuid(UUID)
         case timestamp(microseconds: Int64)
@@ -54,13 +63,14 @@ struct Cursor {
 
     private let keys: [Key]
 
-    /// - Throws: `.badUserInput` for what this order never made.
-    init(_ text: String, of order: RowOrder) throws(BookplateError) {
-        let invalid = BookplateError.badUserInput(
-            field: "after", "This cursor is not of this list. Start again without it.")
-        guard text.utf8.count <= 16_384, var bytes = Base64URL.decode(text.utf8)?[...] else {
-            throw invalid
-        }
+    /// The maximum length of a cursor's text, in bytes.
+    private static let textLengthMax = 16_384
+
+    /// - Throws: `.invalidCursor` for a text that is not a cursor of this order.
+    package init(_ text: String, of order: RowOrder) throws(RowError) {
+        guard text.utf8.count <= Self.textLengthMax,
+            var bytes = Base64URL.decode(text.utf8)?[...]
+        else { throw .invalidCursor }
         func next() -> ArraySlice<UInt8>? {
             guard bytes.count >= 2 else { return nil }
             let length = Int(bytes[bytes.startIndex]) << 8 | Int(bytes[bytes.startIndex + 1])
@@ -68,15 +78,15 @@ struct Cursor {
             defer { bytes = bytes.dropFirst(2 + length) }
             return bytes.dropFirst(2).prefix(length)
         }
-        guard let name = next(), name.elementsEqual(order.name.utf8) else { throw invalid }
+        guard let name = next(), name.elementsEqual(order.name.utf8) else { throw .invalidCursor }
         var keys: [Key] = []
         for column in order.columns {
             guard let cell = next(), let key = Self.key(cell, as: column.column.format) else {
-                throw invalid
+                throw .invalidCursor
             }
             keys.append(key)
         }
-        guard bytes.isEmpty else { throw invalid }
+        guard bytes.isEmpty else { throw .invalidCursor }
         self.keys = keys
     }
 
@@ -86,7 +96,7 @@ struct Cursor {
             return cell.withUnsafeBytes { UUID(bytes: $0) }.map { .uuid($0) }
         case .timestamp where cell.count == 8:
             let value = cell.reduce(Int64(0)) { $0 << 8 | Int64($1) }
-            // The cell counts from 2000, a parameter from 1970.
+            // Cells count from 2000-01-01, parameters from 1970-01-01.
             let (unix, overflow) = value.addingReportingOverflow(946_684_800_000_000)
             return overflow ? nil : .timestamp(microseconds: unix)
         case .text:
@@ -103,7 +113,7 @@ struct Cursor {
         }
     }
 
-    func append(to parameters: inout Parameters) {
+    package func append(to parameters: inout Parameters) {
         for key in keys {
             switch key {
             case .uuid(let value): parameters.append(uuid: value)
@@ -115,8 +125,12 @@ struct Cursor {
         }
     }
 
-    /// The cursor of a row whose keys stand at `indices`.
-    static func text(of rows: Rows, _ row: Int, _ indices: [Int], _ order: RowOrder) -> String {
+    /// Returns the cursor after a row.
+    ///
+    /// - Parameter indices: The indices of the key columns.
+    package static func text(of rows: Rows, _ row: Int, _ indices: [Int], _ order: RowOrder)
+        -> String
+    {
         var bytes: [UInt8] = []
         func append(_ part: some Collection<UInt8>) {
             let count = UInt16(clamping: part.count)

@@ -1,22 +1,22 @@
 import Postgres
 
-/// The queue as a worker sees it. The server's role reaches the table through these functions only.
-struct JobQueue: Sendable {
+/// The functions of the table `jobs` that a worker uses. The server's role has no other access to the table.
+struct JobTable: Sendable {
     let database: ConnectionPool
-    /// Whom `jobs list` shows.
+    /// The name of the worker that `jobs list` shows.
     let worker: String
     let lease: Duration
 
-    /// An answer that comes later is of no use to a lease.
+    /// The maximum duration of a call. A later result would be useless, because the lease might have expired.
     private static let timeout = Duration.seconds(3)
 
     private static let schedule = Statement("SELECT schedule_job($1, $2, $3)")
-    private static let claim = Statement(
+    private static let claim = TypedStatement<ClaimedJob>(
         """
-        SELECT id, fence, user_id, kind, payload::text, attempt, priority, postponed_ms \
+        SELECT id, fence, user_id, kind, payload::text, attempt, priority, postponed_ms
         FROM claim_jobs($1, $2, $3, $4)
         """)
-    private static let renew = Statement("SELECT renew_jobs($1, $2, $3)")
+    private static let renew = TypedStatement<UUID>("SELECT renew_jobs($1, $2, $3)")
     private static let finish = Statement("SELECT finish_job($1, $2)")
     private static let fail = Statement("SELECT fail_job($1, $2, $3, $4)")
     private static let postpone = Statement("SELECT postpone_job($1, $2, $3, $4)")
@@ -25,12 +25,12 @@ struct JobQueue: Sendable {
     private func run(
         _ statement: Statement, _ parameters: Parameters
     ) async throws(PostgresError) -> Rows {
-        var segment = Pipeline(timeout: Self.timeout)
-        segment.append(statement, parameters)
-        return try await database.run(segment)[0]
+        var pipeline = Pipeline(timeout: Self.timeout)
+        pipeline.append(statement, parameters)
+        return try await database.run(pipeline)[0]
     }
 
-    /// Sees to it that the kind is done again and again.
+    /// Adds the repeated job of a kind unless it exists.
     func schedule(
         _ kind: String, every: Duration, attemptsMax: Int
     ) async throws(PostgresError) {
@@ -41,41 +41,31 @@ struct JobQueue: Sendable {
         _ = try await run(Self.schedule, parameters)
     }
 
-    /// Takes jobs that are due, of each kind as many as there is room for.
-    func claim(_ rooms: [String: Int]) async throws(PostgresError) -> [ClaimedJob] {
-        let rooms = rooms.sorted { $0.key < $1.key }
+    /// Claims due jobs.
+    ///
+    /// - Parameter capacity: The maximum number of jobs of each kind.
+    func claim(_ capacity: [String: Int]) async throws(PostgresError) -> [ClaimedJob] {
+        let capacity = capacity.sorted { $0.key < $1.key }
         var parameters = Parameters()
-        parameters.append(texts: rooms.map(\.key))
-        parameters.append(int32s: rooms.map { Int32(clamping: $0.value) })
+        parameters.append(texts: capacity.map(\.key))
+        parameters.append(int32s: capacity.map { Int32(clamping: $0.value) })
         parameters.append(text: worker)
         parameters.append(int32: Int32(clamping: lease.milliseconds))
-        let rows = try await run(Self.claim, parameters)
-        return (0..<rows.count).compactMap { row in
-            guard let id = rows.uuid(row, 0), let fence = rows.int32(row, 1),
-                let kind = rows.text(row, 3), let payload = rows.text(row, 4),
-                let attempt = rows.int32(row, 5)
-            else { return nil }
-            return ClaimedJob(
-                lease: JobLease(id: id, fence: fence), kind: kind, userID: rows.uuid(row, 2),
-                payload: Array(payload.utf8), attempt: Int(attempt),
-                priority: rows.int32(row, 6).flatMap { JobPriority(rawValue: $0) } ?? .background,
-                postponedFor: rows.int64(row, 7).map { .milliseconds($0) })
-        }
+        return try await run(Self.claim.statement, parameters).decode()
     }
 
-    /// Keeps the jobs for another lease.
+    /// Extends the leases.
     ///
-    /// - Returns: those that are still the worker's.
+    /// - Returns: The jobs that the worker still holds.
     func renew(_ leases: [JobLease]) async throws(PostgresError) -> Set<UUID> {
         var parameters = Parameters()
         parameters.append(uuids: leases.map(\.id))
         parameters.append(int32s: leases.map(\.fence))
         parameters.append(int32: Int32(clamping: lease.milliseconds))
-        let rows = try await run(Self.renew, parameters)
-        return Set((0..<rows.count).compactMap { rows.uuid($0, 0) })
+        return Set(try await run(Self.renew.statement, parameters).decode(UUID.self))
     }
 
-    /// Lets go of the job; a job that is another worker's by now stays as it is.
+    /// Ends the lease. A job that another worker holds by now does not change.
     func settle(_ lease: JobLease, _ settlement: JobSettlement) async throws(PostgresError) {
         var parameters = Parameters()
         switch settlement {
@@ -100,5 +90,21 @@ struct JobQueue: Sendable {
             parameters.append(int32s: [lease.fence])
             _ = try await run(Self.release, parameters)
         }
+    }
+}
+
+extension ClaimedJob: RowDecodable {
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid(), let fence = row.int32() else { return nil }
+        lease = JobLease(id: id, fence: fence)
+        userID = row.uuid()
+        guard let kind = row.text(), let payload = row.text(), let attempt = row.int32() else {
+            return nil
+        }
+        self.kind = kind
+        self.payload = Array(payload.utf8)
+        self.attempt = Int(attempt)
+        priority = row.int32().flatMap { JobPriority(rawValue: $0) } ?? .background
+        postponedFor = row.int64().map { .milliseconds($0) }
     }
 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A row that is looked up brings the rows of its relations in one statement; `node` asks for each of them apart.
-@Suite struct UnitedLookupTests {
+@Suite struct UnionLookupTests {
     static let app = Shared { try await TestApp.start(catalog: TestCatalog.lines(20)) }
 
     static let book = """
