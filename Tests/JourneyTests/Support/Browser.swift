@@ -86,16 +86,16 @@ final class Browser {
     /// The value of an expression, which may be a promise.
     @discardableResult
     func evaluate(_ expression: String) throws -> Value {
-        let answer = try call(
+        let response = try call(
             "Runtime.evaluate",
             [
                 "expression": .string(expression), "awaitPromise": true, "returnByValue": true,
                 "userGesture": true,
             ])
-        if let exception = answer["exceptionDetails"] {
+        if let exception = response["exceptionDetails"] {
             throw Program.Failure(description: "\(expression): \(exception)")
         }
-        return answer["result", "value"] ?? .null
+        return response["result", "value"] ?? .null
     }
 
     /// Waits until an expression is true, for ten seconds at most.
