@@ -2,25 +2,25 @@ import Bookplate
 import GraphQL
 import Postgres
 
-/// A subscription as a transport reads it: each answer is asked for when the test wants it.
-package final class LiveAnswers: Sendable {
-    private let answers: AsyncStream<Value>
+/// A running GraphQL subscription. The test reads its events one at a time.
+package final class TestSubscription: Sendable {
+    private let events: AsyncStream<Value>
     private let task: Task<Void, Never>
 
-    /// - Parameter open: runs on the pool's loop; each answer goes into the stream.
+    /// - Parameter run: starts the task that adds each event to the stream. The task runs on the pool's event loop.
     init(_ run: @Sendable @escaping (AsyncStream<Value>.Continuation) -> Task<Void, Never>) {
-        let (answers, continuation) = AsyncStream.makeStream(of: Value.self)
-        self.answers = answers
+        let (events, continuation) = AsyncStream.makeStream(of: Value.self)
+        self.events = events
         task = run(continuation)
     }
 
     deinit { task.cancel() }
 
-    /// The next answer, or null where there is none in time or any more.
+    /// Returns the next event, or null if the subscription has ended or sends nothing before the time limit.
     package func next(within limit: Duration = .seconds(10)) async -> Value {
         await withTaskGroup(of: Value.self) { group in
             group.addTask {
-                for await answer in self.answers { return answer }
+                for await event in self.events { return event }
                 return .null
             }
             group.addTask {
@@ -32,7 +32,7 @@ package final class LiveAnswers: Sendable {
         }
     }
 
-    /// Ends it and waits until nothing of it runs.
+    /// Cancels the subscription and waits until its task has ended.
     package func cancel() async {
         task.cancel()
         await task.value

@@ -3,11 +3,14 @@ import Identity
 import LoopbackHTTP
 import Synchronization
 
-/// Apple's token endpoints, played by a real HTTP server that answers as it is told.
-package final class AppleDouble: Sendable {
-    /// What an exchange gives; the subject whose grant it is, if Apple tells.
+/// A local HTTP server in place of Apple's token endpoints.
+///
+/// `/auth/token` exchanges an authorization code that the test has added, once. `/auth/revoke` accepts every token.
+package final class StubAppleServer: Sendable {
+    /// The tokens that the server returns for an authorization code.
     package struct Grant: Sendable {
         package var refreshToken: String
+        /// Names the subject that the code belongs to; left out of the response if nil.
         package var identityToken: String?
 
         package init(refreshToken: String, identityToken: String? = nil) {
@@ -33,13 +36,12 @@ package final class AppleDouble: Sendable {
         let state = SharedState()
         self.state = state
         server = try LoopbackServer { request in
-            // On the connection's own thread, which it may hold.
+            // Each connection has its own thread, so `onRevoke` may block it.
             if request.target == "/auth/revoke" { state.value.withLock { $0.onRevoke }?() }
             return state.value.withLock { state in
                 if state.isDown { return [.answer(503)] }
                 let fields = Self.fields(request.body)
                 guard request.target == "/auth/token" else { return [.answer(200)] }
-                // A code is good once.
                 guard let grant = state.grants.removeValue(forKey: fields["code"] ?? "") else {
                     return [.answer(400, #"{"error":"invalid_grant"}"#)]
                 }
@@ -54,17 +56,18 @@ package final class AppleDouble: Sendable {
         }
     }
 
-    /// From now on that code is good once.
-    package func give(_ code: String, _ grant: Grant) {
+    /// Makes an authorization code valid for one exchange.
+    package func addGrant(_ code: String, _ grant: Grant) {
         state.value.withLock { $0.grants[code] = grant }
     }
 
+    /// While true, the server responds to every request with status 503.
     package var isDown: Bool {
         get { state.value.withLock { $0.isDown } }
         set { state.value.withLock { $0.isDown = newValue } }
     }
 
-    /// Called before a revocation is answered, which waits for it.
+    /// Sets a function that the server calls before it responds to a revocation. The response waits for it to return.
     package func onRevoke(_ body: @escaping @Sendable () -> Void) {
         state.value.withLock { $0.onRevoke = body }
     }
@@ -89,7 +92,7 @@ package final class AppleDouble: Sendable {
             tokenURL: server.url("/auth/token"), revokeURL: server.url("/auth/revoke"))
     }
 
-    /// Values are letters and digits, so nothing is decoded.
+    /// Parses a form body. The values in these tests are letters and digits, so nothing is percent-decoded.
     private static func fields(_ body: String) -> [String: String] {
         var fields: [String: String] = [:]
         for pair in body.split(separator: "&") {
@@ -99,7 +102,7 @@ package final class AppleDouble: Sendable {
         return fields
     }
 
-    /// A key that was made for these tests and signs nothing else.
+    /// A private key that was generated for these tests and is not used anywhere else.
     package static let key = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg6nB43UX4DjKp+44d

@@ -1,23 +1,23 @@
 import GraphQL
 
-/// Somebody signed in.
-package struct Reader: Sendable {
+/// A signed-in user of a test app.
+package struct TestReader: Sendable {
     package let app: TestApp
-    /// Of the identity token.
+    /// The subject of the identity token.
     package let subject: String
     package let id: Value
     package let token: String
     package let refreshToken: String
 
-    struct NotSignedIn: Error {
-        let answer: Value
+    struct SignInFailure: Error {
+        let response: Value
     }
 
-    package init(_ app: TestApp, _ subject: String, _ answer: Answer) throws {
-        guard let id = answer["signInWithApple", "user", "id"],
-            let token = answer["signInWithApple", "accessToken"]?.string,
-            let refreshToken = answer["signInWithApple", "refreshToken"]?.string
-        else { throw NotSignedIn(answer: answer.json) }
+    package init(_ app: TestApp, _ subject: String, _ response: TestResponse) throws {
+        guard let id = response["signInWithApple", "user", "id"],
+            let token = response["signInWithApple", "accessToken"]?.string,
+            let refreshToken = response["signInWithApple", "refreshToken"]?.string
+        else { throw SignInFailure(response: response.json) }
         self.app = app
         self.subject = subject
         self.id = id
@@ -25,54 +25,59 @@ package struct Reader: Sendable {
         self.refreshToken = refreshToken
     }
 
-    package func ask(_ query: String, _ variables: Value = .null) async throws -> Answer {
-        try await app.ask(query, variables, token: token)
+    package func execute(
+        _ query: String, _ variables: Value = .null
+    ) async throws -> TestResponse {
+        try await app.execute(query, variables, token: token)
     }
 
-    package func subscribe(_ query: String, _ variables: Value = .null) async throws -> LiveAnswers
-    {
+    package func subscribe(
+        _ query: String, _ variables: Value = .null
+    ) async throws -> TestSubscription {
         try await app.subscribe(query, variables, token: token)
     }
 
-    // MARK: - What tests need to begin with
+    // MARK: - Setup
 
-    /// What a test needs did not work; the test ends.
-    struct Unexpected: Error, CustomStringConvertible {
+    /// A step of a test's setup failed. It ends the test.
+    struct SetupFailure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// The answer's value at the path.
-    package func need(
+    /// Executes a request and returns the value at the path below `data`.
+    ///
+    /// - Throws: `SetupFailure` if the value is missing or null.
+    package func requireValue(
         _ query: String, _ variables: Value = .null, _ path: PathElement...
     ) async throws -> Value {
-        let answer = try await ask(query, variables)
-        guard let value = answer.value(at: path), !value.isNull else {
-            throw Unexpected(description: "\(query): \(answer.json)")
+        let response = try await execute(query, variables)
+        guard let value = response.value(at: path), !value.isNull else {
+            throw SetupFailure(description: "\(query): \(response.json)")
         }
         return value
     }
 
-    /// The new shelf's id.
+    /// Returns the id of the new shelf.
     package func makeShelf(_ name: String) async throws -> Value {
-        try await need(
+        try await requireValue(
             "mutation($name: String!) { createShelf(input: {name: $name}) { id } }",
             ["name": .string(name)], "createShelf", "id")
     }
 
-    /// Changes what is theirs beside the server, and tells of it as a server does after its commits.
-    package func execute(_ sql: String) async throws {
+    /// Changes this user's rows with SQL, then sends the notification that a server sends after each commit.
+    package func executeSQL(_ sql: String) async throws {
         try await app.database.execute(sql)
         try await app.database.execute("NOTIFY changes, '\(id.string ?? "")'")
     }
 
-    /// The new book's id.
+    /// Returns the id of the new book.
     package func makeBook(_ input: Value) async throws -> Value {
-        try await need(
+        try await requireValue(
             "mutation($input: CreateBookInput!) { createBook(input: $input) { id } }",
             ["input": input], "createBook", "id")
     }
 
-    /// The new book's id.
+    /// Returns the id of the new book.
     package func makeBook(
         _ title: String, status: String = "WANT_TO_READ", shelves: [Value] = []
     ) async throws -> Value {
@@ -81,7 +86,7 @@ package struct Reader: Sendable {
         ])
     }
 
-    /// The ids of books "<title> 1" and on, in batches.
+    /// Creates books named "<title> 1", "<title> 2", and so on, 50 per request, and returns their ids.
     @discardableResult
     package func makeBooks(
         _ count: Int, _ title: String = "Book", status: String = "WANT_TO_READ",
@@ -95,21 +100,21 @@ package struct Reader: Sendable {
                     "shelfIds": .list(shelves),
                 ]
             }
-            let made = try await need(
+            let created = try await requireValue(
                 """
                 mutation($inputs: [CreateBookInput!]!) {
                   createBooks(inputs: $inputs) { book { id } error { code message } }
                 }
                 """, ["inputs": .list(inputs)], "createBooks")
-            ids += made.list?.compactMap { $0["book"]?["id"] } ?? []
+            ids += created.list?.compactMap { $0["book"]?["id"] } ?? []
         }
         return ids
     }
 
-    /// Rates a book that is READ; the review's id.
+    /// Reviews a book, whose status must be READ, and returns the review's id.
     @discardableResult
     package func review(_ book: Value, rating: Int = 4, text: String? = nil) async throws -> Value {
-        try await need(
+        try await requireValue(
             """
             mutation($book: ID!, $input: ReviewInput!) {
               reviewBook(bookId: $book, input: $input) { id }
@@ -122,9 +127,9 @@ package struct Reader: Sendable {
     }
 
     package func swipe(_ action: String, _ cards: [Value], at time: String? = nil) async throws
-        -> Answer
+        -> TestResponse
     {
-        try await ask(
+        try await execute(
             """
             mutation($swipes: [SwipeInput!]!) {
               recordSwipes(swipes: $swipes) { recorded saved { id title status card { id } } }
@@ -141,9 +146,9 @@ package struct Reader: Sendable {
             ])
     }
 
-    /// The first cards of the feed, as `{id title genre}`.
-    package func cards(_ first: Int) async throws -> [Value] {
-        try await need(
+    /// Returns the first cards of the feed, each as `{id title genre isbn13}`.
+    package func feedCards(_ first: Int) async throws -> [Value] {
+        try await requireValue(
             "query($first: Int) { feed(first: $first) { nodes { id title genre isbn13 } } }",
             ["first": .int(first)], "feed", "nodes"
         ).list ?? []

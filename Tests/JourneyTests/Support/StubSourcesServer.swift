@@ -6,7 +6,7 @@ import TestSupport
 ///
 /// Every ISBN of `titles` has an edition record: the recorded one of another book with this ISBN and title in it.
 /// The record is reached through a redirect, as on the real site, and so is its cover, which is a real photograph.
-final class SourcesDouble: Sendable {
+final class StubSourcesServer: Sendable {
     let server: LoopbackServer
 
     /// - Parameter titles: the titles by ISBN-13.

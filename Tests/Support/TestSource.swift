@@ -1,13 +1,13 @@
 import BookSources
 import Synchronization
 
-/// A source that answers from a table, and remembers what it was asked.
+/// A book source that looks records up in a dictionary and keeps the requests that it received.
 package final class TestSource: Sendable {
     private let records: [String: BookRecord]
     private let state = Mutex<State>(State())
 
     private struct State {
-        var asked: [String] = []
+        var requests: [String] = []
         var error: SourceError?
     }
 
@@ -18,26 +18,27 @@ package final class TestSource: Sendable {
         BookSource(
             name: name,
             edition: { number, _ async throws(SourceError) in
-                if let error = self.ask(number.isbn13) { throw error }
+                if let error = self.record(number.isbn13) { throw error }
                 return self.records[number.isbn13]
             },
             search: { words, count, _ async throws(SourceError) in
-                if let error = self.ask("\(words)") { throw error }
+                if let error = self.record("\(words)") { throw error }
                 return Array(
                     self.records.sorted { $0.key < $1.key }.map(\.value).prefix(count))
             })
     }
 
-    private func ask(_ question: String) -> SourceError? {
+    /// Adds a request to the list, and returns the error that it fails with, if any.
+    private func record(_ request: String) -> SourceError? {
         state.withLock { state in
-            state.asked.append(question)
+            state.requests.append(request)
             return state.error
         }
     }
 
-    /// From now on it cannot answer; nil lets it answer again.
+    /// Makes every later request fail with an error; nil makes requests succeed again.
     package func fail(with error: SourceError?) { state.withLock { $0.error = error } }
 
-    /// ISBNs and words in the order in which they were asked for.
-    package var asked: [String] { state.withLock { $0.asked } }
+    /// The ISBNs and search words that were requested, in order.
+    package var requests: [String] { state.withLock { $0.requests } }
 }
