@@ -4,7 +4,7 @@ import Testing
 
 @testable import Server
 
-/// What the engine says of a document while it is written.
+/// The check of documents on the explorer page.
 @Suite struct ExplorerCheckTests {
     private func check(
         _ query: String, variables: Value = .null, limits: RequestLimits = RequestLimits()
@@ -16,10 +16,10 @@ import Testing
             """
         let schema = try buildSchema(parse(Source(sdl)))
         return ExplorerCheck(schema: schema, limits: limits)
-            .answer(query, variables: variables)
+            .check(query, variables: variables)
     }
 
-    @Test func goodDocumentIsPrinted() throws {
+    @Test func aValidDocumentIsPrinted() throws {
         #expect(
             try check("query A($n: String!) {hello(name:$n)}", variables: ["n": "you"]) == [
                 "errors": [],
@@ -33,11 +33,11 @@ import Testing
             ])
     }
 
-    @Test func mistakesHaveTheirPlaces() throws {
+    @Test func errorsHaveLocations() throws {
         let found = try check("{\n  helo\n}")
         #expect(found["errors", 0, "locations"] == [["line": 2, "column": 3]])
         #expect(found["errors", 0, "message"]?.string?.contains("Did you mean \"hello\"?") == true)
-        // What is wrong can still be printed, and its operations are known.
+        // An invalid document can still be printed, and its operations are listed.
         #expect(found["printed"] == "{\n  helo\n}")
         #expect(found["operations", 0, "kind"] == "query")
         let broken = try check("{ hello(")
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// With introspection off, neither the document's errors nor those of its variables suggest names.
-    @Test func namesAreSuggestedOnlyWhereTheLimitsAllowIt() throws {
+    @Test func namesAreSuggestedOnlyIfTheLimitsAllowIt() throws {
         var limits = RequestLimits()
         for isOn in [true, false] {
             limits.validation.hasSuggestions = isOn
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func answersOverHTTPWithinItsLimits() async throws {
+    @Test func theRouteEnforcesItsLimits() async throws {
         try await TestServer.run { server in
             func post(_ body: String, _ type: String = "application/json") async throws -> Int {
                 try await server.send(
@@ -86,7 +86,7 @@ import Testing
             for body in ["", "{}", "[]", #"{"query":5}"#, "{"] {
                 #expect(try await post(body) == 400, "\(body)")
             }
-            // A page of another origin cannot send this type without asking, so it gets nothing here.
+            // A page of another origin can send only types such as text/plain without a CORS preflight.
             #expect(try await post(#"{"query":"{ hello }"}"#, "text/plain") == 400)
             #expect(try await post(String(repeating: " ", count: 5000)) == 413)
             let settings = try await server.get("/explorer/settings")

@@ -125,7 +125,7 @@ package final class TestApp: Sendable {
 
         init(_ runner: RequestRunner) { self.runner = runner }
 
-        func run(_ request: RequestRunner.Request) async -> RequestRunner.Answer {
+        func run(_ request: RequestRunner.Request) async -> RequestRunner.Response {
             await runner.run(request)
         }
 
@@ -136,7 +136,7 @@ package final class TestApp: Sendable {
             let operation = await runner.open(request)
             opened()
             switch operation {
-            case .answer(let answer): answered(answer.body)
+            case .response(let answer): answered(answer.body)
             case .responses(let responses):
                 do throws(RequestErrors) {
                     while let response = try await responses.next() { answered(response.body) }

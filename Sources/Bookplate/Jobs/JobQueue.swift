@@ -42,11 +42,11 @@ struct JobQueue: Sendable {
     }
 
     /// Takes jobs that are due, of each kind as many as there is room for.
-    func claim(_ rooms: [String: Int]) async throws(PostgresError) -> [ClaimedJob] {
-        let rooms = rooms.sorted { $0.key < $1.key }
+    func claim(_ capacity: [String: Int]) async throws(PostgresError) -> [ClaimedJob] {
+        let capacity = capacity.sorted { $0.key < $1.key }
         var parameters = Parameters()
-        parameters.append(texts: rooms.map(\.key))
-        parameters.append(int32s: rooms.map { Int32(clamping: $0.value) })
+        parameters.append(texts: capacity.map(\.key))
+        parameters.append(int32s: capacity.map { Int32(clamping: $0.value) })
         parameters.append(text: worker)
         parameters.append(int32: Int32(clamping: lease.milliseconds))
         let rows = try await run(Self.claim, parameters)

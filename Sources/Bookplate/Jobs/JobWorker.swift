@@ -73,7 +73,7 @@ package final class JobWorker: Sendable {
             while let action = actions.popFirst() {
                 var answer: JobWorkerState.Event?
                 switch action {
-                case .claim(let rooms): answer = await claim(rooms)
+                case .claim(let capacity): answer = await claim(capacity)
                 case .renew(let leases): answer = await renew(leases)
                 case .start(let job): tasks[job.lease] = Task.detached { await self.run(job) }
                 case .cancel(let lease): tasks[lease]?.cancel()
@@ -87,9 +87,9 @@ package final class JobWorker: Sendable {
 
     // MARK: - Actions
 
-    private func claim(_ rooms: [String: Int]) async -> JobWorkerState.Event {
+    private func claim(_ capacity: [String: Int]) async -> JobWorkerState.Event {
         do throws(PostgresError) {
-            return .claimed(try await queue.claim(rooms))
+            return .claimed(try await queue.claim(capacity))
         } catch {
             logger.warning("jobs cannot be looked for", metadata: ["error": "\(error)"])
             return .claimFailed

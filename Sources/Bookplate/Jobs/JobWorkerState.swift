@@ -33,7 +33,7 @@ struct JobWorkerState {
 
     enum Action: Equatable {
         /// Answered by `claimed` or `claimFailed`.
-        case claim(rooms: [String: Int])
+        case claim(capacity: [String: Int])
         /// Answered by `renewed`, or not at all.
         case renew([JobLease])
         /// Answered by `ended`.
@@ -122,20 +122,20 @@ struct JobWorkerState {
 
     // MARK: - Claims
 
-    private var rooms: [String: Int] {
-        var rooms = kinds.mapValues(\.concurrency)
-        for job in held.values { rooms[job.job.kind, default: 0] -= 1 }
-        return rooms.filter { $0.value > 0 }
+    private var capacity: [String: Int] {
+        var capacity = kinds.mapValues(\.concurrency)
+        for job in held.values { capacity[job.job.kind, default: 0] -= 1 }
+        return capacity.filter { $0.value > 0 }
     }
 
     private mutating func claimIfPossible(_ now: Duration) -> [Action] {
         guard !isClaiming, stoppingSince == nil else { return [] }
-        let rooms = rooms
-        guard !rooms.isEmpty else { return [] }
+        let capacity = capacity
+        guard !capacity.isEmpty else { return [] }
         isClaiming = true
         isWoken = false
         lastClaimAt = now
-        return [.claim(rooms: rooms)]
+        return [.claim(capacity: capacity)]
     }
 
     private mutating func claimed(_ jobs: [ClaimedJob], _ now: Duration) -> [Action] {

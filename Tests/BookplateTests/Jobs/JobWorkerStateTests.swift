@@ -19,23 +19,23 @@ import Testing
     }
 
     @Test mutating func looksForJobsWhenItIsTimeAndWhenItIsWoken() {
-        #expect(state.handle(.tick, at: .zero) == [.claim(rooms: ["a.one": 2])])
+        #expect(state.handle(.tick, at: .zero) == [.claim(capacity: ["a.one": 2])])
         // One claim at a time.
         #expect(state.handle(.woken, at: .milliseconds(1)) == [])
         // What woke it may have come too late for that claim.
         #expect(
-            state.handle(.claimed([]), at: .milliseconds(2)) == [.claim(rooms: ["a.one": 2])])
+            state.handle(.claimed([]), at: .milliseconds(2)) == [.claim(capacity: ["a.one": 2])])
         #expect(state.handle(.claimed([]), at: .milliseconds(3)) == [])
         #expect(state.handle(.tick, at: .milliseconds(500)) == [])
-        #expect(state.handle(.tick, at: .milliseconds(1002)) == [.claim(rooms: ["a.one": 2])])
+        #expect(state.handle(.tick, at: .milliseconds(1002)) == [.claim(capacity: ["a.one": 2])])
         #expect(state.handle(.claimFailed, at: .milliseconds(1003)) == [])
-        #expect(state.handle(.woken, at: .milliseconds(1004)) == [.claim(rooms: ["a.one": 2])])
+        #expect(state.handle(.woken, at: .milliseconds(1004)) == [.claim(capacity: ["a.one": 2])])
     }
 
     @Test mutating func takesNoMoreOfAKindThanItsConcurrency() {
         _ = state.handle(.woken, at: .zero)
         #expect(state.handle(.claimed([job(1)]), at: .zero) == [.start(job(1))])
-        #expect(state.handle(.woken, at: .zero) == [.claim(rooms: ["a.one": 1])])
+        #expect(state.handle(.woken, at: .zero) == [.claim(capacity: ["a.one": 1])])
         _ = state.handle(.claimed([job(2)]), at: .zero)
         #expect(state.handle(.woken, at: .zero) == [])
         // The next one takes its place as soon as the database knows.
@@ -44,7 +44,7 @@ import Testing
                 == [.settle(job(1).lease, .finished)])
         #expect(state.handle(.woken, at: .zero) == [])
         #expect(
-            state.handle(.settled(job(1).lease), at: .zero) == [.claim(rooms: ["a.one": 1])])
+            state.handle(.settled(job(1).lease), at: .zero) == [.claim(capacity: ["a.one": 1])])
     }
 
     @Test(arguments: [
