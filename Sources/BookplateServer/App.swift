@@ -135,6 +135,7 @@ enum App {
             connectionCount: jobConnectionCount(configuration), logger: logger)
         var running: [any Service] = [
             jobs, ConfigurationWatch(services, database: jobs.pool, logger: logger),
+            FreeMemory(logger: logger),
         ]
         if let broker = configuration.sources.broker {
             running.append(
