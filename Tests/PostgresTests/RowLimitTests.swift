@@ -96,7 +96,7 @@ import Testing
     /// The largest size that this process has had in memory.
     private func peakBytes() throws -> Int {
         var usage = rusage()
-        #expect(getrusage(RUSAGE_SELF, &usage) == 0)
+        #expect(getrusage(CInt(RUSAGE_SELF.rawValue), &usage) == 0)
         return usage.ru_maxrss << 10
     }
 }

@@ -14,8 +14,6 @@ package enum BookplateError: Error, Equatable {
     /// The log begins behind the client's cursor; `cursor` is where to go on after fetching everything.
     case resetRequired(cursor: String)
     case upstreamUnavailable(String)
-    /// The rows of the operation are too large. The engine replaces the whole response; see `ResponseCompletion`.
-    case responseTooLarge
     /// The request's task was cancelled: its client closed the connection, or cancelled the operation. See
     /// `RequestContext.fieldError` for a task that was cancelled because it took too long.
     case cancelled
@@ -33,7 +31,6 @@ package enum BookplateError: Error, Equatable {
         case .unsupportedImage: "UNSUPPORTED_IMAGE"
         case .resetRequired: "RESET_REQUIRED"
         case .upstreamUnavailable: "UPSTREAM_UNAVAILABLE"
-        case .responseTooLarge: "RESPONSE_TOO_LARGE"
         case .cancelled: Self.cancelledCode
         case .internalError: "INTERNAL_SERVER_ERROR"
         }
@@ -53,7 +50,6 @@ package enum BookplateError: Error, Equatable {
         case .resetRequired:
             "The cursor is older than the log. Fetch the library anew, and go on from extensions.cursor."
         case .rateLimited(let seconds): "Too many requests. Try again in \(seconds) s."
-        case .responseTooLarge: "The response is too large. Request fewer fields, or smaller pages."
         case .cancelled: "The request was cancelled before its response was complete."
         case .internalError:
             "Something went wrong on our side. Try again, and tell us the request id if it stays."
@@ -82,7 +78,7 @@ package enum BookplateError: Error, Equatable {
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
         case .unauthenticated, .notFound, .upstreamUnavailable, .payloadTooLarge,
-            .unsupportedImage, .responseTooLarge, .cancelled:
+            .unsupportedImage, .cancelled:
             break
         }
         return FieldError(message, extensions: extensions)

@@ -263,7 +263,8 @@ package final class RequestContext: ExecutionContext {
             return try await database.run(segment)
         } catch .rowsTooLarge {
             hasLoadedTooMuch = true
-            throw .responseTooLarge
+            // No client receives this error: that of a response that is too large replaces the response.
+            throw .internalError
         } catch {
             throw services.describe(error, requestID)
         }
