@@ -32,7 +32,8 @@ struct Failure: Error {
             self.init("the database cannot be reached: \(reason)", .unavailable)
         case .server(let server):
             self.init("the database refused: \(server.message)")
-        case .timeout, .cancelled, .poolExhausted, .closed, .tooLarge, .unexpectedResult:
+        case .timeout, .cancelled, .poolExhausted, .closed, .tooLarge, .rowsTooLarge,
+            .unexpectedResult:
             self.init("the database failed: \(error)")
         }
     }
