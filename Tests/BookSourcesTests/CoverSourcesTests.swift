@@ -33,7 +33,7 @@ import Testing
         #expect(WebSearch.addresses(in: text).count == 5)
     }
 
-    private let fox = SoughtBook(title: "Fox", author: "Dahl", number: FakeSources.fox)
+    private let fox = CoverQuery(title: "Fox", author: "Dahl", number: FakeSources.fox)
 
     private func soon(_ seconds: Int = 5) -> CoverSources.Instant {
         .now.advanced(by: .seconds(seconds))
@@ -53,8 +53,8 @@ import Testing
                         userAgent: "t", allowed: try FetchAllowList(parsing: "127.0.0.1"))),
                 url: server.url("/v1"), key: "k", model: "m")
         ) { failures.add(.openLibrary, $0) }
-        let answer = await sources.offers(of: fox, at: .web, by: soon())
-        #expect(answer.offers.isEmpty && !answer.failures.isEmpty)
+        let answer = await sources.links(for: fox, at: .web, by: soon())
+        #expect(answer.links.isEmpty && !answer.failures.isEmpty)
         #expect(failures.all == [.status(status)])
     }
 
@@ -62,15 +62,15 @@ import Testing
     @Test func picturesByISBNAreForWhatHasNoRecord() async throws {
         let world = try FakeSources { FakeSources.fantasticFox($0) }
         let sources = CoverSources(world.sources, openLibraryCoversURL: "https://covers.example")
-        let known = await sources.offers(of: fox, at: .number, by: soon())
+        let known = await sources.links(for: fox, at: .number, by: soon())
         #expect(
-            known.offers.first?.url == "https://covers.example/b/id/8739161-L.jpg?default=false")
-        #expect(!known.offers.contains { $0.url.contains("/isbn/") })
-        let other = SoughtBook(
+            known.links.first?.url == "https://covers.example/b/id/8739161-L.jpg?default=false")
+        #expect(!known.links.contains { $0.url.contains("/isbn/") })
+        let other = CoverQuery(
             title: "X", author: nil, number: BookNumber(isbn13: "9780306406157", isbn10: nil))
-        let unknown = await sources.offers(of: other, at: .number, by: soon())
+        let unknown = await sources.links(for: other, at: .number, by: soon())
         #expect(
-            unknown.offers.map(\.url) == [
+            unknown.links.map(\.url) == [
                 "https://covers.example/b/isbn/9780306406157-L.jpg?default=false"
             ])
         #expect(unknown.failures.isEmpty)
@@ -84,18 +84,18 @@ import Testing
         let sources = CoverSources(
             SourceChain(hasRecords ? [records] : []), openLibraryCoversURL: "https://covers.example"
         )
-        var answer = await sources.offers(of: fox, at: .number, by: soon())
-        for _ in 1...100 where !answer.offers.isEmpty {
+        var answer = await sources.links(for: fox, at: .number, by: soon())
+        for _ in 1...100 where !answer.links.isEmpty {
             #expect(answer.failures.isEmpty)
-            answer = await sources.offers(of: fox, at: .number, by: soon())
+            answer = await sources.links(for: fox, at: .number, by: soon())
         }
-        #expect(answer.offers.isEmpty)
+        #expect(answer.links.isEmpty)
         #expect(answer.failures == (hasRecords ? [] : [.openLibrary]))
     }
 
     /// A link of the catalogue's leads to a source that the operator has switched off since.
     @Test func whatIsSwitchedOffIsNotAsked() async {
-        let book = SoughtBook(
+        let book = CoverQuery(
             title: "X", author: nil, number: nil,
             links: [
                 CoverCandidate(source: .googleBooks, url: "https://g.example/1"),
@@ -103,15 +103,15 @@ import Testing
             ])
         let none = CoverSources(SourceChain([]))
         #expect(none.isEmpty)
-        #expect(await none.offers(of: book, at: .links, by: soon()).offers.isEmpty)
+        #expect(await none.links(for: book, at: .catalog, by: soon()).links.isEmpty)
         let one = CoverSources(SourceChain([]), openLibraryCoversURL: "https://o.example")
         #expect(!one.isEmpty)
         #expect(
-            await one.offers(of: book, at: .links, by: soon()).offers.map(\.url) == [
+            await one.links(for: book, at: .catalog, by: soon()).links.map(\.url) == [
                 "https://o.example/1"
             ])
         #expect(
-            one.isOperators("https://o.example/1") && !one.isOperators("https://o.example.evil/1"))
+            one.isConfigured("https://o.example/1") && !one.isConfigured("https://o.example.evil/1"))
     }
 
     /// Pictures are beside the records, wherever on that host; not on another port of it.
@@ -120,9 +120,9 @@ import Testing
         ("http://books.lan/books/content?id=1", false), ("http://books.lan:80001/1", false),
         ("http://books.lan:8000@evil.example/1", false), ("https://books.lan:8000/1", false),
     ])
-    func aMirrorsPicturesAreTheOperators(url: String, isOperators: Bool) {
+    func aMirrorsPicturesAreTheOperators(url: String, isConfigured: Bool) {
         let sources = CoverSources(
-            SourceChain([]), operatorsURLs: ["http://books.lan:8000/books/v1"])
-        #expect(sources.isOperators(url) == isOperators)
+            SourceChain([]), configuredURLs: ["http://books.lan:8000/books/v1"])
+        #expect(sources.isConfigured(url) == isConfigured)
     }
 }

@@ -293,7 +293,7 @@ import Testing
         let sources = CoverSources(
             SourceChain([]), openLibraryCoversURL: source.url(""), fetcher: operators)
         let offer = try #require(
-            sources.offers([CoverCandidate(source: .openLibrary, url: source.url("/1"))]).first)
+            sources.links([CoverCandidate(source: .openLibrary, url: source.url("/1"))]).first)
         let app = try await TestApp.start(catalog: [])
         let strict = Covers(
             store: app.covers.store, images: app.covers.images,
