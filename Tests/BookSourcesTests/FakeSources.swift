@@ -5,13 +5,15 @@ import Synchronization
 
 @testable import BookSources
 
-/// The outside services, played over real HTTP with their recorded answers.
+/// Local HTTP servers that return recorded responses of the external services.
 final class FakeSources: Sendable {
     let openLibrary: LoopbackServer
     let google: LoopbackServer
     let sources: SourceChain
 
-    /// - Parameters: what each answers to a request's target; nil is its 404.
+    /// - Parameters:
+    ///   - openLibrary: Returns the response of Open Library to a request target. nil means its response with status 404.
+    ///   - google: Returns the response of Google Books. By default it finds nothing.
     init(
         openLibrary: @escaping @Sendable (String) -> [Step]?,
         google: @escaping @Sendable (String) -> [Step]? = { _ in
@@ -48,10 +50,10 @@ final class FakeSources: Sendable {
         var all: [SourceError] { list.withLock { $0 } }
     }
 
-    /// As the site answers: HTML, although JSON was asked for.
+    /// Open Library's response for unknown ISBNs. It is HTML although JSON was requested.
     static let notFound = http("reconstructed-isbn-not-found")
 
-    /// The record at each path, as the site has them, the ISBN by its redirect.
+    /// The records of a book at Open Library's paths. The path of the ISBN redirects to the edition.
     static func fantasticFox(_ target: String) -> [Step]? {
         switch target {
         case "/isbn/9780140328721.json":
@@ -69,15 +71,15 @@ final class FakeSources: Sendable {
     static let fox = BookNumber(isbn13: "9780140328721", isbn10: "0140328726")
 }
 
-/// The text of a recorded body.
+/// Returns the text of a recorded body.
 func recorded(_ name: String) -> String {
     let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         .joined(separator: "/")
-    // A test without its fixture is to fail by what it expects.
+    // If the fixture is missing, the expectations of the test fail.
     return (try? String(contentsOfFile: "\(folder)/Fixtures/\(name).json", encoding: .utf8)) ?? ""
 }
 
-/// A recorded answer with its status and body.
+/// Returns a recorded response with its status and body.
 func http(_ name: String, headers: [String] = []) -> Step {
     let response = JSON(Array(recorded(name + ".http").utf8))?["response"]
     return .answer(
@@ -88,5 +90,5 @@ extension Step {
     static func answer(_ body: String) -> Step { .answer(200, body) }
 }
 
-/// For what asks nobody.
+/// A fetcher for tests that send no requests.
 let unreachable = Fetcher(policy: FetchPolicy(userAgent: "bookplate-test"))
