@@ -56,7 +56,7 @@ struct CoverSearch: Sendable {
             else { break }
             let budget = stage == .web ? Self.webBudget : Self.stageBudget
             let found = await sources.links(
-                of: book, at: stage, by: min(end, .now.advanced(by: budget)), priority: priority)
+                for: book, at: stage, by: min(end, .now.advanced(by: budget)), priority: priority)
             failures.formUnion(found.failures)
             if !found.failures.isEmpty { pauses.add(found.pausedUntil) }
             if stage == .title { served = [] }
