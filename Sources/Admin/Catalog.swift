@@ -113,7 +113,8 @@ struct Catalog: ParsableCommand {
 
     struct Stats: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the numbers of books, authors, and other records in the catalogue.",
+            abstract:
+                "Print the number of books in the catalogue, and how many of them have which data.",
             discussion: """
                 Examples:
                   bookplate-admin catalog stats --json

@@ -41,7 +41,7 @@ import Testing
     @Test(arguments: [401, 429, 500])
     func reportsAFailedWebSearch(status: Int) async throws {
         let server = try LoopbackServer { _ in
-            [.answer(status, #"{"error": {"message": "No.", "type": "invalid_request_error"}}"#)]
+            [.response(status, #"{"error": {"message": "No.", "type": "invalid_request_error"}}"#)]
         }
         let failures = FakeSources.FailureBox()
         let sources = CoverSources(

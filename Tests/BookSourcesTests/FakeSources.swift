@@ -17,14 +17,14 @@ final class FakeSources: Sendable {
     init(
         openLibrary: @escaping @Sendable (String) -> [Step]?,
         google: @escaping @Sendable (String) -> [Step]? = { _ in
-            [.answer(recorded("google-volumes-zero"))]
+            [.response(recorded("google-volumes-zero"))]
         }
     ) throws {
         let library = try LoopbackServer { request in
             openLibrary(request.target) ?? [Self.notFound]
         }
         let volumes = try LoopbackServer { request in
-            google(request.target) ?? [.answer(404, "{}")]
+            google(request.target) ?? [.response(404, "{}")]
         }
         self.openLibrary = library
         self.google = volumes
@@ -58,12 +58,12 @@ final class FakeSources: Sendable {
         switch target {
         case "/isbn/9780140328721.json":
             [
-                .answer(
+                .response(
                     302, headers: ["Location: https://openlibrary.org/books/OL7353617M.json"])
             ]
-        case "/books/OL7353617M.json": [.answer(recorded("isbn-9780140328721.edition"))]
-        case "/works/OL45804W.json": [.answer(recorded("works-OL45804W"))]
-        case "/authors/OL34184A.json": [.answer(recorded("authors-OL34184A"))]
+        case "/books/OL7353617M.json": [.response(recorded("isbn-9780140328721.edition"))]
+        case "/works/OL45804W.json": [.response(recorded("works-OL45804W"))]
+        case "/authors/OL34184A.json": [.response(recorded("authors-OL34184A"))]
         default: nil
         }
     }
@@ -82,12 +82,12 @@ func recorded(_ name: String) -> String {
 /// Returns a recorded response with its status and body.
 func http(_ name: String, headers: [String] = []) -> Step {
     let response = JSON(Array(recorded(name + ".http").utf8))?["response"]
-    return .answer(
+    return .response(
         response?["status"]?.int ?? 500, headers: headers, response?["body"]?.text ?? "{}")
 }
 
 extension Step {
-    static func answer(_ body: String) -> Step { .answer(200, body) }
+    static func response(_ body: String) -> Step { .response(200, body) }
 }
 
 /// A fetcher for tests that send no requests.

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func looksUpAnEdition() async throws {
-        let (server, sources) = try start { _ in [.answer(Self.fox)] }
+        let (server, sources) = try start { _ in [.response(Self.fox)] }
         let record = try #require(await sources.edition(FakeSources.fox).record)
         #expect(record.title == "Fantastic Mr. Fox")
         #expect(record.authors == ["Roald Dahl", "Quentin Blake"])
@@ -52,8 +52,8 @@ import Testing
     @Test func searchesBooks() async throws {
         let (server, sources) = try start { target in
             target == "/books/mr%20fox%2Fx?pageSize=5"
-                ? [.answer(#"{"total": 2, "books": [{"title": "Fox"}, {"isbn": "no title"}]}"#)]
-                : [.answer(404, #"{"errorMessage": "Not Found"}"#)]
+                ? [.response(#"{"total": 2, "books": [{"title": "Fox"}, {"isbn": "no title"}]}"#)]
+                : [.response(404, #"{"errorMessage": "Not Found"}"#)]
         }
         let search = await sources.search(.anywhere("mr fox/x"), count: 5)
         #expect(search.records.map(\.title) == ["Fox"] && search.failures == [])
@@ -64,7 +64,7 @@ import Testing
 
     @Test func reportsAnUnknownEditionAsAMiss() async throws {
         let (server, sources) = try start { _ in
-            [.answer(404, #"{"errorMessage": "Not Found"}"#)]
+            [.response(404, #"{"errorMessage": "Not Found"}"#)]
         }
         #expect(await sources.edition(FakeSources.fox) == .init(misses: [.isbnDB]))
         #expect(server.requests.count == 1)
@@ -73,9 +73,9 @@ import Testing
     /// An invalid key or an exhausted quota is a failure, and no more requests are sent for a while.
     @Test(
         arguments: [
-            [.answer(401, #"{"message": "Unauthorized"}"#)],
-            [.answer(429, headers: ["Retry-After: 60"], #"{"message": "Limit Exceeded"}"#)],
-            [.answer(403, #"{"message": "User is not authorized"}"#)],
+            [.response(401, #"{"message": "Unauthorized"}"#)],
+            [.response(429, headers: ["Retry-After: 60"], #"{"message": "Limit Exceeded"}"#)],
+            [.response(403, #"{"message": "User is not authorized"}"#)],
         ] as [[Step]])
     func pausesAfterARefusal(steps: [Step]) async throws {
         let (server, sources) = try start { _ in steps }

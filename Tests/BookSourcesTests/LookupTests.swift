@@ -10,8 +10,8 @@ import Testing
 
     static func google(_ target: String) -> [Step]? {
         target.contains("9780374104092")
-            ? [.answer(recorded("google-volumes-isbn-9780374104092"))]
-            : [.answer(recorded("google-volumes-zero"))]
+            ? [.response(recorded("google-volumes-isbn-9780374104092"))]
+            : [.response(recorded("google-volumes-zero"))]
     }
 
     @Test func combinesEditionWorkAndAuthorsOfOpenLibrary() async throws {
@@ -63,7 +63,7 @@ import Testing
             openLibrary: { target in
                 target.hasPrefix("/isbn/")
                     ? [
-                        .answer(
+                        .response(
                             #"{"title":"Annihilation","key":"/books/OL1M","publish_date":"2014","publishers":["Farrar"],"covers":[null,-1]}"#
                         )
                     ] : nil
@@ -78,7 +78,7 @@ import Testing
 
     @Test func ignoresVolumesOfOtherEditions() async throws {
         let fake = try FakeSources(openLibrary: { _ in nil }) { _ in
-            [.answer(recorded("google-volumes-isbn-9780374104092"))]
+            [.response(recorded("google-volumes-isbn-9780374104092"))]
         }
         let lookup = await fake.sources.edition(FakeSources.fox)
         #expect(lookup.record == nil)
@@ -91,8 +91,8 @@ import Testing
         let fake = try FakeSources(openLibrary: { target in
             switch target {
             case "/isbn/9780140328721.json":
-                [.answer(#"{"title":"Fox","works":[{"key":"/works/OL999W"}]}"#)]
-            case "/works/OL999W.json": [.answer(recorded("reconstructed-work-merged-redirect"))]
+                [.response(#"{"title":"Fox","works":[{"key":"/works/OL999W"}]}"#)]
+            case "/works/OL999W.json": [.response(recorded("reconstructed-work-merged-redirect"))]
             default: FakeSources.fantasticFox(target)
             }
         })
@@ -105,7 +105,7 @@ import Testing
     @Test func ignoresCoverIDsBelowOne() async throws {
         let fake = try FakeSources(openLibrary: { target in
             target.hasPrefix("/isbn/")
-                ? [.answer(recorded("reconstructed-edition-covers-minus-one"))] : nil
+                ? [.response(recorded("reconstructed-edition-covers-minus-one"))] : nil
         })
         let record = try #require(await fake.sources.edition(FakeSources.fox).record)
         #expect(record.covers.isEmpty)
@@ -116,11 +116,11 @@ import Testing
         arguments: [
             [http("reconstructed-429")], [http("reconstructed-503")],
             [http("reconstructed-403-user-agent")],
-            [.answer("<html>not JSON</html>")], [.answer(500, "")],
+            [.response("<html>not JSON</html>")], [.response(500, "")],
             // The response is truncated.
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"title\":\"Ann")],
             [.send("garbage\r\n\r\n")], [.flood("a", bytes: 5 << 20)],
-            [.answer(302, headers: ["Location: https://example.com/elsewhere"])],
+            [.response(302, headers: ["Location: https://example.com/elsewhere"])],
         ] as [[Step]])
     func usesOtherSourcesAfterAFailure(steps: [Step]) async throws {
         let fake = try FakeSources(openLibrary: { _ in steps }, google: Self.google)
@@ -135,7 +135,7 @@ import Testing
     ])
     func reportsTheFailuresOfAllSources(status: Int, body: String) async throws {
         let fake = try FakeSources(openLibrary: { _ in [http("reconstructed-503")] }) { _ in
-            [.answer(status, recorded(body))]
+            [.response(status, recorded(body))]
         }
         let lookup = await fake.sources.edition(Self.annihilation)
         #expect(lookup.record == nil && lookup.misses == [])
@@ -145,9 +145,9 @@ import Testing
 
     /// Configured sources may be at private addresses, but a source must not redirect to another private address.
     @Test func doesNotFollowRedirectsToOtherOrigins() async throws {
-        let other = try LoopbackServer { _ in [.answer(200, "{}")] }
+        let other = try LoopbackServer { _ in [.response(200, "{}")] }
         let fake = try FakeSources(openLibrary: { _ in nil }) { _ in
-            [.answer(302, headers: ["Location: \(other.url("/books"))"])]
+            [.response(302, headers: ["Location: \(other.url("/books"))"])]
         }
         let lookup = await fake.sources.edition(Self.annihilation)
         #expect(lookup.failures == [.googleBooks])
@@ -248,7 +248,7 @@ import Testing
         let fake = try FakeSources(
             openLibrary: { target in
                 target.hasPrefix("/api/books?bibkeys=ISBN:9780316030571,ISBN:9780374104092&")
-                    ? [.answer(recorded("api-books-data-9780316030571"))] : nil
+                    ? [.response(recorded("api-books-data-9780316030571"))] : nil
             }, google: Self.google)
         let found = await fake.sources.editions([weapons, Self.annihilation])
         let record = try #require(found[weapons]?.record)
@@ -266,8 +266,8 @@ import Testing
         let fake = try FakeSources(
             openLibrary: { target in
                 target.hasPrefix("/search.json?q=time%20war&")
-                    ? [.answer(recorded("search-2020-two-docs"))] : nil
-            }, google: { _ in [.answer(503, "")] })
+                    ? [.response(recorded("search-2020-two-docs"))] : nil
+            }, google: { _ in [.response(503, "")] })
         let search = await fake.sources.search(.anywhere("time war"), count: 10)
         #expect(search.records.map(\.title) == ["This Is How You Lose the Time War"])
         #expect(search.records.first?.authors == ["Amal El-Mohtar", "Max Gladstone"])
@@ -276,7 +276,7 @@ import Testing
 
     @Test func findsCoversByTitleOnlyIfTheAuthorMatches() async throws {
         let fake = try FakeSources(openLibrary: { _ in
-            [.answer(recorded("search-2020-two-docs"))]
+            [.response(recorded("search-2020-two-docs"))]
         })
         let right = await fake.sources.covers(
             number: nil, title: "this is how you lose the time war!", author: "El-Mohtar, Amal")

@@ -34,7 +34,7 @@ import Testing
         return SourceChain(configuration, fetcher: fetcher, limits: limits) { errors.add($1) }
     }
 
-    private static let unknownBook = Step.answer(404, "{}")
+    private static let unknownBook = Step.response(404, "{}")
 
     /// The breaker opens, sends one probe after its pause, stays open when the probe fails, and closes when a probe succeeds.
     @Test func pausesAHostThatRefusesConnectionsUntilAProbeSucceeds() async throws {
@@ -83,7 +83,7 @@ import Testing
 
     /// A response with an error status shows that the host can be reached.
     @Test func doesNotOpenOnErrorStatuses() async throws {
-        let server = try LoopbackServer { _ in [.answer(500, "")] }
+        let server = try LoopbackServer { _ in [.response(500, "")] }
         let limits = SourceLimits(breaker: .init(failuresMax: 1))
         let chain = try isbnDB(server.port, limits)
         for _ in 0..<3 {
@@ -119,7 +119,7 @@ import Testing
     @Test(arguments: [(429, true), (503, true), (502, true), (401, false), (403, false)])
     func pausesAfterAnOverloadButNotAfterAWrongKey(status: Int, isPause: Bool) async throws {
         let server = try LoopbackServer { _ in
-            [.answer(status, headers: ["Retry-After: 600"], "{}")]
+            [.response(status, headers: ["Retry-After: 600"], "{}")]
         }
         let chain = try isbnDB(server.port, SourceLimits())
         let lookup = await chain.edition(FakeSources.fox)
@@ -203,7 +203,7 @@ import Testing
     @Test func countsRedirects() async throws {
         let server = try LoopbackServer { request in
             request.target.hasPrefix("/book/")
-                ? [.answer(301, headers: ["Location: /new"])] : [.answer(200, #"{"book": {}}"#)]
+                ? [.response(301, headers: ["Location: /new"])] : [.response(200, #"{"book": {}}"#)]
         }
         let counter = Counter(10)
         let chain = try isbnDB(server.port, SourceLimits(budget: counter.budget))
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test func failsAfterTooManyRedirects() async throws {
-        let server = try LoopbackServer { _ in [.answer(302, headers: ["Location: /again"])] }
+        let server = try LoopbackServer { _ in [.response(302, headers: ["Location: /again"])] }
         let errors = Log<SourceError>()
         let chain = try isbnDB(server.port, SourceLimits(), errors: errors)
         #expect(await chain.edition(FakeSources.fox).failures == [.isbnDB])

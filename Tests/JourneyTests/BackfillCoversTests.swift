@@ -13,8 +13,10 @@ import Testing
     private static func covers(failing: [String] = []) throws -> LoopbackServer {
         let picture = TestImage.png(width: 400, height: 600)
         return try LoopbackServer { request in
-            if failing.contains(where: request.target.contains) { return [.answer(503)] }
-            guard request.target.hasPrefix("/b/isbn/\(known)-L.jpg") else { return [.answer(404)] }
+            if failing.contains(where: request.target.contains) { return [.response(503)] }
+            guard request.target.hasPrefix("/b/isbn/\(known)-L.jpg") else {
+                return [.response(404)]
+            }
             return [
                 .send(
                     "HTTP/1.1 200 OK\r\nContent-Length: \(picture.count)\r\nConnection: close\r\n\r\n"
@@ -175,7 +177,7 @@ import Testing
             let link =
                 origin.withLock { $0 } + "/books/content?id=x&printsec=frontcover&img=1&zoom=1"
             return [
-                .answer(
+                .response(
                     200,
                     """
                     {"totalItems": 1, "items": [{"id": "x", "volumeInfo": {"title": "Card 1", "authors": ["Ada"], \

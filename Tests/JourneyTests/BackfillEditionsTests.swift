@@ -31,7 +31,7 @@ import Testing
         let installation = try await Installation.ready(catalog: TestCatalog.lines(5))
         let server = try LoopbackServer { request in
             request.target.contains(TestCatalog.isbn(2))
-                ? [.answer(404)] : [.answer(200, Self.edition)]
+                ? [.response(404)] : [.response(200, Self.edition)]
         }
         func run(_ more: String...) async throws -> Value {
             let outcome = try await installation.admin(
@@ -69,7 +69,7 @@ import Testing
 
     @Test func recordsNothingIfNoSourceResponds() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(1))
-        let server = try LoopbackServer { _ in [.answer(503, "later")] }
+        let server = try LoopbackServer { _ in [.response(503, "later")] }
         let outcome = try await installation.admin(
             ["backfill", "editions", "--json"], openLibrary(server))
         #expect(outcome.code == 69)
@@ -93,10 +93,10 @@ import Testing
         let server = try LoopbackServer { request in
             request.headers["authorization"] == "the key"
                 ? [
-                    .answer(
+                    .response(
                         200, #"{"book": {"title": "A", "image": "https://images.example/1.jpg"}}"#)
                 ]
-                : [.answer(401, "{}")]
+                : [.response(401, "{}")]
         }
         let outcome = try await installation.admin(
             ["backfill", "editions", "--json"],
@@ -113,7 +113,7 @@ import Testing
     /// budget is reset.
     @Test func obeysTheDailyBudget() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(12))
-        let server = try LoopbackServer { _ in [.answer(404, "{}")] }
+        let server = try LoopbackServer { _ in [.response(404, "{}")] }
         func run() async throws -> Program.Outcome {
             try await installation.admin(
                 ["backfill", "editions", "--json"],
@@ -139,7 +139,7 @@ import Testing
     @Test func continuesAfterAnInterruption() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(12))
         let server = try LoopbackServer { _ in
-            [.pause(milliseconds: 300), .answer(200, Self.edition)]
+            [.pause(milliseconds: 300), .response(200, Self.edition)]
         }
         let running = try installation.startAdmin(
             ["backfill", "editions", "--json"], openLibrary(server))

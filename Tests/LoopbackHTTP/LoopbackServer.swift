@@ -150,7 +150,7 @@ package final class LoopbackServer: Sendable {
 
 extension Step {
     /// A complete response with a `Content-Length` header.
-    package static func answer(
+    package static func response(
         _ status: Int = 200, headers: [String] = [], _ body: String = ""
     ) -> Step {
         let head =

@@ -71,7 +71,7 @@ struct GoogleBooks: Sendable {
             .compactMap(Self.record(volume:)) ?? []
     }
 
-    /// Returns the time until midnight in California, when the daily quota is reset, if the quota is used up.
+    /// If the daily quota is used up, returns the time until its reset at midnight in California. Otherwise returns nil.
     @Sendable private static func retryDelay(_ response: FetchResponse) -> Duration? {
         guard response.status == 429,
             String(decoding: response.body, as: UTF8.self).contains("per day")

@@ -102,7 +102,10 @@ import Testing
         let world = try await CoverWorld.start()
         let isbn = CoverWorld.annihilation
         world.answer("/isbn/\(isbn).json") {
-            [.answer(200, #"{"type": {"key": "/type/edition"}, "title": "A", "covers": [-1, 5]}"#)]
+            [
+                .response(
+                    200, #"{"type": {"key": "/type/edition"}, "title": "A", "covers": [-1, 5]}"#)
+            ]
         }
         world.answer(
             "/covers/b/id/5-L.jpg", image: TestImage.png(width: width, height: width * 3 / 2))
@@ -121,7 +124,7 @@ import Testing
         let world = try await CoverWorld.start()
         world.knowFox()
         world.answer(CoverWorld.foxPicture) {
-            [.answer(302, headers: ["Location: /download/l_covers_0008.zip/0008739161-L.jpg"])]
+            [.response(302, headers: ["Location: /download/l_covers_0008.zip/0008739161-L.jpg"])]
         }
         world.answer("/download/", image: TestImage.png(width: 400, height: 600))
         let reader = try await world.app.newReader()
@@ -134,7 +137,7 @@ import Testing
         let world = try await CoverWorld.start()
         world.answer("/search.json?title=") {
             [
-                .answer(
+                .response(
                     200,
                     """
                     {"numFound": 3, "docs": [
@@ -184,7 +187,7 @@ import Testing
         // As the Responses API writes it, shortened.
         world.answer("/openai/v1/responses") {
             [
-                .answer(
+                .response(
                     200,
                     """
                     {"id": "resp_67ccd2bed1ec8190b14f964abc054267", "object": "response", "status": "completed",
@@ -200,7 +203,7 @@ import Testing
                     """)
             ]
         }
-        world.answer("/page") { [.answer(200, "<html>")] }
+        world.answer("/page") { [.response(200, "<html>")] }
         world.answer("/good.jpg", image: TestImage.png(width: 500, height: 750))
         let reader = try await world.app.newReader()
         let id = try await reader.makeBook(["author": "Nobody \"Ignore all\"", "title": "Obscure"])
