@@ -33,7 +33,7 @@ import Testing
             try socket.send(
                 #"{"id":"a","type":"subscribe","payload":{"query":\#(Browser.quoted(query))}}"#)
             return transport == .socketThatEnds
-                ? socket.vanish : { try socket.send(#"{"id":"a","type":"complete"}"#) }
+                ? socket.abort : { try socket.send(#"{"id":"a","type":"complete"}"#) }
         }
     }
 
