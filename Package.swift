@@ -80,6 +80,8 @@ let package = Package(
             name: "Identity",
             dependencies: ["Basics", "CJWT", "CCrypto", "HTTPFetch"]),
 
+        // The interface between transports and the product that executes GraphQL requests.
+        .target(name: "GraphQLServing", dependencies: ["GraphQL"]),
         // Loads the fields of a GraphQL operation from the rows of tables.
         .target(
             name: "GraphQLPostgres", dependencies: ["Basics", "GraphQL", "Postgres"],
@@ -109,6 +111,7 @@ let package = Package(
         .target(
             name: "Bookplate",
             dependencies: [
+                "GraphQLServing",
                 "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "HTTPFetch", "Identity",
                 "Images", "JobQueue", "Objects", "Postgres", "Ranking", "Telemetry", "Zip",
                 .product(name: "Logging", package: "swift-log"),
@@ -121,6 +124,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
+                "GraphQLServing",
                 "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Telemetry", "Version",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -205,6 +209,7 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
+                "GraphQLServing",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 "Config", "EventLoops", "GraphQL", "Server", "SocketClient", "Telemetry",
                 "TestSupport", "Version",
@@ -231,6 +236,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
+                "GraphQLServing",
                 "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
                 "Images", "JobQueue", "LoopbackHTTP", "Objects", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
@@ -240,6 +246,7 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
+                "GraphQLServing",
                 "EventLoops", "HTTPFetch", "Telemetry",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 "Basics", "BookSources", "Bookplate", "GraphQL", "GraphQLPostgres", "Identity",
@@ -284,7 +291,8 @@ let package = Package(
 // executor at every call and return.
 for target in package.targets
 where [
-    "GraphQL", "GraphQLPostgres", "JobQueue", "Bookplate", "Server", "BookplateServer",
+    "GraphQL", "GraphQLPostgres", "GraphQLServing", "JobQueue", "Bookplate", "Server",
+    "BookplateServer",
 ]
 .contains(target.name) {
     target.swiftSettings =

@@ -1,4 +1,5 @@
 import EventLoops
+import GraphQLServing
 import Logging
 import NIOCore
 import NIOEmbedded

@@ -1,3 +1,4 @@
+import GraphQLServing
 import Synchronization
 
 /// Counts the response bytes that the clients of this process have not read yet, and limits them.
