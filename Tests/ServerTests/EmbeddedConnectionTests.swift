@@ -142,8 +142,9 @@ import Testing
     }
 
     private var socketRoutes: [Route] {
-        standardRoutes(
-            loop: EmbeddedEventLoop(), service: EchoService(), bodyBytesMax: 100,
+        let loop = EmbeddedEventLoop()
+        return standardRoutes(
+            loop: loop, service: EchoService(on: loop), bodyBytesMax: 100,
             batchRequestsMax: 0, explorer: nil, schemaText: nil, socketOrigins: AllowedOrigins([]),
             readiness: { .ready })
     }
