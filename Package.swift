@@ -93,27 +93,28 @@ let package = Package(
                 "Basics", "Postgres", "Telemetry", .product(name: "Logging", package: "swift-log"),
             ]),
 
-        .target(name: "Objects"),
+        .target(name: "ObjectStorage"),
         .systemLibrary(
             name: "CLibVips", path: "Sources/System/CLibVips", pkgConfig: "vips",
             providers: [.apt(["libvips-dev"])]),
         .target(name: "CVips", dependencies: ["CLibVips"], path: "Sources/System/CVips"),
         .target(name: "CSandbox", path: "Sources/System/CSandbox"),
-        .target(name: "Images"),
+        .target(name: "ImageProcessing"),
         .systemLibrary(
             name: "CArchive", path: "Sources/System/CArchive", pkgConfig: "libarchive",
             providers: [.apt(["libarchive-dev"])]),
         .target(name: "Zip", dependencies: ["CArchive"]),
         // The only program that loads libvips.
         .executableTarget(
-            name: "Imager", dependencies: ["CSandbox", "CVips", "Images", "Version"]),
+            name: "Imager", dependencies: ["CSandbox", "CVips", "ImageProcessing", "Version"]),
 
         .target(
             name: "Bookplate",
             dependencies: [
                 "GraphQLServing",
                 "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "HTTPFetch", "Identity",
-                "Images", "JobQueue", "Objects", "Postgres", "Ranking", "Telemetry", "Zip",
+                "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres", "Ranking", "Telemetry",
+                "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -125,7 +126,8 @@ let package = Package(
             name: "Server",
             dependencies: [
                 "GraphQLServing",
-                "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Telemetry", "Version",
+                "CExplorer", "Config", "EventLoops", "GraphQL", "ObjectStorage", "Telemetry",
+                "Version",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -179,8 +181,9 @@ let package = Package(
                 "GraphQL", "HTTPFetch", "Identity", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "JobQueue", "MQTT",
-                "Objects", "Server", "Telemetry", "Version",
+                "BookSources", "Bookplate", "Config", "EventLoops", "ImageProcessing", "JobQueue",
+                "MQTT",
+                "ObjectStorage", "Server", "Telemetry", "Version",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -189,8 +192,9 @@ let package = Package(
             name: "Admin",
             dependencies: [
                 "GraphQL", "Identity", "Postgres",
-                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "Images", "JobQueue",
-                "MQTT", "Objects", "Version",
+                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "ImageProcessing",
+                "JobQueue",
+                "MQTT", "ObjectStorage", "Version",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -238,7 +242,7 @@ let package = Package(
             dependencies: [
                 "GraphQLServing",
                 "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
-                "Images", "JobQueue", "LoopbackHTTP", "Objects", "Postgres",
+                "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -250,7 +254,8 @@ let package = Package(
                 "EventLoops", "HTTPFetch", "Telemetry",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 "Basics", "BookSources", "Bookplate", "GraphQL", "GraphQLPostgres", "Identity",
-                "Images", "JobQueue", "LoopbackHTTP", "Objects", "Postgres", "TestSupport",
+                "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
+                "TestSupport",
                 "Version", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -272,12 +277,14 @@ let package = Package(
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Bookplate", "GraphQL", "LoopbackHTTP", "MosquittoBroker", "Objects", "Postgres",
+                "Bookplate", "GraphQL", "LoopbackHTTP", "MosquittoBroker", "ObjectStorage",
+                "Postgres",
                 "SocketClient", "TestSupport", "Version",
             ]),
-        .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
+        .testTarget(
+            name: "ImageProcessingTests", dependencies: ["ImageProcessing"], exclude: ["Fixtures"]),
         .target(name: "LinkRefusal", path: "Tests/LinkRefusal"),
-        .testTarget(name: "ObjectsTests", dependencies: ["LinkRefusal", "Objects"]),
+        .testTarget(name: "ObjectStorageTests", dependencies: ["LinkRefusal", "ObjectStorage"]),
         .testTarget(name: "ZipTests", dependencies: ["Zip"]),
         .testTarget(
             name: "IdentityTests",

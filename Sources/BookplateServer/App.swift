@@ -5,10 +5,10 @@ import EventLoops
 import Glibc
 import HTTPFetch
 import Identity
-import Images
+import ImageProcessing
 import Logging
 import NIOCore
-import Objects
+import ObjectStorage
 import Postgres
 import Server
 import ServiceLifecycle

@@ -2,9 +2,9 @@ import Bookplate
 import Config
 import EventLoops
 import GraphQL
-import Images
+import ImageProcessing
 import NIOCore
-import Objects
+import ObjectStorage
 import Postgres
 import Server
 import Telemetry

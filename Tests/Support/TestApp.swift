@@ -1,15 +1,15 @@
 import BookSources
 import Bookplate
 import EventLoops
+import Glibc
 import GraphQL
 import GraphQLServing
-import Glibc
 import HTTPFetch
 import Identity
-import Images
+import ImageProcessing
 import Logging
 import NIOPosix
-import Objects
+import ObjectStorage
 import Postgres
 
 /// The whole product without HTTP, in process, with real sign-in and its own PostgreSQL database.

@@ -1,6 +1,6 @@
 import BookSources
 import HTTPFetch
-import Images
+import ImageProcessing
 
 /// The result of fetching a picture that may be a book's cover.
 enum CoverLook {

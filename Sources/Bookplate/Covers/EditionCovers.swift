@@ -1,8 +1,8 @@
 import BookSources
 import Identity
-import Images
-import Objects
+import ImageProcessing
 import JobQueue
+import ObjectStorage
 import Postgres
 
 /// Pictures of the catalogue's books, which every reader's feed shows: fetched in the background from where the outside

@@ -3,7 +3,7 @@ import FoundationEssentials
 import GraphQL
 import HTTPFetch
 import LoopbackHTTP
-import Objects
+import ObjectStorage
 import Synchronization
 import TestSupport
 
@@ -157,6 +157,6 @@ private func text(_ name: String) -> String {
 
 /// A picture that came from somewhere.
 func picture(_ name: String) throws -> [UInt8] {
-    let path = "\(TestCluster.project)/Tests/ImagesTests/Fixtures/\(name)"
+    let path = "\(TestCluster.project)/Tests/ImageProcessingTests/Fixtures/\(name)"
     return Array(try Data(contentsOf: URL(filePath: path)))
 }
