@@ -45,6 +45,7 @@ let package = Package(
         .target(
             name: "Postgres",
             dependencies: [
+                "Basics",
                 "CLibPQ", "CReadiness", "EventLoops",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -175,9 +176,12 @@ let package = Package(
                 .embedInCode("Explorer/Page/toolbar.js"),
                 .embedInCode("Explorer/Page/variables-completion.js"),
             ]),
+        // malloc_trim, which the Glibc module does not export.
+        .systemLibrary(name: "CMalloc", path: "Sources/System/CMalloc"),
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
+                "CMalloc",
                 "GraphQL", "HTTPFetch", "Identity", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -6,6 +6,7 @@ import Glibc
 import HTTPFetch
 import Identity
 import ImageProcessing
+import JobQueue
 import Logging
 import NIOCore
 import ObjectStorage

@@ -139,7 +139,8 @@ package final class ImagerPool: Sendable {
         private var failedStarts = 0
 
         init(
-            queue: BlockingQueue<Job>, program: String, idleTimeout: Duration, running: RunningCount,
+            queue: BlockingQueue<Job>, program: String, idleTimeout: Duration,
+            running: RunningCount,
             process: ImagerProcess?
         ) {
             self.queue = queue

@@ -329,8 +329,8 @@ extension GraphQLError {
 extension Viewer {
     init(_ claims: AccessClaims) {
         self.init(
-            userID: .init(claims.userID), tenantID: .init(claims.tenantID),
-            sessionID: .init(claims.sessionID))
+            userID: claims.userID, tenantID: claims.tenantID,
+            sessionID: claims.sessionID)
     }
 }
 

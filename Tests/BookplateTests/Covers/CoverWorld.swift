@@ -102,7 +102,9 @@ final class CoverWorld: Sendable {
         setResponse("/isbn/\(Self.fox).json") {
             [.response(302, headers: ["Location: https://openlibrary.org/books/OL7353617M.json"])]
         }
-        setResponse("/books/OL7353617M.json") { [.response(200, text("isbn-9780140328721.edition"))] }
+        setResponse("/books/OL7353617M.json") {
+            [.response(200, text("isbn-9780140328721.edition"))]
+        }
     }
 
     static let annihilation = "9780374104092"

@@ -102,7 +102,10 @@ import Testing
         let world = try await CoverWorld.start()
         let isbn = CoverWorld.annihilation
         world.setResponse("/isbn/\(isbn).json") {
-            [.response(200, #"{"type": {"key": "/type/edition"}, "title": "A", "covers": [-1, 5]}"#)]
+            [
+                .response(
+                    200, #"{"type": {"key": "/type/edition"}, "title": "A", "covers": [-1, 5]}"#)
+            ]
         }
         world.setResponse(
             "/covers/b/id/5-L.jpg", image: TestImage.png(width: width, height: width * 3 / 2))

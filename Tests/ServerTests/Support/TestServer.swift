@@ -37,7 +37,8 @@ struct TestServer {
             onListening: { listening.yield($0.port ?? 0) }
         ) { executor in
             standardRoutes(
-                loop: executor.eventLoop, service: EchoService(on: executor.eventLoop), bodyBytesMax: bodyBytesMax,
+                loop: executor.eventLoop, service: EchoService(on: executor.eventLoop),
+                bodyBytesMax: bodyBytesMax,
                 batchRequestsMax: batchRequestsMax,
                 explorer: hasExplorer ? try Explorer(schema: schema.get()) : nil,
                 schemaText: schemaText,
