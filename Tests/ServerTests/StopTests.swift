@@ -27,8 +27,8 @@ import Testing
         #expect(response.headers["connection"] == "close")
     }
 
-    /// The client sends more than the connection reads ahead. Closing it with unread input would reset it, and the client
-    /// would lose the response.
+    /// The client sends more than the connection reads ahead. Closing it with unread input would reset it, and the
+    /// client would lose the response.
     @Test func theLastResponseArrivesAlthoughMoreRequestsWait() async throws {
         try await TestServer.run { server in
             let client = try await onThread {
