@@ -1,8 +1,8 @@
 /// The two media types of a GraphQL response.
 package enum ResponseMediaType: Sendable, Equatable {
-    /// `application/graphql-response+json`: the status says whether the request was wrong.
+    /// `application/graphql-response+json`: status 400 if the request was invalid.
     case graphQLResponse
-    /// `application/json`: 200 for every well-formed request.
+    /// `application/json`: status 200 for every well-formed request.
     case json
 
     /// The value of `content-type`.

@@ -75,7 +75,7 @@ package struct TrustedProxies: Sendable {
             guard let text = parts.first, let base = ClientAddress(text) else { return nil }
             let isV4 = !text.contains(":")
             let bits = (parts.count > 1 ? Int(parts[1]) : nil).map { isV4 ? $0 + 96 : $0 } ?? 128
-            // Shifts by 64 and more give 0.
+            // Shifts by 64 or more result in 0.
             return Block(
                 base: base, highMask: UInt64.max << UInt64(max(0, 64 - bits)),
                 lowMask: bits <= 64 ? 0 : UInt64.max << UInt64(128 - bits))

@@ -339,7 +339,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         isInputOver = true
         if isClosing { return close() }
         _ = state.close(CloseFrame(.normal, ""))
-        // The response to a close frame has the same code, or none.
+        // The reply to a close frame has the same code, or none if the client sent none.
         sendClose(code.map { ByteBuffer(integer: $0) } ?? ByteBuffer(), then: .all)
     }
 

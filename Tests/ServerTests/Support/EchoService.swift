@@ -30,7 +30,7 @@ final class EchoService: GraphQLService {
 
     /// Waits until the held request with this id runs.
     static func started(_ id: String) async throws {
-        try await until("request \(id) runs") { held.withLock { $0.started.contains(id) } }
+        try await waitUntil("request \(id) runs") { held.withLock { $0.started.contains(id) } }
     }
 
     /// Lets the held request with this id finish.
