@@ -2,9 +2,9 @@ import Glibc
 import GraphQL
 import TestSupport
 
-/// A page in a real Chromium without a window, driven by the DevTools protocol over a pair of pipes.
+/// A page in headless Chromium, controlled with the DevTools protocol over a pair of pipes.
 ///
-/// Its calls block: use it inside of `blocking { … }`. What the page says in its console is kept.
+/// Its methods block the thread, so call them inside `blocking { … }`.
 ///
 /// Protocol: https://chromedevtools.github.io/devtools-protocol/
 final class Browser {
@@ -14,14 +14,14 @@ final class Browser {
     private var unread: [UInt8] = []
     private var lastID = 0
     private var session = ""
-    /// Errors of the page: exceptions, console errors, refused loads.
+    /// Errors of the page: uncaught exceptions, console errors, and failed loads.
     private(set) var problems: [String] = []
-    /// Every address that the page asked for.
+    /// The URLs of all requests that the page sent.
     private(set) var requests: [String] = []
 
     static let path = "/usr/bin/chromium"
 
-    /// - Parameter folder: for its profile.
+    /// - Parameter folder: where Chromium stores its profile and its log.
     init(folder: String) throws {
         var toBrowser: [Int32] = [0, 0]
         var fromBrowser: [Int32] = [0, 0]
@@ -32,7 +32,8 @@ final class Browser {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // Moved out of the way first: either end may have the number that another is to get.
+        // Chromium reads from descriptor 3 and writes to 4. The pipe ends move to 100 and 101 first, because either end
+        // may already have the number 3 or 4.
         posix_spawn_file_actions_adddup2(&actions, toBrowser[0], 100)
         posix_spawn_file_actions_adddup2(&actions, fromBrowser[1], 101)
         posix_spawn_file_actions_adddup2(&actions, 100, 3)
@@ -83,7 +84,7 @@ final class Browser {
         try wait("document.readyState === 'complete'")
     }
 
-    /// The value of an expression, which may be a promise.
+    /// Evaluates a JavaScript expression and returns its value. If it is a promise, waits for its result.
     @discardableResult
     func evaluate(_ expression: String) throws -> Value {
         let response = try call(
@@ -98,20 +99,20 @@ final class Browser {
         return response["result", "value"] ?? .null
     }
 
-    /// Waits until an expression is true, for ten seconds at most.
+    /// Waits until a JavaScript expression is true, for at most ten seconds.
     func wait(_ expression: String) throws {
         for _ in 0..<200 {
             if try evaluate("Boolean(\(expression))") == true { return }
             usleep(50_000)
         }
-        throw Program.Failure(description: "never true: \(expression)")
+        throw Program.Failure(description: "timed out waiting until this is true: \(expression)")
     }
 
     func click(_ selector: String) throws {
         try evaluate("document.querySelector(\(Self.quoted(selector))).click()")
     }
 
-    /// Types as a person does: a key for each character.
+    /// Types text with one key press per character.
     func type(_ text: String) throws {
         for character in text {
             let key = character == "\n" ? "\r" : String(character)
@@ -121,7 +122,7 @@ final class Browser {
         }
     }
 
-    /// - Parameter modifiers: 1 Alt, 2 Ctrl, 8 Shift, added up.
+    /// - Parameter modifiers: the sum of 1 for Alt, 2 for Ctrl, and 8 for Shift.
     func press(
         _ key: String, code: String, number: Int, modifiers: Int = 0, text: String? = nil
     ) throws {
@@ -139,7 +140,7 @@ final class Browser {
         try call("Input.dispatchKeyEvent", .object(event))
     }
 
-    /// Puts files into an `<input type=file>`.
+    /// Selects files in an `<input type=file>`.
     func choose(_ files: [String], in selector: String) throws {
         let document = try call("DOM.getDocument")
         let node = try call(
@@ -150,7 +151,7 @@ final class Browser {
             ["nodeId": node["nodeId"] ?? .null, "files": .list(files.map { .string($0) })])
     }
 
-    /// A narrow screen with touch, or with nil the window again.
+    /// Emulates a mobile screen. A width of nil restores the normal window.
     func setScreen(width: Int?, height: Int = 800) throws {
         guard let width else { return _ = try call("Emulation.clearDeviceMetricsOverride") }
         try call(
@@ -158,11 +159,11 @@ final class Browser {
             ["width": .int(width), "height": .int(height), "deviceScaleFactor": 2, "mobile": true])
     }
 
-    /// Keeps a picture of the page where `BOOKPLATE_TEST_SCREENSHOTS` names a folder for them.
+    /// Saves a screenshot to the folder that `BOOKPLATE_TEST_SCREENSHOTS` names, if it is set.
     func screenshot(_ name: String) throws {
         guard let folder = getenv("BOOKPLATE_TEST_SCREENSHOTS") else { return }
-        let picture = try call("Page.captureScreenshot", ["format": "png"])
-        let bytes = Self.base64(picture["data"]?.string ?? "")
+        let image = try call("Page.captureScreenshot", ["format": "png"])
+        let bytes = Self.decodeBase64(image["data"]?.string ?? "")
         let path = "\(String(cString: folder))/\(name).png"
         guard let file = fopen(path, "w") else {
             throw Program.Failure(description: "\(path): errno \(errno)")
@@ -187,7 +188,7 @@ final class Browser {
         while true {
             let message = try receive()
             guard message["id"] == .int(lastID) else {
-                note(message)
+                record(message)
                 continue
             }
             if let error = message["error"] {
@@ -197,7 +198,7 @@ final class Browser {
         }
     }
 
-    private func note(_ event: Value) {
+    private func record(_ event: Value) {
         let parameters = event["params"] ?? .null
         switch event["method"]?.string {
         case "Runtime.exceptionThrown":
@@ -217,7 +218,9 @@ final class Browser {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
-            guard count > 0 else { throw Program.Failure(description: "the browser is gone") }
+            guard count > 0 else {
+                throw Program.Failure(description: "the browser closed the connection")
+            }
             rest = rest.dropFirst(count)
         }
     }
@@ -229,25 +232,27 @@ final class Browser {
                 unread.removeSubrange(...end)
                 return try parseJSON(message, limits: JSONLimits(bytesMax: message.count))
             }
-            var wanted = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-            guard poll(&wanted, 1, 30_000) > 0 else {
-                throw Program.Failure(description: "the browser does not answer")
+            var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            guard poll(&descriptor, 1, 30_000) > 0 else {
+                throw Program.Failure(description: "the browser did not respond within 30 s")
             }
             var chunk = [UInt8](repeating: 0, count: 1 << 16)
             let count = read(output, &chunk, chunk.count)
-            guard count > 0 else { throw Program.Failure(description: "the browser is gone") }
+            guard count > 0 else {
+                throw Program.Failure(description: "the browser closed the connection")
+            }
             unread += chunk[..<count]
         }
     }
 
-    /// A string as JavaScript has it.
+    /// Encodes a string as a JavaScript string literal.
     static func quoted(_ text: String) -> String {
         var writer = ResponseWriter()
         writer.write(.string(text))
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    private static func base64(_ text: String) -> [UInt8] {
+    private static func decodeBase64(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         var bits = 0
         var count = 0
