@@ -14,12 +14,12 @@ extension Backfill {
         static let configuration = CommandConfiguration(
             abstract: "Search for covers of the books that have none.",
             discussion: """
-                Searches by ISBN, then by title and author. Existing covers are not changed. Covers that users have removed
-                are searched, too. The command needs the storage of the servers, which may be running. After an interruption,
+                Searches by ISBN, then by title and author. Existing covers are not changed. Covers that users have removed \
+                are searched, too. The command needs the storage of the servers, which may be running. After an interruption, \
                 the same command continues with the next book. After a complete run, it starts with the first book again.
 
-                A book is counted as unavailable and skipped if no source responds to its requests. After a hundred such books
-                in a row, or if all books were unavailable, the command exits with 69, and the same command requests these
+                A book is counted as unavailable and skipped if no source responds to its requests. After a hundred such books \
+                in a row, or if all books were unavailable, the command exits with 69, and the same command requests these \
                 books again. With --skip-unavailable it continues.
 
                 Requests count against the daily budgets of BOOKPLATE_SOURCE_BUDGETS, which the servers share.

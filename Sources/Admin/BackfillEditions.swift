@@ -10,8 +10,8 @@ extension Backfill {
         static let configuration = CommandConfiguration(
             abstract: "Add missing book data to the catalogue from external sources.",
             discussion: """
-                Popular books come first, at the rate that the sources allow, about one book per second. Requests count against
-                the daily budgets of BOOKPLATE_SOURCE_BUDGETS, which the servers share. Existing data is never changed. After
+                Popular books come first, at the rate that the sources allow, about one book per second. Requests count against \
+                the daily budgets of BOOKPLATE_SOURCE_BUDGETS, which the servers share. Existing data is never changed. After \
                 an interruption, the same command continues. A book is not requested again for 30 days.
 
                 Examples:

@@ -15,7 +15,7 @@ struct Catalog: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Import books from JSON Lines or CSV, which may be gzip-compressed.",
             discussion: """
-                The command can be repeated: a book that already exists is updated. Books are identified by their ISBN, an
+                The command can be repeated: a book that already exists is updated. Books are identified by their ISBN, an \
                 external ID, or their title and authors. A line that cannot be read is reported with its number and skipped.
 
                 Examples:
@@ -88,7 +88,7 @@ struct Catalog: ParsableCommand {
             abstract:
                 "Update the data derived from the catalogue: the feed's order and the search index.",
             discussion: """
-                Imports do this automatically. Run the command after manual changes of the catalogue, and to include books that
+                Imports do this automatically. Run the command after manual changes of the catalogue, and to include books that \
                 ISBN lookups have added.
 
                 Examples:
