@@ -126,7 +126,7 @@ enum App {
             ) {
                 await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
             }
-            let exports = ExportRoute(ExportRequests(database: pool, services: services))
+            let exports = ExportRoute(ExportEndpoint(database: pool, services: services))
             return routes + [exports.route] + (development?.routes ?? [])
                 + [appleNotificationRoute(services, database: pool)]
         }

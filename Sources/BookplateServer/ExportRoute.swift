@@ -4,9 +4,9 @@ import Server
 
 /// `GET /exports/{token}.zip`: the archive of a library. The link alone opens it, so that a browser can.
 final class ExportRoute {
-    private let exports: ExportRequests
+    private let exports: ExportEndpoint
 
-    init(_ exports: ExportRequests) { self.exports = exports }
+    init(_ exports: ExportEndpoint) { self.exports = exports }
 
     var route: Route {
         Route(.GET, "\(ExportLink.path)*") { request in
