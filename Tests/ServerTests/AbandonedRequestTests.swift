@@ -25,7 +25,7 @@ import Testing
             }
             await EchoService.started(id)
             client.finishSending()
-            try await until("the request is counted") {
+            try await waitUntil("the request is counted") {
                 await metrics.text().contains(
                     #"bookplate_http_requests_total{route="/graphql",status="499"} 1"#)
             }
@@ -65,7 +65,7 @@ import Testing
                 try client.send("GET /endless HTTP/1.1\r\nhost: test\r\n\r\n")
                 #expect(client.isClosed())
             }
-            try await until("the request is counted") {
+            try await waitUntil("the request is counted") {
                 await metrics.text().contains(
                     #"bookplate_http_requests_total{route="/endless",status="500"} 1"#)
             }

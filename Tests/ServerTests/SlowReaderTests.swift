@@ -47,7 +47,7 @@ import Testing
                 _ = try client.receive(1)
                 return client
             }
-            try await until("the connection is closed") {
+            try await waitUntil("the connection is closed") {
                 await metrics.text().contains("\nbookplate_http_connections 0\n")
             }
             let count = try await onThread { client.readToEnd() }
@@ -89,7 +89,7 @@ import Testing
                 return (client, socket)
             }
             // Each response is more than the system takes, so both producers wait for their clients.
-            try await until("both have written a response") {
+            try await waitUntil("both have written a response") {
                 EchoService.deluges.load(ordering: .relaxed) == 2
             }
             await server.group.triggerGracefulShutdown()

@@ -116,7 +116,7 @@ import Testing
         let unread = Self.unread(addressMax: 40 << 20)
         try await TestServer.run(unread: unread, routes: Self.routes) { server in
             let slow = try await Self.nonReader(server.port)
-            try await until("its response is counted") { unread.total > 8 << 20 }
+            try await waitUntil("its response is counted") { unread.total > 8 << 20 }
             let refused = try await server.send(Self.getLarge)
             #expect(refused.status == 429)
             #expect(refused.headers["retry-after"] == "5")
@@ -126,7 +126,7 @@ import Testing
             #expect(try await server.post(#"{"query":"{a}"}"#).status == 200)
             let count = try await onThread { try slow.readBody() }
             #expect(count == Self.largeBytes)
-            try await until("nothing is counted") { unread.total == 0 }
+            try await waitUntil("nothing is counted") { unread.total == 0 }
             #expect(try await server.send(Self.getLarge).body.utf8.count == Self.largeBytes)
         }
     }
@@ -224,7 +224,7 @@ import Testing
                 }
                 return client
             }
-            try await until("responses are refused") { unread.addressRefusalCount > 0 }
+            try await waitUntil("responses are refused") { unread.addressRefusalCount > 0 }
             #expect(unread.total <= 18 << 20)
             let (sent, refused) = try await onThread {
                 var (sent, refused) = (0, 0)
@@ -236,7 +236,7 @@ import Testing
                 return (sent, refused)
             }
             #expect(sent >= 3 && refused >= 1)
-            try await until("nothing is counted") { unread.total == 0 }
+            try await waitUntil("nothing is counted") { unread.total == 0 }
         }
     }
 
@@ -375,7 +375,7 @@ import Testing
                     }
                 }
             }
-            try await until("memory is not short") {
+            try await waitUntil("memory is not short") {
                 unread.closedReaderCount > 0 && unread.total <= 33 << 19
             }
             withExtendedLifetime(slow) {}

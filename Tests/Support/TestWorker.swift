@@ -4,8 +4,9 @@ import NIOPosix
 import Postgres
 
 @testable import Bookplate
+@testable import JobQueue
 
-/// A server's worker on a test's database, whose lease is short enough for a test to see it run out.
+/// A job worker on a test's database. Its lease is 600 ms, so a test can wait until it expires.
 package struct TestWorker: Sendable {
     package let worker: JobWorker
     package let pool: ConnectionPool
@@ -26,7 +27,7 @@ package struct TestWorker: Sendable {
         limits.poll = .milliseconds(20)
         limits.stopGrace = .milliseconds(200)
         let worker = JobWorker(
-            handlers, database: pool, name: "test",
+            handlers, database: pool, name: "test", userChangeChannel: Hub.changeChannel,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, limits: limits)
         return TestWorker(worker: worker, pool: pool, running: Task { await worker.run() })
     }
@@ -37,7 +38,7 @@ package struct TestWorker: Sendable {
         await pool.close()
     }
 
-    /// As a process that is killed: its connections are gone, and it says nothing more.
+    /// Closes the connections before the worker stops, so that it cannot release its jobs, as if its process were killed.
     package func kill() async {
         await pool.close()
         worker.stop()

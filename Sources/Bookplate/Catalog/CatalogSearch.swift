@@ -1,4 +1,6 @@
+import Basics
 import GraphQL
+import GraphQLPostgres
 import Identity
 import Postgres
 
@@ -32,7 +34,7 @@ struct CatalogSearch: FieldLoader {
             let query = try TextInput.line(
                 arguments["query"]?.string ?? "", field: "query",
                 charactersMax: Self.queryCharactersMax)
-            let first = try PageSize(arguments).first
+            let first = try arguments.pageSize()
             let after = try arguments["after"]?.string.map { text throws(BookplateError) in
                 try Position(cursor: text)
             }
@@ -95,7 +97,7 @@ struct CatalogSearch: FieldLoader {
 
         private func page(_ rows: Rows, _ first: Int, _ after: Position?) -> Children {
             let page = ConnectionBatch.Page(
-                rows: 0..<Int32(min(first, rows.count)), hasNextPage: rows.count > first,
+                positions: 0..<Int32(min(first, rows.count)), hasNextPage: rows.count > first,
                 hasPreviousPage: after != nil)
             return .each(
                 of: ConnectionBatch(rows, pages: [page], layouts: layouts, selection: selection) {

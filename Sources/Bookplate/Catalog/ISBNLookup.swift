@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// `Query.lookupISBN`: the catalogue's edition, or else one that the outside sources know, which is then

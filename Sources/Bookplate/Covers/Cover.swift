@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// The picture of a book of a reader's library.

@@ -1,5 +1,6 @@
 import BookSources
 import GraphQL
+import JobQueue
 import Postgres
 
 /// A search for a cover that somebody waits for.

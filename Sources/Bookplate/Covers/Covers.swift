@@ -3,6 +3,7 @@ import Identity
 import Images
 import Logging
 import Objects
+import JobQueue
 import Postgres
 
 /// The store of covers with what fills it. One for the process.

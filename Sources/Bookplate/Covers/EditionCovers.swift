@@ -2,6 +2,7 @@ import BookSources
 import Identity
 import Images
 import Objects
+import JobQueue
 import Postgres
 
 /// Pictures of the catalogue's books, which every reader's feed shows: fetched in the background from where the outside

@@ -1,5 +1,6 @@
 import BookSources
 import Images
+import JobQueue
 import Postgres
 
 /// Looks for the cover of a book that wants one, and makes it the book's.
@@ -117,6 +118,6 @@ struct EndCoverWaits: JobHandler {
             parameters.append(int32: Self.usersMax)
             segment.append(Self.endWaits, parameters)
         }[0]
-        await job.tell((0..<owners.count).compactMap { owners.uuid($0, 0) })
+        await job.notifyChanges(of: (0..<owners.count).compactMap { owners.uuid($0, 0) })
     }
 }

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// A named list of books. A book can be on any number of shelves.

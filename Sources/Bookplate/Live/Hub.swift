@@ -260,7 +260,7 @@ package final class Hub: Sendable {
     /// The payload is the ID of a session that has ended.
     private static let sessionChannel = "session_ended"
     /// The payload is the ID of a user whose library, imports, or events have changed.
-    static let changeChannel = "changes"
+    package static let changeChannel = "changes"
 
     private static let endedSessions = Statement("SELECT ended_sessions($1, $2)")
     private static let positions = Statement("SELECT user_id, place FROM library_positions($1)")

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// Loads `Subscription.importProgress`: the state of an import, at once and after each change, until the import has ended.

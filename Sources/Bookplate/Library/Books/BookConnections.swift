@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// The paginated lists of books: those of a library and those of a shelf.

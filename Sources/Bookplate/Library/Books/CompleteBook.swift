@@ -1,4 +1,5 @@
 import BookSources
+import JobQueue
 import Postgres
 
 /// Looks up the metadata of a book that was created with a title and an ISBN that the catalogue did not have.

@@ -1,3 +1,4 @@
+import Basics
 import Identity
 
 /// A position in the change log of a library: after the change with this number. Its text is opaque to clients.

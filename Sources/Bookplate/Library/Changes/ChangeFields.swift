@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// Loads `Query.changes`: a page of the change log of the caller's library.

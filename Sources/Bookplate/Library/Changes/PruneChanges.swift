@@ -1,3 +1,4 @@
+import JobQueue
 import Postgres
 
 /// Deletes data that clients no longer need: old changes, events, and replaced swipes, and the sessions that could retry

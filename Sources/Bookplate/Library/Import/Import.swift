@@ -1,5 +1,7 @@
 import GraphQL
+import GraphQLPostgres
 import Identity
+import JobQueue
 import Postgres
 
 /// The import of an uploaded file into a library. It runs in the background.

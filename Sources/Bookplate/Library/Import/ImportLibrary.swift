@@ -1,4 +1,5 @@
 import GraphQL
+import JobQueue
 import Postgres
 
 /// Imports the records of an uploaded file into a library, in batches.

@@ -1,3 +1,4 @@
+import JobQueue
 import Postgres
 
 /// Ends imports that have made no progress for a week, and deletes their files.
@@ -18,7 +19,7 @@ struct PruneImports: JobHandler {
             return pipeline.append(Self.prune, parameters)
         }
         guard !owners.isEmpty else { return }
-        await job.tell(owners)
+        await job.notifyChanges(of: owners)
         job.logger.notice("abandoned imports were ended", metadata: ["count": "\(owners.count)"])
     }
 }
