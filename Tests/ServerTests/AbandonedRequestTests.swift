@@ -39,8 +39,8 @@ import Testing
     /// A request that does not even end when it is cancelled for its time is the server's fault.
     @Test func aRequestThatDoesNotEndInTimeIsAnInternalError() async throws {
         var limits = HTTPLimits.quick
-        limits.answerTimeout = .milliseconds(50)
-        limits.lastWordTimeout = .milliseconds(50)
+        limits.responseTimeout = .milliseconds(50)
+        limits.lingeringCloseTimeout = .milliseconds(50)
         let metrics = Metrics()
         let log = LogSpy(level: .warning)
         try await TestServer.run(

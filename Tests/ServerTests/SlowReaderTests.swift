@@ -27,7 +27,7 @@ import Testing
     private static var patient: HTTPLimits {
         var limits = HTTPLimits.quick
         limits.keepAliveTimeout = .hours(1)
-        limits.lastWordTimeout = .hours(1)
+        limits.lingeringCloseTimeout = .hours(1)
         limits.slowReaderTimeout = .hours(1)
         limits.stopTimeout = .hours(1)
         return limits
@@ -38,7 +38,7 @@ import Testing
     func aConnectionEndsThoughItsLastAnswerIsNotRead(rest: String) async throws {
         var limits = HTTPLimits.quick
         limits.keepAliveTimeout = .milliseconds(100)
-        limits.lastWordTimeout = .milliseconds(100)
+        limits.lingeringCloseTimeout = .milliseconds(100)
         let metrics = Metrics()
         try await TestServer.run(limits: limits, metrics: metrics, routes: Self.routes) { server in
             let client = try await onThread {
@@ -73,7 +73,7 @@ import Testing
     /// What lasts is ended before the time for requests that run is over.
     @Test func aServerStopsThoughStreamsAndSocketsAreNotRead() async throws {
         var limits = Self.patient
-        limits.lastWordTimeout = .milliseconds(100)
+        limits.lingeringCloseTimeout = .milliseconds(100)
         try await TestServer.run(limits: limits) { server in
             let clients = try await onThread {
                 let client = try RawClient(port: server.port)

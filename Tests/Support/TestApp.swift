@@ -129,7 +129,7 @@ package final class TestApp: Sendable {
 
         init(_ runner: RequestRunner) { self.runner = runner }
 
-        func run(_ request: RequestRunner.Request) async -> RequestRunner.Answer {
+        func run(_ request: RequestRunner.Request) async -> RequestRunner.Response {
             await runner.run(request)
         }
 
@@ -140,7 +140,7 @@ package final class TestApp: Sendable {
             let operation = await runner.open(request)
             opened()
             switch operation {
-            case .answer(let response): handle(response.body)
+            case .response(let response): handle(response.body)
             case .responses(let responses):
                 do throws(RequestErrors) {
                     while let response = try await responses.next() { handle(response.body) }

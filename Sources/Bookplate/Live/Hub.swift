@@ -23,7 +23,7 @@ package final class Hub: Sendable {
         /// The position of the newest change that polling has found; nil before the first poll.
         var position: Int64?
         /// Whether a notification may have been lost since the last poll.
-        var mayHaveMissedNotification: Bool
+        var isStale: Bool
         var signals: [Int: Signal] = [:]
     }
 
@@ -136,7 +136,7 @@ package final class Hub: Sendable {
         let signal = Signal()
         let id = state.withLock { state in
             state.lastID += 1
-            let empty = LibraryWatchers(mayHaveMissedNotification: !state.isListening)
+            let empty = LibraryWatchers(isStale: !state.isListening)
             state.libraries[userID, default: empty].signals[state.lastID] = signal
             return state.lastID
         }
@@ -170,7 +170,7 @@ package final class Hub: Sendable {
         state.withLock { state in
             state.isListening = isListening
             for userID in state.libraries.keys {
-                state.libraries[userID]?.mayHaveMissedNotification = true
+                state.libraries[userID]?.isStale = true
             }
         }
         // Notifications were lost while the connection was down.
@@ -249,10 +249,10 @@ package final class Hub: Sendable {
         state.withLock { state in
             guard let watchers = state.libraries[library.userID] else { return false }
             state.libraries[library.userID]?.position = library.position
-            state.libraries[library.userID]?.mayHaveMissedNotification = false
+            state.libraries[library.userID]?.isStale = false
             // A watch that began while the hub was listening reads the tables after it has begun, so a first position
             // is not a change.
-            return watchers.mayHaveMissedNotification
+            return watchers.isStale
                 || (watchers.position ?? library.position) != library.position
         }
     }

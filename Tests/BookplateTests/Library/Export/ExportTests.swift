@@ -32,7 +32,7 @@ import Zip
     private func open(_ app: TestApp, _ token: Substring) async throws -> [UInt8] {
         let (pool, services) = (app.pool, app.services)
         return try await Task(executorPreference: pool.executor) {
-            try await ExportRequests(database: pool, services: services)
+            try await ExportEndpoint(database: pool, services: services)
                 .open(token: token, requestID: "test").bytes()
         }.value
     }

@@ -1,22 +1,22 @@
 import Glibc
 import NIOCore
 
-/// Counts the response bytes of one connection that its client has not read. Belongs to the connection's event loop.
+/// Counts the response bytes of one connection that its client has not read. Used on the connection's event loop only.
 ///
-/// It also measures whether the client makes progress: see `isSlow`.
-final class UnreadAccount {
-    /// Responses up to this size are always sent. A channel takes as much before it stops being writable.
+/// It also measures whether the client makes progress; see `isSlow`.
+final class UnreadCounter {
+    /// Responses up to this size are always sent. A channel accepts this much before it stops being writable.
     static let freeBytesMax = 64 << 10
 
     private let unread: UnreadBytes
-    /// The client whose limit holds.
+    /// The client whose limit applies.
     private(set) var client: ClientAddress?
-    /// The bytes of this connection that are counted.
+    /// The bytes of this connection that `unread` counts.
     private(set) var bytes = 0
-    /// Of these, the bytes of responses that are complete and wait until they may be written.
+    /// The part of `bytes` that belongs to complete responses that have not been written yet.
     private var waitingBytes = 0
     private var isClosed = false
-    /// The fewest bytes that the client had still to receive, when it last made progress.
+    /// The number of bytes that the client still had to receive when it last made progress.
     private var remainingBytes = Int.max
     private var progressAt = NIODeadline.distantPast
 
@@ -27,7 +27,7 @@ final class UnreadAccount {
 
     deinit { close() }
 
-    /// Counts the bytes for another client: a proxy's connection carries requests of several.
+    /// Attributes the bytes to another client. A proxy's connection carries requests of several clients.
     func attribute(to client: ClientAddress?) {
         if client == self.client { return }
         let bytes = bytes
@@ -36,23 +36,23 @@ final class UnreadAccount {
         set(bytes)
     }
 
-    /// Why a new request is not run; nil if it may run.
+    /// The reason to refuse a new request; nil if it may run.
     var refusal: UnreadRefusal? { unread.refusal(for: client) }
 
-    /// Counts a response that is about to be written, unless it would exceed a limit. `settle` corrects the number once the
-    /// kernel has taken what it can.
+    /// Counts a response that is about to be written, unless it exceeds a limit. `settle` corrects the number after the
+    /// kernel has accepted as much as it can.
     ///
-    /// - Returns: why it must not be written; nil if it may.
-    func take(_ responseBytes: Int) -> UnreadRefusal? {
+    /// - Returns: The reason to refuse the response; nil if it may be written.
+    func reserve(_ responseBytes: Int) -> UnreadRefusal? {
         if isClosed { return nil }
-        if let refusal = unread.take(responseBytes, for: client) { return refusal }
+        if let refusal = unread.reserve(responseBytes, for: client) { return refusal }
         bytes += responseBytes
         return nil
     }
 
-    /// Counts a response that waits until it may be written; `release` ends that.
+    /// Counts a complete response that cannot be written yet. Call `release` when it is written or dropped.
     func hold(_ responseBytes: Int) -> UnreadRefusal? {
-        if let refusal = take(responseBytes) { return refusal }
+        if let refusal = reserve(responseBytes) { return refusal }
         waitingBytes += responseBytes
         return nil
     }
@@ -62,13 +62,13 @@ final class UnreadAccount {
         set(bytes - responseBytes)
     }
 
-    /// Takes over the number of bytes that the channel still has to send: 0 while it is writable.
+    /// Sets the number of bytes that the channel still has to send: 0 while it is writable.
     func settle(_ channelBytes: Int) {
         if channelBytes == 0 { remainingBytes = .max }
         set(channelBytes + waitingBytes)
     }
 
-    /// The connection is gone, and its buffers with it.
+    /// Stops counting, because the connection and its buffers are gone.
     func close() {
         set(0)
         isClosed = true
@@ -82,10 +82,10 @@ final class UnreadAccount {
 
     // MARK: Progress
 
-    /// Notes whether the client has received at least `bytesReadMin` bytes since it last had.
+    /// Records progress if the client has received at least `bytesReadMin` bytes since it last made progress.
     ///
-    /// - Parameter kernelBytes: what the kernel has taken and the client has not received yet. Without it a client that
-    ///   reads slowly would seem to stand still: the kernel takes large pieces.
+    /// - Parameter kernelBytes: The bytes that the kernel has accepted and the client has not received. Without this
+    ///   number, a slow client would seem to make no progress, because the kernel accepts large blocks.
     func measure(channelBytes: Int, kernelBytes: Int, bytesReadMin: Int, now: NIODeadline) {
         settle(channelBytes)
         guard channelBytes > 0 else { return }
@@ -96,11 +96,11 @@ final class UnreadAccount {
         }
     }
 
-    /// Whether more than half of a limit is used that holds for this client.
+    /// Whether more than half of a limit that applies to this client is used.
     var isMemoryShort: Bool { unread.usedShare(for: client) > 0.5 }
 
-    /// Whether memory is short, and the client has made no progress for too long: `patience` times the share of the limits
-    /// that is free.
+    /// Whether memory is short and the client has made no progress for too long: for longer than `patience` times the
+    /// unused share of the limits.
     func isSlow(patience: TimeAmount, now: NIODeadline) -> Bool {
         let usedShare = unread.usedShare(for: client)
         guard usedShare > 0.5, remainingBytes < .max, now > progressAt else { return false }
@@ -109,7 +109,7 @@ final class UnreadAccount {
     }
 }
 
-/// The bytes that the kernel still has of a connection: not sent, or not acknowledged by the client's system.
+/// Returns the bytes of a connection that the kernel has not sent, or that the client's system has not acknowledged.
 func unacknowledgedBytes(_ socket: NIOBSDSocket.Handle?) -> Int {
     guard let socket else { return 0 }
     var count: CInt = 0
@@ -117,7 +117,8 @@ func unacknowledgedBytes(_ socket: NIOBSDSocket.Handle?) -> Int {
 }
 
 extension ChannelHandlerContext {
-    /// The bytes that were written to the channel and that the kernel has not taken; 0 while the channel is writable.
+    /// The bytes that were written to the channel and that the kernel has not accepted; 0 while the channel is
+    /// writable.
     var unsentBytes: Int {
         if channel.isWritable { return 0 }
         return (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0

@@ -5,11 +5,11 @@ import Logging
 import Postgres
 import ServiceLifecycle
 
-/// Reads again what operators change while the server runs: the file of the session keys, and the tenants.
+/// Reloads what operators change while the server runs: the file with the session keys, and the tenants.
 ///
-/// Once a second a look at the file and a statement on a table of a few rows: cheaper than to be told, and nothing
-/// is ever missed.
-struct ConfigurationWatch: Service {
+/// It checks the file and queries a table of a few rows once per second. Polling is cheap, and unlike notifications it
+/// misses no change.
+struct ConfigurationWatcher: Service {
     private static let interval = Duration.seconds(1)
 
     private let services: Services
@@ -26,7 +26,7 @@ struct ConfigurationWatch: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 readKeys()
-                // A database that is away is told of by those who need it.
+                // Requests report an unavailable database, so the error is ignored here.
                 try? await services.tenants.refresh(from: database)
                 try? await Task.sleep(for: Self.interval)
             }
@@ -36,11 +36,11 @@ struct ConfigurationWatch: Service {
     private func readKeys() {
         do throws(SessionKeysError) {
             if try services.keyring.refresh() {
-                logger.notice("session keys were read again")
+                logger.notice("session keys reloaded")
             }
         } catch {
             logger.error(
-                "the session keys cannot be read again: those in use stay",
+                "the session keys cannot be reloaded; the current ones stay in use",
                 metadata: ["error": "\(error)"])
         }
     }

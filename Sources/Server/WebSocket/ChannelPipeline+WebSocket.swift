@@ -1,12 +1,12 @@
 import NIOCore
 
 extension ChannelPipeline.SynchronousOperations {
-    /// Adds the handlers of a socket to a channel, after those of HTTP.
+    /// Adds the handlers of a WebSocket to a channel, after the HTTP handler.
     ///
-    /// - Throws: if the channel was closed meanwhile.
+    /// - Throws: An error if the channel has been closed.
     func addWebSocket(_ socket: WebSocketConnection) throws {
         try addHandlers([
-            // Nothing more is read from a client that does not read.
+            // Stops reading while the client does not read.
             BackPressureHandler(),
             socket,
         ])

@@ -3,69 +3,72 @@ import NIOCore
 import NIOHTTP1
 import Telemetry
 
-/// From requests to answers, and from answers to bytes.
+/// Runs the routes of requests and writes their responses.
 extension ConnectionHandler {
-    /// A body up to this size is sent in one buffer with its head; a larger one is not worth a copy.
+    /// The maximum size of a body that is copied into the buffer of its head. Copying a larger body costs more than a
+    /// second buffer.
     private static let copiedBytesMax = 4 << 10
 
-    /// Answers at once where the route can, or else runs it in one task on this loop.
+    /// Responds synchronously if the route can, or else runs the route in a task on this loop.
     func start(_ reader: RequestReader, _ route: Route) {
         let exchange = Exchange(reader)
-        if let response = route.respondAtOnce?(reader.request) { return finish(response, exchange) }
+        if let response = route.respondSynchronously?(reader.request) {
+            return finish(response, exchange)
+        }
         reader.request.client = client(of: reader.request)
-        account.attribute(to: reader.request.client)
+        unreadCounter.attribute(to: reader.request.client)
         reader.request.timeout = ResponseTimeout()
         let call = NIOLoopBound((reader, route, self), eventLoop: loopContext.loop)
-        phaseDeadline = .now() + loopContext.limits.answerTimeout
+        phaseDeadline = .now() + loopContext.limits.responseTimeout
         let task = Task(executorPreference: loopContext.executor) {
             let (reader, route, connection) = call.value
-            // A value of the task costs a request something, and few belong to a trace.
+            // Setting a task-local value takes time, and few requests belong to a trace.
             guard let trace = reader.request.headers.traceParent.flatMap(TraceParent.init) else {
-                return await connection.answer(reader, by: route)
+                return await connection.respond(to: reader, with: route)
             }
             await TraceParent.$current.withValue(trace) {
-                await connection.answer(reader, by: route)
+                await connection.respond(to: reader, with: route)
             }
         }
-        phase = .answering(task, exchange)
+        phase = .responding(task, exchange)
     }
 
     func client(of request: HTTPRequest) -> ClientAddress? {
         loopContext.proxies.client(of: peer, forwardedFor: request.headers.forwardedFor)
     }
 
-    private func answer(_ reader: RequestReader, by route: Route) async {
+    private func respond(to reader: RequestReader, with route: Route) async {
         let response = await route.respond(reader.request)
         if let produce = response.stream, let body = beginStream(response, reader) {
             await produce(body)
             endStream(body)
-        } else if case .answering(_, let exchange) = phase {
+        } else if case .responding(_, let exchange) = phase {
             finish(response, exchange)
         }
     }
 
-    /// Writes an answer whose request has been read to its end, and goes on with the next request.
+    /// Writes the response to a request that has been read completely, and continues with the next request.
     func finish(_ response: HTTPResponse, _ exchange: Exchange) {
         var exchange = exchange
-        if loopContext.isDraining || isLastAnswer { exchange.isKeepAlive = false }
-        let response = admitted(response, exchange)
+        if loopContext.isDraining || closesAfterResponse { exchange.isKeepAlive = false }
+        let response = withinMemoryLimit(response, exchange)
         exchange.log(response, to: loopContext.logger)
         loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         end(exchange)
     }
 
-    /// The response, or in its place an error if it is too large for what is left of the memory for unread responses.
-    private func admitted(_ response: HTTPResponse, _ exchange: Exchange) -> HTTPResponse {
+    /// Returns the response, or an error response if it exceeds the remaining memory for unread responses.
+    private func withinMemoryLimit(_ response: HTTPResponse, _ exchange: Exchange) -> HTTPResponse {
         let byteCount = response.body.readableBytes
-        guard byteCount > UnreadAccount.freeBytesMax, exchange.method != .HEAD,
-            let refusal = account.take(byteCount)
+        guard byteCount > UnreadCounter.freeBytesMax, exchange.method != .HEAD,
+            let refusal = unreadCounter.reserve(byteCount)
         else { return response }
         return refusal.response()
     }
 
-    /// Counts a request that ends without a response, because the connection is closed: by the client, or by the server
-    /// when a cancelled request does not end.
+    /// Logs and counts a request that ends without a response because the connection was closed: by the client, or by
+    /// the server if a cancelled task does not end.
     func abandon(_ exchange: Exchange) {
         let status: HTTPResponseStatus =
             exchange.hasTimedOut ? .internalServerError : .clientClosedRequest
@@ -73,15 +76,15 @@ extension ConnectionHandler {
         loopContext.metrics.count(exchange, status: status)
     }
 
-    /// Ends an answer that is written, and goes on with the next request.
+    /// Completes a response that has been written, and continues with the next request.
     func end(_ exchange: Exchange) {
-        // The connection broke while the answer was written.
+        // The connection was lost while the response was written.
         if case .closing = phase { return }
         phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
-        unreadByClient = .max
-        if exchange.isKeepAlive, !loopContext.isDraining, !isLastAnswer {
+        unsentBytesAtLastDeadline = .max
+        if exchange.isKeepAlive, !loopContext.isDraining, !closesAfterResponse {
             phase = .idle
-        } else if unread.readableBytes > 0 || isReadHeld {
+        } else if input.readableBytes > 0 || hasDeferredRead {
             closeOutputWhenSent()
         } else {
             closeWhenSent(.all)
@@ -89,13 +92,13 @@ extension ConnectionHandler {
         advance()
     }
 
-    /// Answers before the request has been read to its end, and ends the connection.
+    /// Responds with an error before the request has been read completely, and ends the connection.
     func refuse(_ problem: HTTPProblem, _ reader: RequestReader? = nil) {
         var reader = reader
         switch phase {
         case .receiving(let current): reader = current
         case .idle, .blocked: break
-        case .answering, .streaming, .upgrading, .closing: return
+        case .responding, .streaming, .upgrading, .closing: return
         }
         var exchange = reader.map(Exchange.init) ?? Exchange(id: loopContext.requestIDs.next())
         exchange.isKeepAlive = false
@@ -103,24 +106,25 @@ extension ConnectionHandler {
         exchange.log(response, to: loopContext.logger)
         loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
-        unreadByClient = 0
+        unsentBytesAtLastDeadline = 0
         closeOutputWhenSent()
         advance()
     }
 
-    /// Ends a connection whose client is sending still.
+    /// Ends a connection whose client is still sending: a lingering close.
     ///
-    /// Closing at once with unread bytes would reset the connection and take the answer from the client: only the
-    /// output is closed, and what still comes is dropped until the client closes or the deadline passes.
+    /// Closing the socket at once with unread input would reset the connection, and the client might lose the response.
+    /// Therefore only the output is closed. Further input is dropped until the client closes the connection or the
+    /// deadline passes.
     private func closeOutputWhenSent() {
-        phaseDeadline = .now() + loopContext.limits.lastWordTimeout
+        phaseDeadline = .now() + loopContext.limits.lingeringCloseTimeout
         closeWhenSent(.output)
     }
 
-    /// Ends the connection when the client has got all that is written.
+    /// Closes the connection after all pending writes have been sent.
     func closeWhenSent(_ mode: CloseMode) {
         phase = .closing
-        unread = ByteBuffer()
+        input = ByteBuffer()
         guard let context else { return }
         let promise = context.eventLoop.makePromise(of: Void.self)
         let bound = context.loopBound
@@ -136,7 +140,7 @@ extension ConnectionHandler {
         settleUnread()
     }
 
-    /// Writes the head, and a body that is there; `advance` sends it.
+    /// Writes the head and the body, if any. `advance` flushes them.
     func write(_ response: HTTPResponse, _ exchange: Exchange) {
         needsFlush = true
         let date = loopContext.date.now()
@@ -163,7 +167,8 @@ extension ConnectionHandler {
         }
     }
 
-    /// Writes a copy: what waits for a slow client is as large as it is counted, and the head's memory is used again.
+    /// Writes a copy of the head. The copy has no unused capacity, so the memory of pending writes is what is counted,
+    /// and the buffer of the loop is reused.
     private func writeHead() {
         var copy = ByteBuffer()
         copy.reserveCapacity(loopContext.head.readableBytes)
@@ -175,13 +180,13 @@ extension ConnectionHandler {
         context?.write(wrapOutboundOut(.byteBuffer(bytes)), promise: nil)
     }
 
-    /// Sends a part of a file behind the head that is made.
+    /// Writes the head and sends a part of a file after it.
     private func write(_ file: ServedFile, _ range: Range<Int>) {
         guard let context else { return }
-        // The file stays open until all of it is sent.
+        // The file stays open until all of it has been sent.
         let isSent = context.eventLoop.makePromise(of: Void.self)
         isSent.futureResult.assumeIsolated().whenComplete { _ in withExtendedLifetime(file) {} }
-        // The kernel waits for the file's first bytes before it sends the head: a packet less.
+        // With TCP_CORK the kernel sends the head and the first bytes of the file in one packet.
         setCork(1)
         writeHead()
         context.writeAndFlush(wrapOutboundOut(.fileRegion(file.region(range))), promise: isSent)
@@ -189,7 +194,7 @@ extension ConnectionHandler {
     }
 
     private func setCork(_ value: CInt) {
-        // The descriptor of a closed channel may be another's by now.
+        // The descriptor of a closed channel may already belong to another file.
         guard let socket, let context, context.channel.isActive else { return }
         var value = value
         setsockopt(
@@ -198,7 +203,8 @@ extension ConnectionHandler {
 }
 
 extension HTTPResponseStatus {
-    /// nginx's status for a client that closed the connection before it had a response. It is counted, and never sent.
+    /// The status that nginx uses for a client that closed the connection before it received a response. It is logged
+    /// and counted, but never sent.
     static let clientClosedRequest = HTTPResponseStatus.custom(
         code: 499, reasonPhrase: "Client Closed Request")
 }

@@ -1,16 +1,16 @@
 import NIOCore
 
-/// The times of one socket: what is due next, and when.
-struct SocketClock {
+/// The deadlines of one WebSocket. It performs no I/O: `action` returns what to do when a deadline has passed.
+struct SocketTimers {
     enum Action: Equatable {
         case nothing
         case ping
         case initialisationTimedOut
         case tokenExpired
-        /// The client has not read for too long.
+        /// The client has not read its responses for too long.
         case tooSlow
-        /// Nobody is there, or the last word has had its time.
-        case giveUp
+        /// The client did not answer a ping, or did not answer a close frame in time.
+        case disconnect
     }
 
     private let limits: HTTPLimits
@@ -27,18 +27,18 @@ struct SocketClock {
         pingAt = now + limits.pingInterval
     }
 
-    /// When `action` has something to say.
+    /// The next time when `action` may return something other than `nothing`.
     var deadline: NIODeadline {
         closedAt ?? min(initialisationAt ?? .distantFuture, pingAt, slowAt, tokenExpiresAt)
     }
 
     mutating func connected(now: NIODeadline) {
         initialisationAt = nil
-        heard(now: now)
+        received(now: now)
     }
 
-    /// Something came from the client.
-    mutating func heard(now: NIODeadline) {
+    /// Records that a message arrived from the client.
+    mutating func received(now: NIODeadline) {
         isPinged = false
         pingAt = now + limits.pingInterval
     }
@@ -47,15 +47,15 @@ struct SocketClock {
         slowAt = isWritable ? .distantFuture : now + limits.slowReaderTimeout
     }
 
-    mutating func closing(now: NIODeadline) { closedAt = now + limits.lastWordTimeout }
+    mutating func closeStarted(now: NIODeadline) { closedAt = now + limits.lingeringCloseTimeout }
 
     mutating func action(now: NIODeadline) -> Action {
-        if let closedAt { return closedAt <= now ? .giveUp : .nothing }
+        if let closedAt { return closedAt <= now ? .disconnect : .nothing }
         if let initialisationAt, initialisationAt <= now { return .initialisationTimedOut }
         if tokenExpiresAt <= now { return .tokenExpired }
         if slowAt <= now { return .tooSlow }
         guard pingAt <= now else { return .nothing }
-        if isPinged { return .giveUp }
+        if isPinged { return .disconnect }
         isPinged = true
         pingAt = now + limits.pingInterval
         return .ping

@@ -1,25 +1,26 @@
-/// Why the server closes a socket. Codes below 4000 are those of RFC 6455, the others those of `graphql-transport-ws`.
+/// The close codes that the server sends. Codes below 4000 are those of RFC 6455, the others those of
+/// `graphql-transport-ws`.
 enum CloseCode: UInt16 {
     case normal = 1000
-    /// The server stops; another one, or this one in a moment, goes on.
+    /// The server is shutting down. The client should reconnect.
     case goingAway = 1001
     case protocolError = 1002
     case notUTF8 = 1007
     case messageTooBig = 1009
-    /// The client did not read what it asked for; it may come back and resume.
+    /// The client did not read its responses, or the server is overloaded. The client may reconnect and resume.
     case tryAgainLater = 1013
     case badRequest = 4400
-    /// An operation before the acknowledgement.
+    /// The client sent an operation before the acknowledgement.
     case unauthorized = 4401
-    /// A token that is not good, or is not any more.
+    /// The token is invalid or has expired, or the session has ended.
     case forbidden = 4403
     case subprotocolNotAcceptable = 4406
     case initialisationTimeout = 4408
     case subscriberAlreadyExists = 4409
     case tooManyInitialisationRequests = 4429
 
-    /// Whether a close frame may have this code. Other codes are reserved, not assigned, or for closings without a close
-    /// frame (1005, 1006, and 1015).
+    /// Returns whether a close frame may contain this code. The other codes are reserved, unassigned, or only for
+    /// closings without a close frame (1005, 1006, and 1015).
     ///
     /// Codes: https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number
     static func mayBeSent(_ code: UInt16) -> Bool {
@@ -30,14 +31,14 @@ enum CloseCode: UInt16 {
     }
 }
 
-/// A close frame's code and its reason, a sentence of at most 123 bytes.
-struct Closing: Equatable, Error {
+/// The content of a close frame: a code, and a reason of at most 123 bytes.
+struct CloseFrame: Equatable, Error {
     let code: CloseCode
     let reason: String
 
     init(_ code: CloseCode, _ reason: String) {
         self.code = code
-        // The protocol's limit, kept without cutting a character in two.
+        // The protocol limits the reason to 123 bytes. Whole characters are removed, so that it stays valid UTF-8.
         var reason = reason
         while reason.utf8.count > 123 { reason.removeLast() }
         self.reason = reason

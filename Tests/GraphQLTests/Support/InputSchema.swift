@@ -44,6 +44,3 @@ func inputSchema(_ sdl: String, scalars: [String: ScalarInput] = [:]) throws -> 
         description: nil, types: types + [query], directives: [], queryType: query,
         mutationType: nil, subscriptionType: nil, scalars: scalars)
 }
-
-/// Parses a JSON text.
-func json(_ text: String) throws -> Value { try parseJSON(Array(text.utf8)) }

@@ -18,6 +18,9 @@ private let sdl = """
     }
     """
 
+/// Tests CoerceArgumentValues.
+///
+/// Spec: https://spec.graphql.org/September2025/#CoerceArgumentValues()
 @Suite struct CoerceArgumentValuesTests {
     let schema: Schema
 
@@ -169,5 +172,101 @@ private let sdl = """
     ])
     func detectsVariablesInLiterals(literal: String, expected: Bool) throws {
         #expect(try parseValue(Source(literal)).containsVariables == expected)
+    }
+
+    // MARK: - In execution
+
+    private static let executed = """
+        type Query {
+          echo(int: Int = 3, list: [[Int]], filter: Filter): String
+          must(not: Int!): String sure(int: Int!): String! book: Book
+        }
+        type Book { length(unit: String): String }
+        input Filter { limit: Int! = 5 text: String }
+        """
+    private static let root = """
+        {"echo": {"$arguments": true}, "must": {"$arguments": true}, "sure": {"$arguments": true},
+         "book": {"length": {"$arguments": true}}}
+        """
+
+    @Test(arguments: [
+        ExecutionCase(
+            name: "absent arguments have their default values, and null is a value",
+            source: """
+                query ($absent: Int, $null: Int) {
+                  a: echo b: echo(int: null) c: echo(int: $absent) d: echo(int: $null)
+                  e: echo(list: [[$absent, 1]]) f: echo(filter: {text: "x"}) g: echo(list: 1)
+                }
+                """,
+            root: root, variables: #"{"null": null}"#,
+            response: #"""
+                {"data": {
+                    "a": "{\"int\":3}", "b": "{\"int\":null}", "c": "{\"int\":3}", "d": "{\"int\":null}",
+                    "e": "{\"int\":3,\"list\":[[null,1]]}",
+                    "f": "{\"int\":3,\"filter\":{\"limit\":5,\"text\":\"x\"}}",
+                    "g": "{\"int\":3,\"list\":[[1]]}"}}
+                """#),
+        ExecutionCase(
+            name: "the error of an argument is an error of its field, at the location of the value",
+            source: """
+                query ($s: Int = 1) { a: echo(int: 1) b: echo(filter: {limit: $s}) c: must(not: $s) }
+                """,
+            root: root, variables: #"{"s": null}"#,
+            response: #"""
+                {"errors": [
+                    {"message": "Argument \"filter\" has invalid value {limit: $s}.",
+                     "locations": [{"line": 1, "column": 55}], "path": ["b"],
+                     "extensions": {"code": "BAD_USER_INPUT"}},
+                    {"message": "Argument \"not\" of non-null type \"Int!\" must not be null.",
+                     "locations": [{"line": 1, "column": 81}], "path": ["c"],
+                     "extensions": {"code": "BAD_USER_INPUT"}}
+                 ],
+                 "data": {"a": "{\"int\":1}", "b": null, "c": null}}
+                """#),
+        ExecutionCase(
+            name: "the error of an argument of a non-nullable field propagates",
+            source: "query ($s: Int = 1) { sure(int: $s) echo }", root: root,
+            variables: #"{"s": null}"#,
+            response: #"""
+                {"errors": [
+                    {"message": "Argument \"int\" of non-null type \"Int!\" must not be null.",
+                     "locations": [{"line": 1, "column": 33}], "path": ["sure"],
+                     "extensions": {"code": "BAD_USER_INPUT"}}
+                 ],
+                 "data": null}
+                """#),
+        ExecutionCase(
+            name: "arguments are coerced at every level",
+            source: "query ($u: String!) { book { a: length(unit: $u) b: length } }", root: root,
+            variables: #"{"u": "cm"}"#,
+            response: #"""
+                {"data": {"book": {"a": "{\"unit\":\"cm\"}", "b": "{}"}}}
+                """#),
+    ])
+    func fieldsAreResolvedWithCoercedArguments(_ test: ExecutionCase) async throws {
+        try await test.check(against: try buildSchema(Source(Self.executed)))
+    }
+
+    /// A plan is shared by requests, but arguments with variables belong to the request.
+    @Test func argumentsWithVariablesAreCoercedForEachRequest() async throws {
+        let schema = try buildSchema(Source(Self.executed))
+        let cache = DocumentCache(
+            schema: schema, resolvers: JSONDataSource(schema: schema, loading: .immediate),
+            limits: RequestLimits())
+        let document = try cache.document(Array("query ($i: Int) { echo(int: $i) }".utf8))
+        for (variables, expected) in [
+            (#"{"i": 1}"#, #"{\"int\":1}"#), ("{}", #"{\"int\":3}"#),
+            (#"{"i": 2}"#, #"{\"int\":2}"#),
+        ] {
+            let (plan, values, _) = try document.plan(
+                operationName: nil, variables: try json(variables))
+            let result = await execute(
+                plan, variables: values,
+                root: JSONBatch([try json(Self.root)], selection: plan.root),
+                context: RecordingContext())
+            #expect(
+                String(decoding: result.body, as: UTF8.self) == #"{"data":{"echo":"\#(expected)"}}"#
+            )
+        }
     }
 }

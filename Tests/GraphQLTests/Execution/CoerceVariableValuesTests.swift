@@ -11,7 +11,9 @@ private let sdl = """
     scalar Date
     """
 
-/// Coercion of variables. The messages are those of graphql-js.
+/// Tests CoerceVariableValues. The messages are those of graphql-js.
+///
+/// Spec: https://spec.graphql.org/September2025/#CoerceVariableValues()
 @Suite struct CoerceVariableValuesTests {
     let schema: Schema
 
@@ -340,5 +342,36 @@ private let sdl = """
     @Test(arguments: ["[]", "5", "\"x\""])
     func rejectsVariablesThatAreNotAnObject(variables: String) {
         #expect(throws: RequestErrors.self) { try coerce("$x: Int", variables) }
+    }
+
+    /// Every error has the location of its variable, and nothing is executed.
+    @Test func errorsPreventTheExecution() async throws {
+        let schema = try buildSchema(
+            Source(
+                """
+                type Query { echo(list: [[Int]], choice: Choice, filter: Filter): String }
+                input Choice @oneOf { id: ID name: String }
+                input Filter { limit: Int! = 5 text: String }
+                """))
+        try await ExecutionCase(
+            name: "",
+            source:
+                "query ($l: [[Int]], $c: Choice, $f: Filter) { echo(list: $l, choice: $c, filter: $f) }",
+            root: #"{"echo": "E"}"#,
+            variables:
+                #"{"l": [[1], [2, "3"]], "c": {"id": "1", "name": null}, "f": {"limit": null, "txt": ""}}"#,
+            response: #"""
+                {"errors": [
+                    {"message": "Variable \"$l\" got invalid value \"3\" at \"l[1][1]\"; Int cannot represent non-integer value: \"3\"",
+                     "locations": [{"line": 1, "column": 8}], "extensions": {"code": "BAD_USER_INPUT"}},
+                    {"message": "Variable \"$c\" got invalid value { id: \"1\", name: null }; Exactly one key must be specified for OneOf type \"Choice\".",
+                     "locations": [{"line": 1, "column": 21}], "extensions": {"code": "BAD_USER_INPUT"}},
+                    {"message": "Variable \"$f\" got invalid value null at \"f.limit\"; Expected non-nullable type \"Int!\" not to be null.",
+                     "locations": [{"line": 1, "column": 33}], "extensions": {"code": "BAD_USER_INPUT"}},
+                    {"message": "Variable \"$f\" got invalid value { limit: null, txt: \"\" }; Field \"txt\" is not defined by type \"Filter\". Did you mean \"text\"?",
+                     "locations": [{"line": 1, "column": 33}], "extensions": {"code": "BAD_USER_INPUT"}}
+                ]}
+                """#
+        ).check(against: schema)
     }
 }

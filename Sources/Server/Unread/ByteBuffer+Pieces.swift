@@ -1,14 +1,15 @@
 import NIOCore
 
 extension ByteBuffer {
-    /// The size of a piece of a large response.
+    /// The maximum size of one piece of a large response.
     static let pieceBytesMax = 64 << 10
 
-    /// Calls `write` with the bytes in order: as they are if they are few, or else copied to pieces.
+    /// Calls `write` with the bytes in order: with the buffer itself if it is small, otherwise with copies of its
+    /// pieces.
     ///
-    /// A channel keeps each buffer until its last byte is sent. In one buffer, a large response would stay in memory as a
-    /// whole until its client has read all of it; pieces are freed one after the other, so what a client has not read is
-    /// also what it occupies.
+    /// A channel keeps each buffer until its last byte is sent. A large response in one buffer would stay in memory
+    /// until the client has read all of it. Pieces are released one by one, so the memory in use is the number of
+    /// unread bytes.
     func forEachPiece(_ write: (ByteBuffer) -> Void) {
         if readableBytes <= Self.pieceBytesMax { return write(self) }
         var rest = readableBytesView

@@ -5,12 +5,12 @@ import Logging
 import Postgres
 import Telemetry
 
-/// The external sources of books and covers, as they are configured, with the limits that all their requests share.
-struct OutsideSources {
+/// The configured external sources of books and covers, with the limits that all their requests share.
+struct ExternalSources {
     let books: SourceChain
     let covers: CoverSources
 
-    /// - Parameter database: counts the daily budgets.
+    /// - Parameter database: The database that counts the daily budgets.
     init(
         _ configuration: Config.Configuration, database: ConnectionPool, _ metrics: Metrics,
         _ logger: Logger
@@ -40,7 +40,7 @@ struct OutsideSources {
 }
 
 extension Config.Configuration.Sources {
-    /// nil where there is no key.
+    /// nil if no key is configured.
     fileprivate var webAccess: CoverSources.WebAccess? {
         guard let openAIURL, let openAIKey else { return nil }
         return CoverSources.WebAccess(url: openAIURL, key: openAIKey, model: openAIModel)
@@ -61,12 +61,12 @@ extension Logger {
         switch event {
         case .circuitOpened(let host, let pause):
             warning(
-                "a source cannot be reached and is paused",
+                "a source is unreachable and is paused",
                 metadata: [
                     "source": "\(host.rawValue)", "seconds": "\(pause.components.seconds)",
                 ])
         case .circuitClosed(let host):
-            notice("a source can be reached again", metadata: ["source": "\(host.rawValue)"])
+            notice("a source is reachable again", metadata: ["source": "\(host.rawValue)"])
         case .budgetExhausted(let host, let priority, let resetsIn):
             warning(
                 "the daily budget of a source is used up",

@@ -1,14 +1,14 @@
 import Objects
 
-/// The address of an object, taken apart: `/{bucket}/{folder}/{name}.jpg?size=…&v=…`.
+/// The parsed path and query of an object's URL: `/{bucket}/{folder}/{name}.jpg?size=…&v=…`.
 ///
-/// The path is read as it was sent: whatever is not two UUIDs in lower case, or one where a bucket has no
-/// folders, is nothing, however it is encoded.
-struct ObjectAddress {
+/// The path is not decoded. It must consist of two UUIDs in lower case, or of one in a bucket without folders. Any
+/// other path is invalid, even if decoding would make it valid.
+struct ObjectURL {
     let key: ObjectKey
-    /// nil for a size that there is not.
+    /// nil if the requested size does not exist.
     let variant: ObjectVariant?
-    /// Well-formed or nil.
+    /// The requested version; nil if the URL has none.
     let version: String?
 
     init?(path: Substring, query: Substring?) {
@@ -39,7 +39,7 @@ struct ObjectAddress {
             (.titleCards, 4) where parts[2].utf8.count == 36:
             return ObjectKey(bucket, folder: parts[2], name: name)
         case (.titleCards, 3), (.editionCovers, 3):
-            // Of the catalogue's books, which are nobody's.
+            // Images of the catalogue, which belong to no user. The folder is a prefix of the name.
             return ObjectKey(bucket, folder: name.prefix(2), name: name)
         default:
             return nil
