@@ -37,7 +37,7 @@ extension BookplateError {
     private static let constraints: [String: BookplateError] = [
         "shelves_name": .conflict(
             "A shelf with this name already exists. Choose another name.", field: "name"),
-        "shelves_pkey": .conflict("A shelf with this ID already exists.", field: "id"),
+        "shelves_pkey": .conflict("A shelf with this id already exists.", field: "id"),
         "books_edition_id": .conflict("This book is already in the library.", field: "isbn"),
         "books_isbn13": .conflict(
             "A book with this ISBN is already in the library.", field: "isbn"),

@@ -31,7 +31,7 @@ extension Review {
         return try review.only(results.last, orElse: Book.noSuchBook)
     }
 
-    /// Returns the book's ID even if there is no review, so that clients can retry the mutation.
+    /// Returns the book's id even if there is no review, so that clients can retry the mutation.
     static let delete = LeafMutation { arguments, request throws(BookplateError) in
         let bookID = try arguments.id("bookId", else: Book.noSuchBook)
         _ = try await request.write { pipeline, viewer in

@@ -62,7 +62,7 @@ extension Shelf {
         return try shelf.only(results.last, orElse: noSuchShelf)
     }
 
-    /// Returns the ID even if there is no such shelf, so that clients can retry the mutation.
+    /// Returns the id even if there is no such shelf, so that clients can retry the mutation.
     static let delete = LeafMutation { arguments, request throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchShelf)
         let books = arguments["books"]?.string ?? "KEEP"
@@ -102,7 +102,7 @@ extension Shelf {
         return parameters
     }
 
-    /// Adds a shelf at the end. Does nothing if the ID or the name is taken, or if the library is full.
+    /// Adds a shelf at the end. Does nothing if the id or the name is taken, or if the library is full.
     private static let insert = Statement(
         """
         INSERT INTO shelves (user_id, id, name, position)
@@ -113,7 +113,7 @@ extension Shelf {
         ON CONFLICT DO NOTHING
         """)
 
-    /// Returns the ID of another shelf with this name.
+    /// Returns the id of another shelf with this name.
     private static let findByName = TypedStatement<UUID>(
         """
         SELECT id

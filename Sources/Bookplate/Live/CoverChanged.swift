@@ -43,7 +43,7 @@ struct CoverChanged: FieldLoader {
         private let request: RequestContext
         private let watch: Hub.Watch
         private let book: UUID?
-        /// The ID of the last event that was read.
+        /// The id of the last event that was read.
         private var lastID: Int64
         private var page: ArraySlice<PlainObject> = []
 

@@ -257,9 +257,9 @@ package final class Hub: Sendable {
         }
     }
 
-    /// The payload is the ID of a session that has ended.
+    /// The payload is the id of a session that has ended.
     private static let sessionChannel = "session_ended"
-    /// The payload is the ID of a user whose library, imports, or events have changed.
+    /// The payload is the id of a user whose library, imports, or events have changed.
     package static let changeChannel = "changes"
 
     private static let endedSessions = Statement("SELECT ended_sessions($1, $2)")

@@ -69,8 +69,8 @@ private enum BookOrder {
     /// Returns the orders of a list.
     ///
     /// - Parameters:
-    ///   - added: The SQL expression of the date added, such that an index provides the order by date and ID.
-    ///   - id: The SQL expression of the book's ID in that index.
+    ///   - added: The SQL expression of the date added, such that an index provides the order by date and id.
+    ///   - id: The SQL expression of the book's id in that index.
     static func of(_ added: String, _ id: String) -> [RowOrder] {
         let newest = [RowOrder.Key(added, addedAt), RowOrder.Key(id, Book.id)]
         // The root collation of Unicode. Case and accents only decide between texts that are otherwise equal.

@@ -23,7 +23,7 @@ struct BookCreation {
     static let labelCharactersMax = 100
     static let shelvesMax = 100
 
-    /// - Throws: `.badUserInput` with the name of the field, or `.notFound` if the ID of a card or shelf is not a UUID.
+    /// - Throws: `.badUserInput` with the name of the field, or `.notFound` if the id of a card or shelf is not a UUID.
     init(_ input: InputObject) throws(BookplateError) {
         id = try input.newID()
         title = try TextInput.optional(
@@ -119,7 +119,7 @@ struct BookCreation {
     struct InsertResult: RowDecodable {
         /// The book that was created.
         let createdID: UUID?
-        /// The book that already had the ID.
+        /// The book that already had the id.
         let existingID: UUID?
         /// Another book of the library with the same edition or ISBN.
         let sameBookID: UUID?

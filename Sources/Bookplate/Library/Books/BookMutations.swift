@@ -147,7 +147,7 @@ extension Book {
         return try book.only(results.last, orElse: noSuchBook)
     }
 
-    /// Returns the ID even if there is no such book, so that clients can retry the mutation.
+    /// Returns the id even if there is no such book, so that clients can retry the mutation.
     static let delete = LeafMutation { arguments, request throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchBook)
         let (results, deletedBooks) = try await request.write { pipeline, viewer in
@@ -198,7 +198,7 @@ extension Book {
 }
 
 extension BookCreation.Outcome {
-    /// The book's ID.
+    /// The book's id.
     fileprivate func book() throws(BookplateError) -> UUID {
         switch self {
         case .book(let id): return id

@@ -12,7 +12,7 @@ package struct ExportLink: Equatable {
     /// The validity of a link in seconds.
     static let secondsMax: Int64 = 600
     private static let purpose = "library export link"
-    /// The size of the payload: three IDs of 16 bytes and the expiry time of 8 bytes.
+    /// The size of the payload: three ids of 16 bytes and the expiry time of 8 bytes.
     private static let payloadBytes = 56
     /// The size of the signature, which follows the payload.
     private static let signatureBytes = 32

@@ -1,10 +1,10 @@
 import GraphQL
 import Postgres
 
-/// A row of a paginated query of an export. `$1` is the user, `$2` the ID of the last row of the previous page or NULL,
+/// A row of a paginated query of an export. `$1` is the user, `$2` the id of the last row of the previous page or NULL,
 /// and `$3` the size of a page.
 protocol ExportedItem: RowDecodable {
-    /// The ID by which the next page continues.
+    /// The id by which the next page continues.
     var id: UUID { get }
 }
 
@@ -63,7 +63,7 @@ struct ExportedShelf: ExportedJSONItem {
 }
 
 struct ExportedSwipe: ExportedJSONItem {
-    /// The ID of the card.
+    /// The id of the card.
     let id: UUID
     let json: Value
 
@@ -87,7 +87,7 @@ struct ExportedSwipe: ExportedJSONItem {
 }
 
 struct ExportedCover: ExportedItem {
-    /// The ID of the book.
+    /// The id of the book.
     let id: UUID
     let version: String
 

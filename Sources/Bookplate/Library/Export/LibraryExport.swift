@@ -19,7 +19,7 @@ import Zip
 package final class LibraryExport {
     /// The data that the export needs next.
     package enum Step: Sendable {
-        /// A query whose rows are passed to `append(rows:)`. Its first parameter is the user's ID.
+        /// A query whose rows are passed to `append(rows:)`. Its first parameter is the user's id.
         case rows(Statement, Parameters)
         /// A version of a book's cover whose full-size image is passed to `append(cover:)`.
         case cover(bookID: UUID, version: String)
@@ -38,7 +38,7 @@ package final class LibraryExport {
     private var remainingCovers: [ExportedCover] = []
     private var isLastPage = false
     private var phase = Phase.profile
-    /// The ID of the last row of the previous page.
+    /// The id of the last row of the previous page.
     private var after: UUID?
     private var isFirstItem = true
 

@@ -18,7 +18,7 @@ enum GoodreadsRecord {
     ) throws(ImportFields.Problem) -> (ImportedBook, problem: String?) {
         let key = fields.raw("Book Id").trimmed
         var book = try fields.book(author: "Author", key: key, of: "goodreads")
-        // Bookplate's own export has Bookplate's IDs.
+        // Bookplate's own export has Bookplate's ids.
         if let id = UUID(key) { book.id = id }
         book.isbn = fields.isbn("ISBN13", "ISBN")
         book.publisher = try fields.text("Publisher", max: 500)

@@ -64,7 +64,7 @@ enum Import {
 
     static let noSuchImport = "There is no such import."
 
-    /// Returns the ID of the import. If the same file is already being imported, that is the existing import, so that
+    /// Returns the id of the import. If the same file is already being imported, that is the existing import, so that
     /// clients can retry the mutation. There is no row if the user has too many unfinished imports.
     private static let insert = TypedStatement<UUID>(
         """

@@ -37,7 +37,7 @@ struct ImportFields {
     ///
     /// - Parameters:
     ///   - column: The name of the author's column.
-    ///   - key: The ID that the source has given the book. If it is empty, the title and author identify the book.
+    ///   - key: The id that the source has given the book. If it is empty, the title and author identify the book.
     ///   - source: The name of the source, such as `goodreads`.
     /// - Throws: If the title is missing.
     func book(author column: String, key: String, of source: String) throws(Problem) -> ImportedBook

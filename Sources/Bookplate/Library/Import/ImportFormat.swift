@@ -103,7 +103,7 @@ struct ImportFile {
         return (library, covers)
     }
 
-    /// Returns the book's ID if this is the path of a cover, `covers/{id}.jpg`.
+    /// Returns the book's id if this is the path of a cover, `covers/{id}.jpg`.
     private static func coverID(_ name: String) -> UUID? {
         guard name.hasPrefix("covers/"), name.hasSuffix(".jpg") else { return nil }
         return UUID(name.dropFirst(7).dropLast(4))

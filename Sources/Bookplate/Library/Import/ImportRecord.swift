@@ -122,7 +122,7 @@ struct ImportedSwipe: Equatable {
 }
 
 extension UUID {
-    /// Returns the ID of an object that has another ID in its source. It is the same each time, so that a second import
+    /// Returns the id of an object that has another id in its source. It is the same each time, so that a second import
     /// finds the object.
     static func derived(from parts: String...) -> UUID {
         let hash = sha256(Array(parts.joined(separator: "\u{1F}").utf8))
