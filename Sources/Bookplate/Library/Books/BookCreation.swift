@@ -86,7 +86,7 @@ struct BookCreation {
     enum Outcome {
         /// The book exists. This request, or an earlier attempt at the same request, has created it.
         case book(UUID)
-        case refused(BookplateError)
+        case rejected(BookplateError)
         /// The input has only an ISBN, and the catalogue has no record of it.
         case unknownISBN(ISBN)
         /// A concurrent transaction has just created the same book. A second attempt will find it.
@@ -98,14 +98,14 @@ struct BookCreation {
         guard let result = rows.first else { return .lostRace }
         if result.createdID != nil || result.existingID != nil { return .book(id) }
         if let other = result.sameBookID {
-            return .refused(
+            return .rejected(
                 .conflict(
                     Self.alreadyInLibrary, id: other.description,
                     field: cardID == nil ? "isbn" : "cardId"))
         }
-        if result.isShelfMissing { return .refused(.notFound(Shelf.noSuchShelf)) }
+        if result.isShelfMissing { return .rejected(.notFound(Shelf.noSuchShelf)) }
         if !result.isCardFound {
-            if cardID != nil { return .refused(.notFound(FeedCard.noSuchCard)) }
+            if cardID != nil { return .rejected(.notFound(FeedCard.noSuchCard)) }
             if title == nil, let isbn { return .unknownISBN(isbn) }
         }
         return .lostRace

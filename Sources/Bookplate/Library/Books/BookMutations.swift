@@ -30,7 +30,7 @@ extension Book {
             }
             (outcome, row) = try await attempt()
         case .lostRace: (outcome, row) = try await attempt()
-        case .book, .refused: break
+        case .book, .rejected: break
         }
         _ = try outcome.book()
         return try book.only(row, orElse: noSuchBook)
@@ -51,7 +51,7 @@ extension Book {
             switch outcome {
             case .unknownISBN(let isbn): unknownISBNs[index] = isbn
             case .lostRace: indicesToRetry.append(index)
-            case .book, .refused: break
+            case .book, .rejected: break
             }
         }
         let unavailable = try await OutsideEditions.fetch(
@@ -202,7 +202,7 @@ extension BookCreation.Outcome {
     fileprivate func book() throws(BookplateError) -> UUID {
         switch self {
         case .book(let id): return id
-        case .refused(let error): throw error
+        case .rejected(let error): throw error
         case .unknownISBN: throw .notFound(BookCreation.unknownISBN)
         case .lostRace: throw .conflict(BookCreation.alreadyInLibrary)
         }
