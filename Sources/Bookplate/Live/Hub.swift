@@ -5,8 +5,8 @@ import Synchronization
 /// Wakes the subscriptions and sockets of this process when their library or session has changed.
 ///
 /// Servers notify each other with NOTIFY. Notifications are lost while the connection that listens is down, so the hub
-/// also polls the tables: every 10 s while it listens, and every 0.25 s while it does not. One statement polls for all
-/// watchers.
+/// also polls the tables: every 10 s while it listens, and every 0.25 s while it does not. One statement polls
+/// for up to 5000 sessions or libraries.
 package final class Hub: Sendable {
     private static let pollIntervals: (listening: Duration, disconnected: Duration) = (
         .seconds(10), .milliseconds(250)

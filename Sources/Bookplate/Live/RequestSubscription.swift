@@ -1,3 +1,4 @@
+import Basics
 import GraphQL
 import Postgres
 
@@ -62,10 +63,8 @@ extension RequestSubscription {
             // The server executes its schema with no other context.
             preconditionFailure("Bookplate's schema is executed in a RequestContext")
         }
-        do throws(BookplateError) {
-            return RequestSource(try await source(arguments, in: request), request)
-        } catch {
-            throw request.fieldError(error)
+        return try await mappingError(request.fieldError) { () async throws(BookplateError) in
+            RequestSource(try await source(arguments, in: request), request)
         }
     }
 }
@@ -80,10 +79,8 @@ private final class RequestSource: SourceStream {
     }
 
     func next() async throws(FieldError) -> (any ObjectBatch)? {
-        do throws(BookplateError) {
-            return try await source.next()
-        } catch {
-            throw request.fieldError(error)
+        try await mappingError(request.fieldError) { () async throws(BookplateError) in
+            try await source.next()
         }
     }
 }

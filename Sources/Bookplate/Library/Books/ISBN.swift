@@ -21,7 +21,7 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
         case checkDigit
         /// An EAN of another product, for example music, a magazine, or a pen.
         case notABook
-        /// A number whose digits are all the same.
+        /// A number whose digits, apart from the prefix and the check digit, are all the same.
         case placeholder
 
         /// A sentence for the person who typed or scanned the text.

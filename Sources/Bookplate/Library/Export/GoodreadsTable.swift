@@ -59,7 +59,7 @@ enum GoodreadsTable {
     }
 
     private static func needsGuard(_ text: Substring) -> Bool {
-        // Texts that already begin with an apostrophe get another one, so that `unguarded` restores them.
+        // Leading apostrophes are skipped: such a text gets another one, so that `unguarded` restores it.
         guard let first = text.drop(while: { $0 == "'" }).unicodeScalars.first else { return false }
         return "=+-@\t\r\n＝＋－＠".unicodeScalars.contains(first)
     }

@@ -1,3 +1,4 @@
+import Basics
 import GraphQL
 import Identity
 import Postgres
@@ -11,11 +12,9 @@ enum BookplateFile {
     ///
     /// - Throws: `.badUserInput` if this is not such a file.
     static func records(_ bytes: [UInt8]) throws(BookplateError) -> [ImportRecord] {
-        let file: Value
-        do throws(JSONError) {
-            file = try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
-        } catch {
-            throw ImportFile.invalid("The file is not JSON: \(error)")
+        let file = try mappingError({ ImportFile.invalid("The file is not JSON: \($0)") }) {
+            () throws(JSONError) in
+            try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
         }
         guard file["format"]?.string == name, file["version"]?.int == 1 else {
             throw ImportFile.invalid("This file is not a library that Bookplate has exported.")
@@ -47,10 +46,9 @@ enum BookplateFile {
         func text(_ name: String, max: Int) throws(ImportFields.Problem) -> String? {
             guard let value = value[name], !value.isNull else { return nil }
             guard let text = value.string else { throw .init("\(name) is not text.") }
-            do throws(BookplateError) {
-                return try TextInput.optional(text, field: name, charactersMax: max)
-            } catch {
-                throw .init(error.message)
+            return try mappingError({ ImportFields.Problem($0.message) }) {
+                () throws(BookplateError) in
+                try TextInput.optional(text, field: name, charactersMax: max)
             }
         }
 

@@ -1,3 +1,5 @@
+import Basics
+
 /// The cells of one CSV record, accessed by the column names of the header.
 struct ImportFields {
     /// The reason why a record is skipped, as a sentence.
@@ -26,10 +28,8 @@ struct ImportFields {
     ///
     /// - Throws: If the text has more than `max` characters. Texts are never shortened.
     func text(_ name: String, max: Int) throws(Problem) -> String? {
-        do throws(BookplateError) {
-            return try TextInput.optional(raw(name), field: name, charactersMax: max)
-        } catch {
-            throw Problem(error.message)
+        try mappingError({ Problem($0.message) }) { () throws(BookplateError) in
+            try TextInput.optional(raw(name), field: name, charactersMax: max)
         }
     }
 
@@ -125,11 +125,10 @@ struct ImportFields {
         var names: [String] = []
         var known = excluded
         for part in raw(name).split(separator: ",") {
-            let text: String?
-            do throws(BookplateError) {
-                text = try TextInput.optional(String(part), field: name, charactersMax: max)
-            } catch {
-                throw Problem("A name in \(name) may have at most \(max) characters.")
+            let text = try mappingError({ _ in
+                Problem("A name in \(name) may have at most \(max) characters.")
+            }) { () throws(BookplateError) in
+                try TextInput.optional(String(part), field: name, charactersMax: max)
             }
             if let text, known.insert(text.lowercased()).inserted { names.append(text) }
         }
