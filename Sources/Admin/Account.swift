@@ -1,7 +1,7 @@
 import ArgumentParser
 import Bookplate
-import GraphQL
 import Glibc
+import GraphQL
 import Postgres
 
 /// `bookplate-admin account`: manages the accounts of users.

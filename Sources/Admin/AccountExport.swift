@@ -42,7 +42,7 @@ extension Account {
                 } catch {
                     throw Failure("BOOKPLATE_STORAGE cannot be used: \(error.description)")
                 }
-                do throws(AccountExportError) {
+                do throws(LibraryExportError) {
                     try LibraryExport.write(of: id, to: descriptor, connection, store: store)
                 } catch {
                     switch error {

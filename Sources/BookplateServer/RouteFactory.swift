@@ -73,7 +73,7 @@ struct RouteFactory: Sendable {
         ) {
             await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
         }
-        let exports = ExportRoute(ExportRequests(database: pool, services: services))
+        let exports = ExportRoute(ExportEndpoint(database: pool, services: services))
         return standard + [exports.route] + (developmentSignIn?.routes ?? [])
             + [appleNotificationRoute(services, database: pool)]
     }

@@ -36,11 +36,11 @@ extension BookplateError {
     /// asking the database is said there; this is the last line, and it holds under concurrency.
     private static let constraints: [String: BookplateError] = [
         "shelves_name": .conflict(
-            "There is a shelf with this name already. Choose another name.", field: "name"),
-        "shelves_pkey": .conflict("There is a shelf with this id already.", field: "id"),
-        "books_edition_id": .conflict("This book is in the library already.", field: "isbn"),
+            "A shelf with this name already exists. Choose another name.", field: "name"),
+        "shelves_pkey": .conflict("A shelf with this id already exists.", field: "id"),
+        "books_edition_id": .conflict("This book is already in the library.", field: "isbn"),
         "books_isbn13": .conflict(
-            "A book with this ISBN is in the library already.", field: "isbn"),
+            "A book with this ISBN is already in the library.", field: "isbn"),
         "shelf_books_user_id_shelf_id_fkey": .notFound("There is no such shelf."),
         "shelf_books_user_id_book_id_fkey": .notFound("There is no such book."),
         "reviews_user_id_book_id_fkey": .notFound("There is no such book."),
@@ -57,7 +57,7 @@ extension BookplateError {
             field: "genre", "Genre may have at most 100 characters."),
         "books_current_page_check": .badUserInput(
             field: "currentPage", "This is a whole number from 0."),
-        "reviews_rating_check": .badUserInput(field: "rating", "A rating is 1 to 5."),
+        "reviews_rating_check": .badUserInput(field: "rating", "A rating must be from 1 to 5."),
         "reviews_text_check": .badUserInput(
             field: "text", "Text may have at most 100,000 characters."),
         "covers_user_id_book_id_fkey": .notFound("There is no such book in the library."),

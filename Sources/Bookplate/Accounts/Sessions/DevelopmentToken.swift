@@ -51,7 +51,7 @@ package struct DevelopmentToken: Sendable {
                 """, session)
             let now = unixSecondsNow()
             let claims = AccessClaims(
-                userID: .init(id), tenantID: .init(tenantID), sessionID: ticket.sessionID,
+                userID: id, tenantID: tenantID, sessionID: ticket.sessionID,
                 issuedAt: now, expiresAt: now + accessTokenSeconds)
             return .success(
                 DevelopmentToken(
