@@ -132,7 +132,7 @@ extension Backfill {
                     try backfill.next(min(concurrency, count - total.asked))
                 }
                 if books.isEmpty { break }
-                let found = await backfill.look(for: books)
+                let found = await backfill.findCovers(of: books)
                 for (book, one) in zip(books, found) {
                     if let sources = one.unavailable {
                         failures.count += 1

@@ -116,7 +116,7 @@ enum App {
             let runner = RequestRunner(
                 schema, database: pool, services: services, limits: limits, documents: documents)
             let pictures = CoverService(
-                runner, CoverRequests(runner, database: pool, services: services), store: store)
+                runner, CoverEndpoints(runner, database: pool, services: services), store: store)
             let routes = standardRoutes(
                 loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
                 bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax, explorer: explorer,

@@ -7,10 +7,10 @@ import Server
 /// The product behind the plain addresses of pictures, on one event loop.
 final class CoverService: ObjectService {
     private let runner: RequestRunner
-    private let covers: CoverRequests
+    private let covers: CoverEndpoints
     private let store: FileStore
 
-    init(_ runner: RequestRunner, _ covers: CoverRequests, store: FileStore) {
+    init(_ runner: RequestRunner, _ covers: CoverEndpoints, store: FileStore) {
         self.runner = runner
         self.covers = covers
         self.store = store

@@ -33,7 +33,7 @@ import Testing
         #expect(WebSearch.addresses(in: text).count == 5)
     }
 
-    private let fox = SoughtBook(title: "Fox", author: "Dahl", number: FakeSources.fox)
+    private let fox = CoverQuery(title: "Fox", author: "Dahl", number: FakeSources.fox)
 
     private func soon(_ seconds: Int = 5) -> CoverSources.Instant {
         .now.advanced(by: .seconds(seconds))
@@ -66,7 +66,7 @@ import Testing
         #expect(
             known.offers.first?.url == "https://covers.example/b/id/8739161-L.jpg?default=false")
         #expect(!known.offers.contains { $0.url.contains("/isbn/") })
-        let other = SoughtBook(
+        let other = CoverQuery(
             title: "X", author: nil, number: BookNumber(isbn13: "9780306406157", isbn10: nil))
         let unknown = await sources.offers(of: other, at: .number, by: soon())
         #expect(
@@ -95,7 +95,7 @@ import Testing
 
     /// A link of the catalogue's leads to a source that the operator has switched off since.
     @Test func whatIsSwitchedOffIsNotAsked() async {
-        let book = SoughtBook(
+        let book = CoverQuery(
             title: "X", author: nil, number: nil,
             links: [
                 CoverCandidate(source: .googleBooks, url: "https://g.example/1"),

@@ -51,7 +51,7 @@ import Testing
             ).run()
             left.deadWrites += swept.deadWrites
             left.orphans += swept.orphans
-            left.forgotten += swept.forgotten
+            left.removedCovers += swept.removedCovers
             let found = try await StorageVerification(
                 store, graceSeconds: 0, connection
             ).run()
@@ -59,6 +59,6 @@ import Testing
         }
         #expect(interrupted >= 100, "\(interrupted) uploads were killed")
         // Otherwise the kills have met nothing.
-        #expect(left.deadWrites > 0 && left.orphans + left.forgotten > 0, "\(left)")
+        #expect(left.deadWrites > 0 && left.orphans + left.removedCovers > 0, "\(left)")
     }
 }

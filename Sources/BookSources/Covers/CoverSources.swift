@@ -2,7 +2,7 @@ import HTTPFetch
 import Synchronization
 
 /// A book that a cover is looked for.
-package struct SoughtBook: Sendable {
+package struct CoverQuery: Sendable {
     package var title: String
     package var author: String?
     package var number: BookNumber?
@@ -94,7 +94,7 @@ package final class CoverSources: Sendable {
 
     /// Asks the sources of a stage. Returns by the deadline with what is known by then.
     package func offers(
-        of book: SoughtBook, at stage: CoverStage, by deadline: Instant,
+        of book: CoverQuery, at stage: CoverStage, by deadline: Instant,
         priority: RequestPriority = .background
     ) async -> CoverOffers {
         switch stage {

@@ -30,7 +30,7 @@ package struct WebSearch: Sendable {
 
     /// Addresses of pictures, the likeliest first. What is there may be anything.
     func addresses(
-        of book: SoughtBook, _ options: CallOptions
+        of book: CoverQuery, _ options: CallOptions
     ) async throws(SourceError) -> [String] {
         // Readers write titles: they are data, apart from what is to be done.
         let subject = Subject(

@@ -2,33 +2,34 @@ import BookSources
 import Images
 import Telemetry
 
-/// Looks for the best cover of a book: by ISBN, then by title and author, then on the web.
+/// Searches for the best cover of a book: by ISBN, then by title and author, then on the web.
 struct CoverSearch: Sendable {
-    /// What a search came to.
+    /// The result of a search.
     enum Outcome {
         case found(CoverImages, CoverSource)
+        /// All sources answered, and none has a cover.
         case nothing
-        /// Nothing was found, and these sources could not answer. The web search is nil. The set is empty if the time was over.
-        /// `pausedUntil` is when it is worth searching again, if all of them are paused.
+        /// Nothing was found, and the sources in the set could not answer; nil stands for the web search. The set is
+        /// empty if the time was up. `pausedUntil` is when it is worth searching again, if all of them are paused.
         case unavailable(Set<SourceName?>, pausedUntil: ContinuousClock.Instant?)
     }
 
-    /// Of the places of one stage.
+    /// The maximum time for the requests of one stage.
     private static let stageBudget = Duration.seconds(9)
     private static let webBudget = Duration.seconds(20)
-    /// A reader is told after a minute; this is over before.
+    /// The maximum time of a search. A waiting reader is notified after a minute, so the search ends before that.
     static let budget = Duration.seconds(42)
-    /// Pictures looked at in one stage.
+    /// The maximum number of images downloaded in one stage.
     private static let offersMax = 8
 
     let sources: CoverSources
     let covers: Covers
-    private let counts: CoverCounts
+    private let metrics: CoverMetrics
 
     init(_ sources: CoverSources, covers: Covers, metrics: Metrics) {
         self.sources = sources
         self.covers = covers
-        counts = CoverCounts(metrics)
+        self.metrics = CoverMetrics(metrics)
     }
 
     private struct Candidate {
@@ -37,20 +38,24 @@ struct CoverSearch: Sendable {
         let quality: Int
     }
 
-    /// - Parameter asksWebEarly: whether the search of the web is made, too, where a source could not answer that may
-    ///   have a cover when it is asked again.
+    /// Searches stage by stage until a stage cannot improve the result.
+    ///
+    /// - Parameter searchesWebAfterFailures: Whether to search the web even if a source could not answer that may
+    ///   have a cover when it is queried again.
     func best(
-        for book: SoughtBook, asksWebEarly: Bool, priority: RequestPriority = .background
+        for book: CoverQuery, searchesWebAfterFailures: Bool,
+        priority: RequestPriority = .background
     ) async -> Outcome {
         let end = ContinuousClock.now.advanced(by: Self.budget)
         var best: Candidate?
         var failures: Set<SourceName?> = []
         var pauses = FailurePauses()
-        var looked: Set<String> = []
-        // Whose likeliest picture is known: its others are of other editions.
-        var served: Set<SourceName> = []
+        var seenURLs: Set<String> = []
+        // The sources that have provided a usable image. Their first image is the most likely one; the others show
+        // other editions.
+        var servedSources: Set<SourceName> = []
         for stage in CoverStage.allCases {
-            if stage == .web, !failures.isEmpty, !asksWebEarly { break }
+            if stage == .web, !failures.isEmpty, !searchesWebAfterFailures { break }
             guard Self.isWorthwhile(stage, after: best), ContinuousClock.now < end,
                 !Task.isCancelled
             else { break }
@@ -59,15 +64,15 @@ struct CoverSearch: Sendable {
                 of: book, at: stage, by: min(end, .now.advanced(by: budget)), priority: priority)
             failures.formUnion(found.failures)
             if !found.failures.isEmpty { pauses.add(found.pausedUntil) }
-            if stage == .title { served = [] }
+            if stage == .title { servedSources = [] }
             var count = 0
-            for offer in found.offers where looked.insert(offer.url).inserted {
-                if offer.source.map(served.contains) ?? false { continue }
+            for offer in found.offers where seenURLs.insert(offer.url).inserted {
+                if offer.source.map(servedSources.contains) ?? false { continue }
                 count += 1
                 if count > Self.offersMax || ContinuousClock.now >= end { break }
-                switch await look(at: offer, by: end, priority) {
+                switch await download(offer, by: end, priority) {
                 case .usable(let images, let quality):
-                    if let source = offer.source { served.insert(source) }
+                    if let source = offer.source { servedSources.insert(source) }
                     if quality > best?.quality ?? 0 {
                         best = Candidate(
                             images: images, source: CoverSource(offer.source), quality: quality)
@@ -86,12 +91,14 @@ struct CoverSearch: Sendable {
             {
                 .unavailable(failures, pausedUntil: isCutShort ? nil : pauses.end)
             } else { .nothing }
-        counts.count(outcome)
+        metrics.count(outcome)
         return outcome
     }
 
-    /// A wrong cover is worse than a small one: words are asked only where the ISBN brings little, and the web
-    /// only where they bring nothing.
+    /// Whether a stage can improve the result.
+    ///
+    /// A wrong cover is worse than a small one. So a search by title runs only if the ISBN led to a poor image or none,
+    /// and the web search only if nothing was found.
     private static func isWorthwhile(_ stage: CoverStage, after best: Candidate?) -> Bool {
         guard let best else { return true }
         return switch stage {
@@ -101,19 +108,19 @@ struct CoverSearch: Sendable {
         }
     }
 
-    private func look(
-        at offer: CoverOffer, by end: ContinuousClock.Instant, _ priority: RequestPriority
-    ) async -> CoverLook {
-        let look = await covers.look(
-            at: offer, of: sources, within: ContinuousClock.now.duration(to: end),
+    private func download(
+        _ offer: CoverOffer, by end: ContinuousClock.Instant, _ priority: RequestPriority
+    ) async -> CoverDownload {
+        let download = await covers.download(
+            offer, from: sources, within: ContinuousClock.now.duration(to: end),
             priority: priority)
-        counts.count(look.name, of: offer.source)
-        return look
+        metrics.count(download, from: offer.source)
+        return download
     }
 }
 
 extension CoverSource {
-    /// - Parameter source: nil for a search of the web.
+    /// - Parameter source: Nil for the web search.
     init(_ source: SourceName?) {
         self =
             switch source {

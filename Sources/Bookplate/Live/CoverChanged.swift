@@ -22,7 +22,7 @@ struct CoverChanged: FieldLoader {
             var book: UUID?
             if arguments["bookId"]?.string != nil {
                 let id = try arguments.id("bookId", else: Book.noSuchBook)
-                try await request.knowsBook(id)
+                try await request.requireBook(id)
                 book = id
             }
             let rows = try await request.read { segment, viewer in
@@ -84,7 +84,7 @@ struct CoverChanged: FieldLoader {
             ]
             if let source = rows.text(row, 3) { leaves["source"] = .string(source) }
             if let version = rows.text(row, 4) {
-                let url = request.services.covers.addresses.cover(user, book, version)
+                let url = request.services.covers.urls.cover(user, book, version)
                 leaves["coverUrl"] = .string(url)
             }
             return PlainObject(leaves: leaves, ids: ["book": [book]])

@@ -37,7 +37,7 @@ package final class EventPublisher: Sendable {
 
     private let database: ConnectionPool
     private let hub: Hub
-    private let addresses: CoverAddresses
+    private let urls: CoverURLBuilder
     private let connect: @Sendable () async throws -> Broker
     private let logger: Logger
     private let holder = UUID.version7()
@@ -48,7 +48,7 @@ package final class EventPublisher: Sendable {
     ) {
         self.database = database
         hub = services.hub
-        addresses = services.covers.addresses
+        urls = services.covers.urls
         logger = services.logger
         self.connect = connect
     }
@@ -112,7 +112,7 @@ package final class EventPublisher: Sendable {
         writer.write(
             .object([
                 .init("book_id", .string(book.description)),
-                .init("cover_url", .string(addresses.cover(user, book, version))),
+                .init("cover_url", .string(urls.cover(user, book, version))),
                 .init("timestamp", .string(Instant(microseconds: at).text)),
                 .init(
                     "source",

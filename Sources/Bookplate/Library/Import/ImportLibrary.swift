@@ -109,7 +109,7 @@ struct ImportLibrary: JobHandler {
                 parameters.append(int32: Int32(clamping: position))
                 parameters.append(jsonb: json.bytes)
                 segment.append(Self.store, parameters)
-                if canSearch { segment.wishForCovers(ofNewBooksOf: user, except: covered) }
+                if canSearch { segment.requestCovers(ofNewBooksOf: user, except: covered) }
             }
             position += batch.count
             guard rows[0].int32(0, 0) == Int32(clamping: position) else {
