@@ -49,7 +49,7 @@ extension Backfill {
                     try backfill.next(min(EditionBackfill.batchMax, limit - total.asked))
                 }
                 if editions.isEmpty { break }
-                let lookups = await EditionBackfill.ask(editions, sources)
+                let lookups = await EditionBackfill.lookUp(editions, sources)
                 let done = try database { () throws(PostgresError) in
                     try backfill.save(lookups, of: editions)
                 }

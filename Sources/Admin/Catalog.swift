@@ -103,9 +103,9 @@ struct Catalog: ParsableCommand {
             let connection = try connect(try loadConfiguration())
             do throws(PostgresError) {
                 try connection.execute("BEGIN")
-                try CatalogUpkeep.refresh(connection)
+                try CatalogMaintenance.refresh(connection)
                 try connection.execute(dryRun ? "ROLLBACK" : "COMMIT")
-                if !dryRun { try CatalogUpkeep.analyze(connection) }
+                if !dryRun { try CatalogMaintenance.analyze(connection) }
             } catch {
                 throw Failure(error)
             }
@@ -129,7 +129,7 @@ struct Catalog: ParsableCommand {
             let connection = try connect(try loadConfiguration())
             let counts: [(name: String, count: Int)]
             do throws(PostgresError) {
-                counts = try CatalogUpkeep.statistics(connection).counts
+                counts = try CatalogStatistics(connection).counts
             } catch {
                 throw Failure(error)
             }

@@ -54,7 +54,7 @@ package struct CatalogImport {
         do throws(PostgresError) {
             // It takes turns with `refresh_feed`.
             try connection.execute("SELECT pg_advisory_xact_lock(20261122)")
-            // The triggers leave to `CatalogUpkeep.refresh` what it does once for all.
+            // The triggers leave to `CatalogMaintenance.refresh` what it does once for all.
             try connection.execute("SET LOCAL app.bulk = on")
             try connection.execute(Self.createStaging)
             var batch: [(line: Int, record: CatalogRecord)] = []
@@ -76,13 +76,13 @@ package struct CatalogImport {
             summary.updated = rows.updated
             summary.unchanged = rows.unchanged
             summary.failed += rows.failed
-            try CatalogUpkeep.refresh(connection)
+            try CatalogMaintenance.refresh(connection)
             try connection.execute(isDryRun ? "ROLLBACK" : "COMMIT")
         } catch {
             try? connection.execute("ROLLBACK")
             throw error
         }
-        if !isDryRun { try CatalogUpkeep.analyze(connection) }
+        if !isDryRun { try CatalogMaintenance.analyze(connection) }
         return summary
     }
 

@@ -22,8 +22,8 @@ extension Book {
         var rows = try await attempt()
         switch creation.outcome(rows[0]) {
         case .unknownISBN(let isbn):
-            guard try await OutsideEditions.fetch([isbn], for: request).isEmpty else {
-                throw .upstreamUnavailable(OutsideEditions.unavailable)
+            guard try await ExternalEditions.fetch([isbn], for: request).isEmpty else {
+                throw .upstreamUnavailable(ExternalEditions.unavailable)
             }
             rows = try await attempt()
         case .overtaken: rows = try await attempt()
@@ -75,7 +75,7 @@ extension Book {
             case .book, .refused: break
             }
         }
-        let unavailable = try await OutsideEditions.fetch(
+        let unavailable = try await ExternalEditions.fetch(
             Array(Set(unknown.values)), for: request)
         again += unknown.filter { !unavailable.contains($0.value) }.keys
         outcomes.merge(try await attempt(again.sorted())) { $1 }
@@ -83,7 +83,7 @@ extension Book {
             do throws(BookplateError) {
                 _ = try creation.get()
                 if let isbn = unknown[place], unavailable.contains(isbn) {
-                    throw .upstreamUnavailable(OutsideEditions.unavailable)
+                    throw .upstreamUnavailable(ExternalEditions.unavailable)
                 }
                 guard let outcome = outcomes[place] else { throw .internalError }
                 return PlainObject(ids: ["book": [try outcome.book()]])
