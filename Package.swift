@@ -22,6 +22,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "Version"),
+        // Helpers that several libraries share.
+        .target(name: "Basics"),
         .target(
             name: "GraphQL",
             // Rounding is in libm, which modules that import the C library link by themselves.
@@ -76,7 +78,16 @@ let package = Package(
             providers: [.apt(["libssl-dev"])]),
         .target(
             name: "Identity",
-            dependencies: ["CJWT", "CCrypto", "HTTPFetch"]),
+            dependencies: ["Basics", "CJWT", "CCrypto", "HTTPFetch"]),
+
+        // Loads the fields of a GraphQL operation from the rows of tables.
+        .target(name: "GraphQLPostgres", dependencies: ["Basics", "GraphQL", "Postgres"]),
+        // Background jobs in a table.
+        .target(
+            name: "JobQueue",
+            dependencies: [
+                "Basics", "Postgres", "Telemetry", .product(name: "Logging", package: "swift-log"),
+            ]),
 
         .target(name: "Objects"),
         .systemLibrary(
@@ -96,9 +107,8 @@ let package = Package(
         .target(
             name: "Bookplate",
             dependencies: [
-                "GraphQL", "Postgres", "Ranking", "Identity", "HTTPFetch", "BookSources", "Images",
-                "Objects", "Zip",
-                "Telemetry",
+                "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "HTTPFetch", "Identity",
+                "Images", "JobQueue", "Objects", "Postgres", "Ranking", "Telemetry", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -122,24 +132,46 @@ let package = Package(
                 .embedInCode("Explorer/Page/explorer.html"),
                 .embedInCode("Explorer/Page/explorer.css"),
                 .embedInCode("Explorer/Page/explorer.js"),
-                .embedInCode("Explorer/Page/answer.js"),
-                .embedInCode("Explorer/Page/builder.js"),
-                .embedInCode("Explorer/Page/complete.js"),
-                .embedInCode("Explorer/Page/docs.js"),
+                .embedInCode("Explorer/Page/builder-panel.js"),
+                .embedInCode("Explorer/Page/client.js"),
+                .embedInCode("Explorer/Page/document-checker.js"),
+                .embedInCode("Explorer/Page/document-edits.js"),
+                .embedInCode("Explorer/Page/document-tree.js"),
                 .embedInCode("Explorer/Page/dom.js"),
+                .embedInCode("Explorer/Page/editor-modes.js"),
                 .embedInCode("Explorer/Page/editors.js"),
+                .embedInCode("Explorer/Page/event-list.js"),
+                .embedInCode("Explorer/Page/event-stream.js"),
+                .embedInCode("Explorer/Page/explanation.js"),
                 .embedInCode("Explorer/Page/export.js"),
-                .embedInCode("Explorer/Page/parse.js"),
-                .embedInCode("Explorer/Page/request.js"),
+                .embedInCode("Explorer/Page/file-list.js"),
+                .embedInCode("Explorer/Page/format-document.js"),
+                .embedInCode("Explorer/Page/history-panel.js"),
+                .embedInCode("Explorer/Page/json-object-editor.js"),
+                .embedInCode("Explorer/Page/operation-menu.js"),
+                .embedInCode("Explorer/Page/query-completion.js"),
+                .embedInCode("Explorer/Page/query-editor.js"),
+                .embedInCode("Explorer/Page/request-panel.js"),
+                .embedInCode("Explorer/Page/response-panel.js"),
+                .embedInCode("Explorer/Page/runner.js"),
+                .embedInCode("Explorer/Page/schema-panel.js"),
                 .embedInCode("Explorer/Page/schema.js"),
-                .embedInCode("Explorer/Page/signin.js"),
+                .embedInCode("Explorer/Page/shortcuts.js"),
+                .embedInCode("Explorer/Page/side-panels.js"),
+                .embedInCode("Explorer/Page/sign-in-dialog.js"),
                 .embedInCode("Explorer/Page/store.js"),
+                .embedInCode("Explorer/Page/suggestions.js"),
+                .embedInCode("Explorer/Page/tab-bar.js"),
+                .embedInCode("Explorer/Page/tab-list.js"),
+                .embedInCode("Explorer/Page/token-field.js"),
+                .embedInCode("Explorer/Page/toolbar.js"),
+                .embedInCode("Explorer/Page/variables-completion.js"),
             ]),
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "MQTT", "Objects",
-                "Server", "Telemetry", "Version",
+                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "JobQueue", "MQTT",
+                "Objects", "Server", "Telemetry", "Version",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -147,8 +179,8 @@ let package = Package(
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "Images", "MQTT",
-                "Objects", "Version",
+                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "Images", "JobQueue",
+                "MQTT", "Objects", "Version",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -188,7 +220,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
-                "Images", "LoopbackHTTP", "Objects", "Postgres",
+                "Images", "JobQueue", "LoopbackHTTP", "Objects", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -196,11 +228,22 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
-                "BookSources", "Bookplate", "GraphQL", "Identity", "Images", "LoopbackHTTP",
-                "Objects", "Postgres", "TestSupport", "Version", "Zip",
+                "Basics", "BookSources", "Bookplate", "GraphQL", "GraphQLPostgres", "Identity",
+                "Images", "JobQueue", "LoopbackHTTP", "Objects", "Postgres", "TestSupport",
+                "Version", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Library/Import/Fixtures"]),
+        .testTarget(
+            name: "GraphQLPostgresTests",
+            dependencies: ["Basics", "GraphQL", "GraphQLPostgres", "Postgres", "TestSupport"]),
+        .testTarget(
+            name: "JobQueueTests",
+            dependencies: [
+                "Bookplate", "EventLoops", "JobQueue", "Postgres", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
             name: "JourneyTests",
@@ -213,7 +256,7 @@ let package = Package(
         .testTarget(name: "ObjectsTests", dependencies: ["LinkRefusal", "Objects"]),
         .testTarget(name: "ZipTests", dependencies: ["Zip"]),
         .testTarget(
-            name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
+            name: "IdentityTests", dependencies: ["Basics", "Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
@@ -222,7 +265,10 @@ let package = Package(
 // Along the way of a request, an async function runs where its caller does, on the event loop: it need not look for its
 // executor at every call and return.
 for target in package.targets
-where ["GraphQL", "Bookplate", "Server", "BookplateServer"].contains(target.name) {
+where [
+    "GraphQL", "GraphQLPostgres", "JobQueue", "Bookplate", "Server", "BookplateServer",
+]
+.contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 }

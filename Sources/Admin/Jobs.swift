@@ -1,3 +1,4 @@
+import JobQueue
 import ArgumentParser
 import Bookplate
 import GraphQL
@@ -55,7 +56,9 @@ struct Jobs: ParsableCommand {
                             })),
                 ]), lines: jobs.map(Jobs.line))
             if !output.json {
-                for (kind, state, count) in counts { tell("\(kind): \(count) \(state.rawValue)") }
+                for count in counts {
+                    tell("\(count.kind): \(count.count) \(count.state.rawValue)")
+                }
             }
         }
     }
@@ -148,15 +151,15 @@ struct Jobs: ParsableCommand {
             .init("state", .string(job.state.rawValue)),
             .init("userId", text(job.userID?.description)),
             .init("attempts", .int(job.attempts)), .init("attemptsMax", .int(job.attemptsMax)),
-            .init("runAt", .string(job.runAt)),
-            .init("createdAt", .string(job.createdAt)),
+            .init("runAt", .string(Instant(microseconds: job.runAt).text)),
+            .init("createdAt", .string(Instant(microseconds: job.createdAt).text)),
             .init("worker", text(job.worker)), .init("lastError", text(job.lastError)),
         ])
     }
 
     private static func line(_ job: JobRecord) -> String {
         "\(job.id)\t\(job.kind)\t\(job.state.rawValue)\t\(job.attempts)/\(job.attemptsMax)\t"
-            + "\(job.runAt)\t\(job.lastError ?? "")"
+            + "\(Instant(microseconds: job.runAt).text)\t\(job.lastError ?? "")"
     }
 }
 

@@ -1,3 +1,4 @@
+import JobQueue
 import Bookplate
 import EventLoops
 import Glibc
@@ -27,7 +28,8 @@ struct JobService: Service {
         settings.statementTimeout = .seconds(60)
         pool = try await ConnectionPool.start(settings, on: executor)
         let worker = JobWorker(
-            handlers, database: pool, name: "\(Self.hostName):\(getpid())", logger: logger)
+            handlers, database: pool, name: "\(Self.hostName):\(getpid())",
+            userChangeChannel: Hub.changeChannel, logger: logger)
         self.worker = worker
         self.logger = logger
         listener = try await Listener.start(settings, channels: [JobWorker.channel], on: executor) {

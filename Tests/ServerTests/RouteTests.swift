@@ -123,7 +123,7 @@ import Version
                 loaded.insert(name)
                 guard name.hasSuffix(".js"), name != "codemirror.js" else { continue }
                 #expect(!file.body.contains("http://") && !file.body.contains("https://"))
-                for match in file.body.matches(of: /from "(?:\.|\/explorer)\/([a-z]+\.js)"/) {
+                for match in file.body.matches(of: /from "(?:\.|\/explorer)\/([a-z-]+\.js)"/) {
                     names.insert(String(match.1))
                 }
             }

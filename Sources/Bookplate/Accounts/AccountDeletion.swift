@@ -1,4 +1,5 @@
 import struct FoundationEssentials.Data
+import JobQueue
 import Postgres
 
 /// The end of an account, for its owner, for Apple's notification and for the operator alike.

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 
 /// Counts of a library. They are counted when asked, from the same rows the lists show.
 enum LibraryStats {

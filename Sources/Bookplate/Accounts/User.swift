@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 
 /// Who owns a library.
 enum User {

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 
 /// Binds `schema.graphql` to the product: each field to where its value comes from.
 package struct BookplateSchema: Sendable {

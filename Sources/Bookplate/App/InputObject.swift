@@ -60,12 +60,3 @@ extension ArgumentValues {
         return id
     }
 }
-
-extension Parameters {
-    /// The ids, as `$1` and on.
-    static func of(_ ids: UUID...) -> Parameters {
-        var parameters = Parameters()
-        for id in ids { parameters.append(uuid: id) }
-        return parameters
-    }
-}

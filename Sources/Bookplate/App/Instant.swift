@@ -1,15 +1,16 @@
 import GraphQL
+import GraphQLPostgres
 
 /// A point in time, with microseconds.
 ///
 /// Its text form is the scalar `DateTime`: RFC 3339 without leap seconds.
 ///
 /// Spec: https://scalars.graphql.org/chillicream/date-time.html
-struct Instant: Equatable {
+package struct Instant: Equatable {
     /// Microseconds since 1970-01-01T00:00:00Z, negative before it.
-    let microseconds: Int64
+    package let microseconds: Int64
 
-    init(microseconds: Int64) { self.microseconds = microseconds }
+    package init(microseconds: Int64) { self.microseconds = microseconds }
 
     /// The number of digits of a fraction of a second that the format allows.
     private static let fractionDigitsMax = 9
@@ -72,7 +73,7 @@ struct Instant: Equatable {
     }
 
     /// The form of results: UTC, with milliseconds.
-    var text: String {
+    package var text: String {
         var writer = ResponseWriter(capacity: 32)
         writer.writeTimestamp(microseconds - 946_684_800_000_000)
         return String(decoding: writer.bytes.dropFirst().dropLast(), as: UTF8.self)

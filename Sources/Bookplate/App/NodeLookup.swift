@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// `Query.node` and `Query.nodes`: any object by its id, whatever its type.

@@ -1,4 +1,6 @@
+import Basics
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// Who calls, as the access token says. That the session is still alive is asked in the database,
@@ -19,7 +21,7 @@ package struct Viewer: Sendable, Equatable {
 ///
 /// Statements reach user-owned tables only through here, so each segment opens with
 /// `begin_request`: the type is the permission. Belongs to one event loop.
-package final class RequestContext: ExecutionContext {
+package final class RequestContext: RowContext {
     let services: Services
     let requestID: String
     /// The client's; nil where there is none, as for a job.
@@ -120,8 +122,8 @@ package final class RequestContext: ExecutionContext {
         var result: Result<[Rows], BookplateError>?
     }
 
-    /// One statement's answer, to be read after the flush.
-    struct PendingRows {
+    /// The result of one statement, available after the flush.
+    struct PendingRows: PendingResult {
         fileprivate let level: Level
         fileprivate let index: Int
 
@@ -334,14 +336,45 @@ package final class RequestContext: ExecutionContext {
         return told.fieldError(requestID: requestID)
     }
 
-    /// The children that `make` makes, or its error for every parent.
-    func children(
-        of parents: any ObjectBatch, _ make: () throws(BookplateError) -> Children
-    ) -> Children {
-        do throws(BookplateError) {
-            return try make()
-        } catch {
-            return .failed(parents.count, fieldError(error))
+    // MARK: - RowContext
+
+    package func callerID() throws -> UUID { try caller().userID }
+
+    package func pending(_ statement: Statement, _ parameters: Parameters) -> any PendingResult {
+        query(statement, parameters)
+    }
+
+    package func fieldError(_ error: any Error) -> FieldError {
+        switch error {
+        case let error as BookplateError: fieldError(error)
+        case let error as RowError: fieldError(BookplateError(error))
+        default: fieldError(.internalError)
+        }
+    }
+}
+
+extension ArgumentValues {
+    /// Returns the argument `first`.
+    ///
+    /// - Throws: `.badUserInput` unless it is between 1 and `PageSize.max`.
+    func pageSize(default: Int = 20) throws(BookplateError) -> Int {
+        try mappingError(BookplateError.init) { () throws(RowError) in
+            try PageSize(self, default: `default`).first
+        }
+    }
+}
+
+extension BookplateError {
+    init(_ error: RowError) {
+        switch error {
+        case .unexpectedParents: self = .internalError
+        case .invalidCursor:
+            self = .badUserInput(
+                field: "after",
+                "This cursor does not belong to this list. Start again without a cursor.")
+        case .invalidPageSize(let max):
+            self = .badUserInput(
+                field: "first", "The page size must be between 1 and \(max).")
         }
     }
 }

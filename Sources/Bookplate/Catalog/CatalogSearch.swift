@@ -1,4 +1,6 @@
+import Basics
 import GraphQL
+import GraphQLPostgres
 import Identity
 import Postgres
 
@@ -32,7 +34,7 @@ struct CatalogSearch: FieldLoader {
             let query = try TextInput.line(
                 arguments["query"]?.string ?? "", field: "query",
                 charactersMax: Self.queryCharactersMax)
-            let first = try PageSize(arguments).first
+            let first = try arguments.pageSize()
             let after = try arguments["after"]?.string.map { text throws(BookplateError) in
                 try Position(cursor: text)
             }
@@ -64,7 +66,7 @@ struct CatalogSearch: FieldLoader {
                 }[0]
             }
             var rows = try await ask()
-            if rows.count == 0, try await OutsideEditions.fetch([isbn], for: request).isEmpty {
+            if rows.count == 0, try await ExternalEditions.fetch([isbn], for: request).isEmpty {
                 rows = try await ask()
             }
             return page(rows, after == nil ? rows.count : 0, after)
@@ -86,7 +88,7 @@ struct CatalogSearch: FieldLoader {
             var rows = try await ask()
             let matches = (0..<rows.count).count { rows.bool($0, isMatch) == true }
             if after == nil, matches < min(first, matchesEnough),
-                try await OutsideEditions.fetch(wordsOf: query, for: request)
+                try await ExternalEditions.fetch(wordsOf: query, for: request)
             {
                 rows = try await ask()
             }
@@ -95,7 +97,7 @@ struct CatalogSearch: FieldLoader {
 
         private func page(_ rows: Rows, _ first: Int, _ after: Position?) -> Children {
             let page = ConnectionBatch.Page(
-                rows: 0..<Int32(min(first, rows.count)), hasNextPage: rows.count > first,
+                positions: 0..<Int32(min(first, rows.count)), hasNextPage: rows.count > first,
                 hasPreviousPage: after != nil)
             return .each(
                 of: ConnectionBatch(rows, pages: [page], layouts: layouts, selection: selection) {

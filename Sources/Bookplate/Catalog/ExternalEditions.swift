@@ -1,4 +1,5 @@
 import BookSources
+import JobQueue
 import Postgres
 
 /// Fetches editions that the catalog does not have from external sources.

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// Resolves `Query.lookupISBN`: the edition in the catalog, or one from an external source, which is added to the catalog.

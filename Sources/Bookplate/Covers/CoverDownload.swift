@@ -1,3 +1,4 @@
+import Basics
 import BookSources
 import HTTPFetch
 import Images

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import HTTPFetch
 import Images
 import Postgres

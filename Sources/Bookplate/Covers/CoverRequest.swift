@@ -1,5 +1,6 @@
 import BookSources
 import GraphQL
+import JobQueue
 import Postgres
 
 /// A request for a book's cover, which a search fulfills.

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Images
 import Objects
 import Postgres

@@ -1,6 +1,8 @@
+import Basics
 import HTTPFetch
 import Identity
 import Images
+import JobQueue
 import Logging
 import Objects
 import Postgres

@@ -1,6 +1,8 @@
+import Basics
 import BookSources
 import Identity
 import Images
+import JobQueue
 import Objects
 import Postgres
 

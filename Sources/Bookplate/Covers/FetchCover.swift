@@ -1,5 +1,6 @@
 import BookSources
 import Images
+import JobQueue
 import Postgres
 
 /// Searches for a requested cover and makes it the book's cover.
@@ -167,6 +168,6 @@ struct EndCoverWaits: JobHandler {
             parameters.append(int32: Self.usersMax)
             return pipeline.append(Self.endWaits, parameters)
         }
-        await job.tell(owners)
+        await job.notifyChanges(of: owners)
     }
 }

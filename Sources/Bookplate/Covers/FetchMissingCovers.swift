@@ -1,4 +1,6 @@
 import GraphQL
+import GraphQLPostgres
+import JobQueue
 import Postgres
 
 extension Cover {

@@ -1,3 +1,4 @@
+import Basics
 import Images
 import Objects
 import Postgres

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// `FeedCard.purchaseLinks`: where to buy a book, with the affiliate tags of the caller's tenant.

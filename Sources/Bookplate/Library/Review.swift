@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// A reader's rating and words on a book of theirs. Kept, but hidden, while the book is not READ.
@@ -29,10 +30,9 @@ enum Review {
     static let ofBook = RowRelation(
         .one, type, key: Book.id, matching: "r.book_id",
         from: "reviews r WHERE r.user_id = $1 AND r.book_id = ANY($2)",
-        condition: (
-            columns: [Book.status],
-            isMet: { cells in cells[0].map { $0.elementsEqual("READ".utf8) } ?? false }
-        ))
+        condition: .init(on: [Book.status]) { cells in
+            cells[0].map { $0.elementsEqual("READ".utf8) } ?? false
+        })
 
     static let ofUser = RowConnection(
         type, key: User.id,

@@ -256,8 +256,8 @@ package final class Hub: Sendable {
     }
 
     private static let sessionChannel = "session_ended"
-    /// Something of a user was changed: the library and its log, the outbox.
-    static let changeChannel = "changes"
+    /// The channel that is notified with a user's id after their library, its change log, or the outbox has changed.
+    package static let changeChannel = "changes"
 
     private static let endedSessions = Statement("SELECT ended_sessions($1, $2)")
     private static let positions = Statement("SELECT user_id, place FROM library_positions($1)")

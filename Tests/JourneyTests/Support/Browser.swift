@@ -2,9 +2,9 @@ import Glibc
 import GraphQL
 import TestSupport
 
-/// A page in a real Chromium without a window, driven by the DevTools protocol over a pair of pipes.
+/// A page in headless Chromium, controlled with the DevTools protocol over two pipes.
 ///
-/// Its calls block: use it inside of `blocking { … }`. What the page says in its console is kept.
+/// Its calls block, so use it inside of `blocking { … }`.
 ///
 /// Protocol: https://chromedevtools.github.io/devtools-protocol/
 final class Browser {
@@ -14,14 +14,14 @@ final class Browser {
     private var unread: [UInt8] = []
     private var lastID = 0
     private var session = ""
-    /// Errors of the page: exceptions, console errors, refused loads.
-    private(set) var problems: [String] = []
-    /// Every address that the page asked for.
-    private(set) var requests: [String] = []
+    /// The page's exceptions, console errors, and failed loads.
+    private(set) var errors: [String] = []
+    /// The URLs of all requests that the page sent.
+    private(set) var requestURLs: [String] = []
 
     static let path = "/usr/bin/chromium"
 
-    /// - Parameter folder: for its profile.
+    /// - Parameter folder: The folder for the browser's profile and log.
     init(folder: String) throws {
         var toBrowser: [Int32] = [0, 0]
         var fromBrowser: [Int32] = [0, 0]
@@ -32,7 +32,8 @@ final class Browser {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // Moved out of the way first: either end may have the number that another is to get.
+        // Chromium uses the file descriptors 3 and 4. Both ends are moved to high numbers first, because one may
+        // have the number that the other gets.
         posix_spawn_file_actions_adddup2(&actions, toBrowser[0], 100)
         posix_spawn_file_actions_adddup2(&actions, fromBrowser[1], 101)
         posix_spawn_file_actions_adddup2(&actions, 100, 3)
@@ -83,35 +84,35 @@ final class Browser {
         try wait("document.readyState === 'complete'")
     }
 
-    /// The value of an expression, which may be a promise.
+    /// Returns the value of a JavaScript expression. A promise is awaited.
     @discardableResult
     func evaluate(_ expression: String) throws -> Value {
-        let answer = try call(
+        let response = try call(
             "Runtime.evaluate",
             [
                 "expression": .string(expression), "awaitPromise": true, "returnByValue": true,
                 "userGesture": true,
             ])
-        if let exception = answer["exceptionDetails"] {
+        if let exception = response["exceptionDetails"] {
             throw Program.Failure(description: "\(expression): \(exception)")
         }
-        return answer["result", "value"] ?? .null
+        return response["result", "value"] ?? .null
     }
 
-    /// Waits until an expression is true, for ten seconds at most.
+    /// Waits until an expression is true. Throws after ten seconds.
     func wait(_ expression: String) throws {
         for _ in 0..<200 {
             if try evaluate("Boolean(\(expression))") == true { return }
             usleep(50_000)
         }
-        throw Program.Failure(description: "never true: \(expression)")
+        throw Program.Failure(description: "the page did not reach: \(expression)")
     }
 
     func click(_ selector: String) throws {
         try evaluate("document.querySelector(\(Self.quoted(selector))).click()")
     }
 
-    /// Types as a person does: a key for each character.
+    /// Presses a key for each character of a text.
     func type(_ text: String) throws {
         for character in text {
             let key = character == "\n" ? "\r" : String(character)
@@ -121,7 +122,7 @@ final class Browser {
         }
     }
 
-    /// - Parameter modifiers: 1 Alt, 2 Ctrl, 8 Shift, added up.
+    /// - Parameter modifiers: The sum of 1 for Alt, 2 for Ctrl, and 8 for Shift.
     func press(
         _ key: String, code: String, number: Int, modifiers: Int = 0, text: String? = nil
     ) throws {
@@ -139,7 +140,7 @@ final class Browser {
         try call("Input.dispatchKeyEvent", .object(event))
     }
 
-    /// Puts files into an `<input type=file>`.
+    /// Selects files in an `<input type=file>`.
     func choose(_ files: [String], in selector: String) throws {
         let document = try call("DOM.getDocument")
         let node = try call(
@@ -150,7 +151,7 @@ final class Browser {
             ["nodeId": node["nodeId"] ?? .null, "files": .list(files.map { .string($0) })])
     }
 
-    /// A narrow screen with touch, or with nil the window again.
+    /// Emulates a touch screen of this width in points, or none with nil.
     func setScreen(width: Int?, height: Int = 800) throws {
         guard let width else { return _ = try call("Emulation.clearDeviceMetricsOverride") }
         try call(
@@ -158,11 +159,11 @@ final class Browser {
             ["width": .int(width), "height": .int(height), "deviceScaleFactor": 2, "mobile": true])
     }
 
-    /// Keeps a picture of the page where `BOOKPLATE_TEST_SCREENSHOTS` names a folder for them.
+    /// Saves a screenshot in the folder `BOOKPLATE_TEST_SCREENSHOTS`, if that is set.
     func screenshot(_ name: String) throws {
         guard let folder = getenv("BOOKPLATE_TEST_SCREENSHOTS") else { return }
-        let picture = try call("Page.captureScreenshot", ["format": "png"])
-        let bytes = Self.base64(picture["data"]?.string ?? "")
+        let screenshot = try call("Page.captureScreenshot", ["format": "png"])
+        let bytes = Self.decodeBase64(screenshot["data"]?.string ?? "")
         let path = "\(String(cString: folder))/\(name).png"
         guard let file = fopen(path, "w") else {
             throw Program.Failure(description: "\(path): errno \(errno)")
@@ -187,7 +188,7 @@ final class Browser {
         while true {
             let message = try receive()
             guard message["id"] == .int(lastID) else {
-                note(message)
+                record(message)
                 continue
             }
             if let error = message["error"] {
@@ -197,18 +198,18 @@ final class Browser {
         }
     }
 
-    private func note(_ event: Value) {
+    private func record(_ event: Value) {
         let parameters = event["params"] ?? .null
         switch event["method"]?.string {
         case "Runtime.exceptionThrown":
-            problems.append("\(parameters["exceptionDetails"] ?? .null)")
+            errors.append("\(parameters["exceptionDetails"] ?? .null)")
         case "Runtime.consoleAPICalled" where parameters["type"] == "error":
-            problems.append("\(parameters["args"] ?? .null)")
+            errors.append("\(parameters["args"] ?? .null)")
         case "Log.entryAdded" where parameters["entry", "level"] == "error":
-            problems.append(
+            errors.append(
                 "\(parameters["entry", "text"] ?? .null) \(parameters["entry", "url"] ?? .null)")
         case "Network.requestWillBeSent":
-            if let url = parameters["request", "url"]?.string { requests.append(url) }
+            if let url = parameters["request", "url"]?.string { requestURLs.append(url) }
         default: break
         }
     }
@@ -217,7 +218,9 @@ final class Browser {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
-            guard count > 0 else { throw Program.Failure(description: "the browser is gone") }
+            guard count > 0 else {
+                throw Program.Failure(description: "the browser has closed the connection")
+            }
             rest = rest.dropFirst(count)
         }
     }
@@ -229,25 +232,27 @@ final class Browser {
                 unread.removeSubrange(...end)
                 return try parseJSON(message, limits: JSONLimits(bytesMax: message.count))
             }
-            var wanted = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-            guard poll(&wanted, 1, 30_000) > 0 else {
-                throw Program.Failure(description: "the browser does not answer")
+            var readable = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            guard poll(&readable, 1, 30_000) > 0 else {
+                throw Program.Failure(description: "the browser did not respond within 30 seconds")
             }
             var chunk = [UInt8](repeating: 0, count: 1 << 16)
             let count = read(output, &chunk, chunk.count)
-            guard count > 0 else { throw Program.Failure(description: "the browser is gone") }
+            guard count > 0 else {
+                throw Program.Failure(description: "the browser has closed the connection")
+            }
             unread += chunk[..<count]
         }
     }
 
-    /// A string as JavaScript has it.
+    /// Returns a JavaScript string literal.
     static func quoted(_ text: String) -> String {
         var writer = ResponseWriter()
         writer.write(.string(text))
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    private static func base64(_ text: String) -> [UInt8] {
+    private static func decodeBase64(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         var bits = 0
         var count = 0

@@ -1,4 +1,5 @@
 import Identity
+import JobQueue
 import Postgres
 
 /// What a person has granted an app at Apple. Its token is kept, sealed, to revoke the grant with.

@@ -1,3 +1,4 @@
+import JobQueue
 import Identity
 
 /// Exchanges an authorization code that Apple did not take while its person signed in.

@@ -1,3 +1,4 @@
+import JobQueue
 import struct FoundationEssentials.Data
 import Identity
 

@@ -1,5 +1,6 @@
 import GraphQL
 import Identity
+import JobQueue
 import Postgres
 
 /// Sign-in, refresh, sign-out: `Session` of the schema.

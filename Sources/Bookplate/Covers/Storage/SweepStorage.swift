@@ -1,5 +1,6 @@
 import Logging
 import Objects
+import JobQueue
 import Postgres
 import Telemetry
 

@@ -1,4 +1,5 @@
 import BookSources
+import JobQueue
 import Postgres
 
 /// Finds out about a book that was made with a title and an ISBN which the catalogue did not know: the

@@ -1,3 +1,4 @@
+import Basics
 import Identity
 
 /// A place in a library's log: behind the change with this number. Opaque to clients.

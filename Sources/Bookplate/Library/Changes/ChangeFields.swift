@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// `Query.changes`: a page of the log of the caller's library.

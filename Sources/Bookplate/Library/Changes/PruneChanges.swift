@@ -1,3 +1,4 @@
+import JobQueue
 import Postgres
 
 /// Forgets changes, events and replaced swipes that no client is expected to ask for any more, and sessions that cannot ask

@@ -1,5 +1,7 @@
 import GraphQL
+import GraphQLPostgres
 import Identity
+import JobQueue
 import Postgres
 
 /// A file that is read into a library in the background.

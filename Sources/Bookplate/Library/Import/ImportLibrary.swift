@@ -1,4 +1,5 @@
 import GraphQL
+import JobQueue
 import Postgres
 
 /// Brings the records of an uploaded file into a library, some at a time.

@@ -1,3 +1,4 @@
+import JobQueue
 import Postgres
 
 /// Ends imports that nobody has gone on with for a week, and throws their files away.
@@ -19,7 +20,7 @@ struct PruneImports: JobHandler {
         }
         let owners = (0..<rows[0].count).compactMap { rows[0].uuid($0, 0) }
         guard !owners.isEmpty else { return }
-        await job.tell(owners)
+        await job.notifyChanges(of: owners)
         job.logger.notice("imports were given up", metadata: ["count": "\(owners.count)"])
     }
 }

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import JobQueue
 
 /// What a person granted at Apple: taken with the sign-in, kept sealed, revoked with the account.
 @Suite struct AppleGrantTests {
@@ -46,6 +47,7 @@ import Testing
             try await app.database.execute("UPDATE jobs SET run_at = now()")
             let worker = JobWorker(
                 JobHandlers.all(app.services), database: app.pool, name: "test",
+                userChangeChannel: Hub.changeChannel,
                 logger: app.services.logger)
             let running = Task { await worker.run() }
             try await until("the jobs are done", condition)

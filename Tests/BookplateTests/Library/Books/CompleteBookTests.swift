@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import JobQueue
 
 /// Books whose facts come after them.
 @Suite struct CompleteBookTests {
@@ -17,6 +18,7 @@ import Testing
     private func work(_ app: TestApp, _ sources: SourceChain) async throws {
         let worker = JobWorker(
             [CompleteBook(sources: sources)], database: app.pool, name: "test",
+            userChangeChannel: Hub.changeChannel,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let running = Task { await worker.run() }
         try await until("the job was tried") { try await app.database.count(Self.waiting) == 0 }
