@@ -4,7 +4,7 @@ import NIOCore
 import Postgres
 import Server
 
-/// `POST /apple/notifications`: what Apple tells of its accounts, signed.
+/// The route `POST /apple/notifications`, to which Apple sends signed notifications about its accounts.
 func appleNotificationRoute(_ services: Services, database: ConnectionPool) -> Route {
     Route(.POST, "/apple/notifications", bodyBytesMax: AppleNotification.bodyBytesMax) { request in
         if let client = request.client,

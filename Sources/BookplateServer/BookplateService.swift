@@ -4,13 +4,13 @@ import Identity
 import NIOCore
 import Server
 
-/// The product behind GraphQL over HTTP, on one event loop.
+/// Connects the GraphQL transport to `RequestRunner`, on one event loop.
 final class BookplateService: GraphQLService {
     private let runner: RequestRunner
-    /// Whether answers tell what they cost the database, and on demand what was done for them.
+    /// Whether responses report the number of SQL statements, and explain their execution on request.
     private let isDevelopment: Bool
 
-    /// How long answers for everybody may be kept by those between the server and its clients.
+    /// How long caches may keep a public response.
     private static let cacheSeconds = 60
 
     init(_ runner: RequestRunner, isDevelopment: Bool) {
@@ -22,40 +22,43 @@ final class BookplateService: GraphQLService {
         runner.user(of: bearerToken, requestID: requestID) != nil
     }
 
-    func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
-        answer(
+    func respond(to request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLResponse {
+        response(
             await runner.run(.init(request, isExplained: isExplained(request))),
             isGET: request.isGET)
     }
 
     func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
         switch await runner.open(.init(request, isExplained: isExplained(request))) {
-        case .answer(let answer): return .answer(self.answer(answer, isGET: request.isGET))
+        case .response(let response):
+            return .response(self.response(response, isGET: request.isGET))
         case .responses(let responses): return .responses(responses)
         }
     }
 
-    func admit(
-        _ bearerToken: String, to opening: Opening, on loop: any EventLoop,
-        onEnd: @escaping () -> Void
-    ) async throws(AdmissionError) -> AdmittedCaller {
-        let onEnd = NIOLoopBound(onEnd, eventLoop: loop)
-        let lone: RequestRunner.LoneToken? =
-            switch opening {
+    func authenticateConnection(
+        _ bearerToken: String, for kind: ConnectionKind, on loop: any EventLoop,
+        onSessionEnd: @escaping () -> Void
+    ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection {
+        let onSessionEnd = NIOLoopBound(onSessionEnd, eventLoop: loop)
+        let charge: RequestRunner.ConnectionCharge? =
+            switch kind {
             case .socket(let client): .init(from: client.map { RateKey($0) })
             case .stream: nil
             }
-        do throws(RequestRunner.AdmissionError) {
-            let admission = try await runner.admit(bearerToken, lone, requestID: "") {
-                loop.execute { onEnd.value() }
+        do throws(RequestRunner.ConnectionAuthenticationError) {
+            let connection = try await runner.authenticateConnection(
+                bearerToken, charge, requestID: ""
+            ) {
+                loop.execute { onSessionEnd.value() }
             }
-            let lifetime = TimeAmount.seconds(admission.expiresAt - unixSecondsNow())
-            return AdmittedCaller(
-                expiresAt: .now() + lifetime, session: "\(admission.sessionID)",
-                watch: admission.watch)
+            let lifetime = TimeAmount.seconds(connection.expiresAt - unixSecondsNow())
+            return AuthenticatedConnection(
+                expiresAt: .now() + lifetime, session: "\(connection.sessionID)",
+                watch: connection.watch)
         } catch {
             switch error {
-            case .refused: throw .refused
+            case .unauthenticated: throw .unauthenticated
             case .rateLimited(let seconds): throw .rateLimited(retryAfterSeconds: seconds)
             case .unavailable: throw .unavailable
             }
@@ -66,28 +69,28 @@ final class BookplateService: GraphQLService {
         isDevelopment && request.extensions?["explain"]?.boolean == true
     }
 
-    private func answer(_ answer: RequestRunner.Answer, isGET: Bool) -> GraphQLAnswer {
-        var headers = answer.rate?.headers ?? []
-        if let seconds = answer.retryAfterSeconds { headers.append(("retry-after", "\(seconds)")) }
-        if isDevelopment, let statistics = answer.statistics {
+    private func response(_ result: RequestRunner.Response, isGET: Bool) -> GraphQLResponse {
+        var headers = result.rate?.headers ?? []
+        if let seconds = result.retryAfterSeconds { headers.append(("retry-after", "\(seconds)")) }
+        if isDevelopment, let statistics = result.statistics {
             headers.append(
                 (
                     "x-database-cost",
                     "statements=\(statistics.statementCount), round-trips=\(statistics.roundTripCount)"
                 ))
         }
-        if isGET, answer.isForEverybody {
+        if isGET, result.isPublic {
             headers.append(("cache-control", "public, max-age=\(Self.cacheSeconds)"))
         }
-        return GraphQLAnswer(
-            body: ByteBuffer(bytes: answer.body), isRequestError: answer.isRequestError,
-            status: status(of: answer), headers: headers)
+        return GraphQLResponse(
+            body: ByteBuffer(bytes: result.body), isRequestError: result.isRequestError,
+            status: status(of: result), headers: headers)
     }
 
-    /// Nil where the media type decides.
-    private func status(of answer: RequestRunner.Answer) -> GraphQLAnswer.Status? {
-        if answer.isForbiddenMutation { return .methodNotAllowed }
-        return answer.retryAfterSeconds != nil ? .tooManyRequests : nil
+    /// Returns the HTTP status of a response; nil if it follows from the media type.
+    private func status(of result: RequestRunner.Response) -> GraphQLResponse.Status? {
+        if result.isForbiddenMutation { return .methodNotAllowed }
+        return result.retryAfterSeconds != nil ? .tooManyRequests : nil
     }
 }
 

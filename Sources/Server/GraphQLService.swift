@@ -1,58 +1,59 @@
 import GraphQL
 import NIOCore
 
-/// Answers GraphQL requests; one value per event loop, called on that loop.
+/// Executes GraphQL requests. There is one instance per event loop, called on that loop.
 package protocol GraphQLService: AnyObject {
-    /// Runs one request on the calling event loop's executor.
+    /// Executes a request that has a single response, on the calling event loop's executor.
     ///
-    /// The task is cancelled when the client goes away.
-    func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer
+    /// The task is cancelled when the client disconnects.
+    func respond(to request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLResponse
 
-    /// Whether a token is good, so that its bearer may send files.
+    /// Returns whether an access token is valid. Only requests with a valid token may upload files.
     func accepts(bearerToken: String, requestID: String) -> Bool
 
-    /// Runs one request that may be a subscription, for a client that can read many answers.
+    /// Executes a request that may be a subscription, for a client that can read several responses.
     func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation
 
-    /// Lets a caller open what lasts: a socket, or a stream of answers.
+    /// Authenticates the client of a long-lived connection: a WebSocket or a stream of responses.
     ///
-    /// - Parameter onEnd: called on the loop, once at most, when the session ends while the admission is kept.
-    func admit(
-        _ bearerToken: String, to opening: Opening, on loop: any EventLoop,
-        onEnd: @escaping () -> Void
-    ) async throws(AdmissionError) -> AdmittedCaller
+    /// - Parameter onSessionEnd: Called on the loop, at most once, if the session ends while the returned value is
+    ///   alive.
+    func authenticateConnection(
+        _ bearerToken: String, for kind: ConnectionKind, on loop: any EventLoop,
+        onSessionEnd: @escaping () -> Void
+    ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection
 }
 
-/// What an operation gives: one answer, or one for each event.
+/// The result of an operation: a single response, or one response per event.
 package enum GraphQLOperation {
-    case answer(GraphQLAnswer)
+    case response(GraphQLResponse)
     case responses(ResponseStream)
 }
 
-/// A well-formed GraphQL-over-HTTP request: what it asks for, and who asks how.
+/// A well-formed GraphQL-over-HTTP request with its credentials and its origin.
 package struct GraphQLRequest: Sendable {
-    /// The document's text; nil only where `documentID` or `extensions.persistedQuery` names it.
+    /// The document's text. nil only if `documentID` or `extensions.persistedQuery` identifies the document.
     package var query: String?
-    /// The name of a trusted document.
+    /// The identifier of a trusted document.
     package var documentID: String?
-    /// Never empty.
+    /// nil or not empty.
     package var operationName: String?
-    /// An object, or nil where there are none.
+    /// A JSON object, or nil.
     package var variables: Value?
-    /// An object, or nil where there are none.
+    /// A JSON object, or nil.
     package var extensions: Value?
-    /// The files of a multipart request; `UploadReference`s to them stand in `variables`.
+    /// The files of a multipart request. `variables` contains an `UploadReference` for each.
     package var uploads: [ByteBuffer] = []
-    /// What stands after `Authorization: Bearer`, not verified; nil where the header is absent.
+    /// The token of `Authorization: Bearer TOKEN`, not verified. nil without that header.
     package var bearerToken: String?
-    /// Whether it came by GET, which runs queries only.
+    /// Whether the request uses GET, which allows queries only.
     package var isGET: Bool
     package var mediaType: ResponseMediaType
-    /// For the log and for masked errors.
+    /// The id of the request, for the log and for internal errors.
     package var requestID: String
-    /// Where it comes from; nil where that is not known.
+    /// The client's address; nil if it is unknown.
     package var client: ClientAddress?
-    /// nil where a response may take as long as it needs, as on a WebSocket.
+    /// nil if the response has no time limit, as on a WebSocket.
     package var timeout: ResponseTimeout?
 
     package init(
@@ -73,27 +74,28 @@ package struct GraphQLRequest: Sendable {
     }
 }
 
-/// A GraphQL response, ready to be sent.
-package struct GraphQLAnswer: Sendable {
-    /// The JSON text.
+/// A GraphQL response in its serialized form.
+package struct GraphQLResponse: Sendable {
+    /// The response as JSON.
     package var body: ByteBuffer
-    /// Whether there is no `data` in it: the document or the request was wrong.
+    /// Whether the response has no `data`, because the document or the request is invalid.
     ///
-    /// Such an answer has status 400 as `application/graphql-response+json` and 200 as `application/json`.
+    /// The HTTP status of such a response is 400 as `application/graphql-response+json` and 200 as `application/json`.
     package var isRequestError: Bool
-    /// In place of those; 405, for a mutation over GET, gets its `Allow` by itself.
+    /// Overrides the status that follows from `isRequestError`. Status 405, for a mutation over GET, adds the `Allow`
+    /// header.
     package var status: Status?
-    /// Name, in lower case, and value; no line breaks.
+    /// Additional headers. Names are in lower case; values contain no line breaks.
     package var headers: [(String, String)]
 
     package enum Status: Sendable {
-        /// A mutation came by GET.
+        /// A mutation was sent with GET.
         case methodNotAllowed
-        /// Too many requests: say when to come back in `retry-after`.
+        /// The client exceeded a rate limit. `retry-after` says when to try again.
         case tooManyRequests
-        /// Something that the server needs is away.
+        /// A dependency of the server is unavailable.
         case serviceUnavailable
-        /// A fault of ours.
+        /// The server failed.
         case internalServerError
     }
 

@@ -45,7 +45,7 @@ import Testing
             "BOOKPLATE_LOG_LEVEL": "debug", "BOOKPLATE_SLOW_OPERATION_MS": "0",
         ])
         let token = try await server.signIn("leaves")["accessToken"]?.string
-        try await installation.database.connected { connection in
+        try await installation.database.withConnection { connection in
             func isWaiting() throws -> Bool {
                 try connection.query("SELECT FROM pg_locks WHERE NOT granted").count > 0
             }
@@ -57,7 +57,7 @@ import Testing
             while try isWaiting() {}
             try connection.execute("COMMIT")
         }
-        try await until("the operation is counted") {
+        try await waitUntil("the operation is counted") {
             try await server.client.send("GET", "/metrics").body.contains(
                 #"bookplate_operations_abandoned_total{kind="query"} 1"#)
         }
@@ -75,7 +75,7 @@ import Testing
 
         // An error of the server's own still counts.
         try await installation.database.execute("ALTER TABLE shelves RENAME TO gone")
-        _ = try await server.client.ask("{ me { shelves { id } } }", token: token)
+        _ = try await server.client.execute("{ me { shelves { id } } }", token: token)
         #expect(
             try await server.client.send("GET", "/metrics").body.contains(
                 #"bookplate_errors_total{code="INTERNAL_SERVER_ERROR"} 1"#))

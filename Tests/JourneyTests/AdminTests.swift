@@ -116,7 +116,7 @@ import Testing
             #expect(bad.output == "")
         }
         let list = try await installation.admin("tenant", "list", "--json")
-        #expect(try parseJSON(Array(list.output.utf8)).each("slug") == ["reader", "shop"])
+        #expect(try parseJSON(Array(list.output.utf8)).values(of: "slug") == ["reader", "shop"])
     }
 
     @Test func catalogueIsImportedSafely() async throws {
@@ -162,10 +162,10 @@ import Testing
         #expect(token["refreshToken"]?.string?.hasPrefix("bpr_") == true)
 
         let server = try await installation.startServer()
-        let me = try await server.client.ask(
+        let me = try await server.client.execute(
             "{ me { id displayName } }", token: token["accessToken"]?.string)
         #expect(me == ["data": ["me": ["id": .string(id), "displayName": "Ada"]]])
-        let refreshed = try await server.client.ask(
+        let refreshed = try await server.client.execute(
             "mutation($t: String!) { refreshSession(refreshToken: $t) { user { id } } }",
             ["t": token["refreshToken"] ?? .null])
         #expect(refreshed["data", "refreshSession", "user", "id"] == .string(id))
@@ -283,7 +283,7 @@ import Testing
             return try json(outcome)
         }
         let dead = try await run("list", "--state", "dead", "--kind", "test.two")
-        #expect(dead["jobs"]?.each("lastError") == ["gave up"])
+        #expect(dead["jobs"]?.values(of: "lastError") == ["gave up"])
         #expect(dead["counts"]?.list?.count == 3)
         let id = try #require(dead["jobs", 0, "id"]?.string)
         #expect(try await run("retry", id, "--dry-run")["retried"] == 1)

@@ -27,7 +27,7 @@ import Testing
         let installation = try await Installation.ready(catalog: TestCatalog.lines(1))
         let server = try await installation.startServer()
         let session = try await server.signIn("backfill")
-        let made = try await server.client.ask(
+        let made = try await server.client.execute(
             """
             mutation { createBooks(inputs: [
               {title: "One"}, {title: "Two", isbn: "\(Self.known)"}, {title: "Three", isbn: "9780140328721"}
@@ -190,22 +190,22 @@ import Testing
             "BOOKPLATE_GOOGLE_BOOKS_URL": mirror.url("/books/v1")
         ])
         let token = try await server.signIn("mirror")["accessToken"]?.string
-        let made = try await server.client.ask(
+        let made = try await server.client.execute(
             """
             mutation { createBook(input: {title: "Card 1", isbn: "\(Self.known)"}) { coverStatus } }
             """, token: token)
         #expect(made["data", "createBook", "coverStatus"] == "FETCHING", "\(made)")
         for what in ["covers", "editions WHERE cover_version IS NOT NULL"] {
-            try await until("the mirror's picture is kept: \(what)") {
+            try await waitUntil("the mirror's picture is kept: \(what)") {
                 try await installation.database.count("SELECT count(*) FROM \(what)") == 1
             }
         }
         // An address of a reader's leads there no more than before.
-        let refused = try await server.client.ask(
+        let refused = try await server.client.execute(
             """
             mutation { createBook(input: {title: "Mine", fetchCover: false}) { id } }
             """, token: token)
-        let set = try await server.client.ask(
+        let set = try await server.client.execute(
             "mutation($b: ID!, $u: URL!) { setCover(bookId: $b, source: {url: $u}) { id } }",
             [
                 "b": refused["data", "createBook", "id"] ?? .null,
@@ -224,16 +224,16 @@ import Testing
             "BOOKPLATE_OPEN_LIBRARY_COVERS_URL": covers.url("")
         ])
         let token = try await server.signIn("fetch")["accessToken"]?.string
-        let made = try await server.client.ask(
+        let made = try await server.client.execute(
             """
             mutation { createBook(input: {title: "Two", isbn: "\(Self.known)"}) { id coverStatus } }
             """, token: token)
         #expect(made["data", "createBook", "coverStatus"] == "FETCHING", "\(made)")
         let id = made["data", "createBook", "id"] ?? .null
         var book = Value.null
-        try await until("the cover is there") {
+        try await waitUntil("the cover is there") {
             book =
-                try await server.client.ask(
+                try await server.client.execute(
                     "query($id: ID!) { book(id: $id) { coverStatus coverUrl cover { source width } } }",
                     ["id": id], token: token)["data", "book"] ?? .null
             return book["coverStatus"] == "READY"

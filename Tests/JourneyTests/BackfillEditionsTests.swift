@@ -142,7 +142,7 @@ import Testing
         }
         let running = try installation.startAdmin(
             ["backfill", "editions", "--json"], openLibrary(server))
-        try await until("it asks") { !server.requests.isEmpty }
+        try await waitUntil("it asks") { !server.requests.isEmpty }
         running.send(SIGINT)
         let outcome = try await blocking { try running.wait() }
         #expect(outcome.code == 1)

@@ -10,7 +10,7 @@ import Testing
         let server = try await installation.startServer()
         let session = try await server.signIn("keeper")
         let token = session["accessToken"]?.string
-        let made = try await server.client.ask(
+        let made = try await server.client.execute(
             #"mutation { createBook(input: {title: "Kept"}) { id title } }"#, token: token)
         #expect(made["errors"] == nil)
         let covers = "\(installation.folder)/covers"
@@ -40,12 +40,13 @@ import Testing
         // The same session opens the same library: the keys are kept apart, as the page says.
         let keys = "\(installation.folder)/.bookplate/session-keys"
         let again = try await other.startServer(["BOOKPLATE_SESSION_KEYS": keys])
-        let library = try await again.client.ask(
+        let library = try await again.client.execute(
             "{ me { books { nodes { title } } } }", token: token)
         #expect(library == ["data": ["me": ["books": ["nodes": [["title": "Kept"]]]]]])
         // Row-level security came along: a stranger sees nothing.
         let stranger = try await again.signIn("stranger")["accessToken"]?.string
-        let nothing = try await again.client.ask("{ me { books { totalCount } } }", token: stranger)
+        let nothing = try await again.client.execute(
+            "{ me { books { totalCount } } }", token: stranger)
         #expect(nothing == ["data": ["me": ["books": ["totalCount": 0]]]])
 
         let twice = try await script(

@@ -64,11 +64,11 @@ import Testing
         ] as [Value])
     func variablesOfTheWrongTypeAreRefused(input: Value) async throws {
         let token = try await Self.reader()["accessToken"]?.string
-        let answer = try await Self.server().client.ask(
+        let response = try await Self.server().client.execute(
             "mutation($input: CreateShelfInput!) { createShelf(input: $input) { id } }",
             ["input": input], token: token)
-        #expect(answer["errors"]?.list?.isEmpty == false)
-        #expect(answer["data"] == nil)
+        #expect(response["errors"]?.list?.isEmpty == false)
+        #expect(response["data"] == nil)
     }
 
     @Test(arguments: [nil, "", "nonsense", "a.b.c"] as [String?])
@@ -83,10 +83,10 @@ import Testing
         let server = try await Self.server()
         let token = try await server.signIn("leaver")["accessToken"]?.string
         #expect(
-            try await server.client.ask("mutation { signOut }", token: token)["data", "signOut"]
+            try await server.client.execute("mutation { signOut }", token: token)["data", "signOut"]
                 == true)
-        let answer = try await server.client.ask("{ me { id } }", token: token)
-        #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+        let response = try await server.client.execute("{ me { id } }", token: token)
+        #expect(response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
     }
 
     @Test(arguments: [
@@ -96,10 +96,10 @@ import Testing
     ])
     func inputErrorsNameTheirField(query: String) async throws {
         let token = try await Self.reader()["accessToken"]?.string
-        let answer = try await Self.server().client.ask(query, token: token)
-        #expect(answer["errors", 0, "extensions", "code"] == "BAD_USER_INPUT")
-        #expect(answer["errors", 0, "extensions", "field"]?.string != nil)
-        #expect(answer["errors", 0, "path", 0]?.string != nil)
+        let response = try await Self.server().client.execute(query, token: token)
+        #expect(response["errors", 0, "extensions", "code"] == "BAD_USER_INPUT")
+        #expect(response["errors", 0, "extensions", "field"]?.string != nil)
+        #expect(response["errors", 0, "path", 0]?.string != nil)
     }
 
     @Test func getRunsQueriesOnly() async throws {
@@ -113,7 +113,7 @@ import Testing
         let bad = try await server.client.send(
             "GET", "/graphql?query=mutation%7BsignOut%7D", token: token, headers: accept)
         #expect(bad.status == 405)
-        #expect(try await server.client.ask("{ me { id } }", token: token)["errors"] == nil)
+        #expect(try await server.client.execute("{ me { id } }", token: token)["errors"] == nil)
     }
 
     @Test(arguments: [

@@ -35,7 +35,7 @@ import Testing
         ]
         let session = try await servers[0].signIn("mqtt")
         let user = try #require(session["user", "id"]?.string)
-        let made = try await servers[0].client.ask(
+        let made = try await servers[0].client.execute(
             #"mutation { createBook(input: {title: "A"}) { id } }"#,
             token: session["accessToken"]?.string)
         let book = try #require(made["data", "createBook", "id"]?.string)

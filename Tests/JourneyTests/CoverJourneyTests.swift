@@ -22,7 +22,7 @@ import Testing
         let server = try await Self.server()
         let session = try await server.signIn("covers.\(UInt64.random(in: 0...UInt64.max))")
         let token = try #require(session["accessToken"]?.string)
-        let made = try await server.client.ask(
+        let made = try await server.client.execute(
             #"mutation { createBook(input: {title: "Dune", author: "Frank Herbert"}) { id } }"#,
             token: token)
         return Desk(
@@ -54,11 +54,11 @@ import Testing
 
     @Test func aFileComesWithAGraphQLRequest() async throws {
         let desk = try await desk()
-        let answer = try await multipart(desk, TestImage.png())
-        #expect(answer.status == 200, "\(answer.body)")
-        #expect(answer.json["data", "setCover", "cover", "width"] == 60)
+        let response = try await multipart(desk, TestImage.png())
+        #expect(response.status == 200, "\(response.body)")
+        #expect(response.json["data", "setCover", "cover", "width"] == 60)
         let cover = try await desk.server.client.send(
-            "GET", try target(answer.json["data", "setCover", "coverUrl"]))
+            "GET", try target(response.json["data", "setCover", "coverUrl"]))
         #expect(cover.status == 200)
         #expect(cover.bytes.starts(with: [0xFF, 0xD8, 0xFF]))
     }
@@ -87,9 +87,9 @@ import Testing
         #"{"0":["variables.image","variables.image"]}"#,
     ])
     func aMapHasToLeadToANull(map: String) async throws {
-        let answer = try await multipart(try await desk(), TestImage.png(), map: map)
-        #expect(answer.json["errors", 0, "message"] != nil, "\(answer.body)")
-        #expect(answer.json["data", "setCover"] == nil)
+        let response = try await multipart(try await desk(), TestImage.png(), map: map)
+        #expect(response.json["errors", 0, "message"] != nil, "\(response.body)")
+        #expect(response.json["data", "setCover"] == nil)
     }
 
     // MARK: - Plain addresses
@@ -237,13 +237,13 @@ import Testing
     @Test func booksWithoutAPictureGetATitleCard() async throws {
         let desk = try await desk()
         let client = desk.server.client
-        let answer = try await client.ask(
+        let response = try await client.execute(
             """
             { me { books { nodes { coverUrl coverStatus } } } feed(first: 1) { nodes { coverUrl } } }
             """, token: desk.token)
-        let book = answer["data", "me", "books", "nodes", 0]
+        let book = response["data", "me", "books", "nodes", 0]
         #expect(book?["coverStatus"] == "NONE")
-        for url in [book?["coverUrl"], answer["data", "feed", "nodes", 0, "coverUrl"]] {
+        for url in [book?["coverUrl"], response["data", "feed", "nodes", 0, "coverUrl"]] {
             let target = try target(url)
             let cards = try await withThrowingTaskGroup(of: HTTPClient.Response.self) { tasks in
                 for _ in 0..<3 { tasks.addTask { try await client.send("GET", target) } }
@@ -263,7 +263,7 @@ import Testing
         #expect(
             try await client.send("GET", "/title-cards/\(desk.user)/\(desk.user).jpg").status == 404
         )
-        _ = try await client.ask(
+        _ = try await client.execute(
             "mutation($id: ID!) { deleteBook(id: $id) }", ["id": .string(desk.book)],
             token: desk.token)
         #expect(try await client.send("GET", try target(book?["coverUrl"])).status == 404)

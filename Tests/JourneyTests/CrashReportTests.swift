@@ -37,7 +37,7 @@ import Testing
     @Test func releasingAProgramThatPrintedAReportIsAnIssue() async throws {
         try await withKnownIssue {
             let program = try start("echo '\(Self.report)' >&2; sleep 60")
-            try await until("it has printed") { program.errors.hasSuffix("\n") }
+            try await waitUntil("it has printed") { program.errors.hasSuffix("\n") }
         } matching: { issue in
             issue.comments.contains { $0.rawValue.contains(Self.report) }
         }

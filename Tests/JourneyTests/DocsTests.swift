@@ -79,17 +79,17 @@ import Testing
             let document = try parse(Source(block.text))
             guard Self.canBeRun(document, block) else { continue }
             let variables = try parseJSON(Array(reader.filled(block.variables ?? "{}").utf8))
-            let answer =
+            let response =
                 if block.variables?.contains(#""image": null"#) == true {
                     try await server.client.upload(
                         TestImage.png(), operations: HTTPClient.operations(block.text, variables),
                         map: #"{"0":["variables.image"]}"#, token: reader.token
                     ).json
                 } else {
-                    try await server.client.ask(block.text, variables, token: reader.token)
+                    try await server.client.execute(block.text, variables, token: reader.token)
                 }
-            #expect(answer["errors"] == nil, "\(block.testDescription): \(answer)")
-            #expect(answer["data"] != nil)
+            #expect(response["errors"] == nil, "\(block.testDescription): \(response)")
+            #expect(response["data"] != nil)
         }
     }
 
@@ -211,7 +211,7 @@ import Testing
     /// Each metric that a server tells is in the table, and the other way round; the dashboard asks for no other.
     @Test func metricsAreDocumented() async throws {
         let server = try await Self.server()
-        _ = try await server.client.ask("{ nonsense }")
+        _ = try await server.client.execute("{ nonsense }")
         let told = try await server.client.send("GET", "/metrics").body.split(separator: "\n")
             .filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) }
         let page = try String(
@@ -325,13 +325,14 @@ private struct DocumentedReader {
     init(_ server: RunningServer, _ page: String) async throws {
         let session = try await server.signIn(page)
         token = session["accessToken"]?.string ?? ""
-        func ask(_ query: String) async throws -> Value {
-            try await server.client.ask(query, token: session["accessToken"]?.string)["data"]
+        func execute(_ query: String) async throws -> Value {
+            try await server.client.execute(query, token: session["accessToken"]?.string)["data"]
                 ?? .null
         }
-        let shelf = try await ask(#"mutation { createShelf(input: {name: "Everything"}) { id } }"#)
-        let book = try await ask(#"mutation { createBook(input: {title: "Dune"}) { id } }"#)
-        let card = try await ask("{ feed(first: 1) { nodes { id } } }")
+        let shelf = try await execute(
+            #"mutation { createShelf(input: {name: "Everything"}) { id } }"#)
+        let book = try await execute(#"mutation { createBook(input: {title: "Dune"}) { id } }"#)
+        let card = try await execute("{ feed(first: 1) { nodes { id } } }")
         let identity = try await server.client.send(
             "POST", "/development/identity-token",
             body: #"{"subject":"\#(page).again","audience":"com.example.reader"}"#)

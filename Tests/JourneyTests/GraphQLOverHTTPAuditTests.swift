@@ -125,15 +125,17 @@ import Testing
 
     @Test(arguments: all)
     func passes(audit: Audit) async throws {
-        let answer = try await Self.server().client.send(
+        let response = try await Self.server().client.send(
             audit.method, audit.path, body: audit.body,
             headers: ["content-type": audit.contentType, "accept": audit.accept])
-        #expect(audit.status.contains(answer.status), "\(answer.status) \(answer.body)")
-        let type = answer.headers["content-type"] ?? ""
+        #expect(audit.status.contains(response.status), "\(response.status) \(response.body)")
+        let type = response.headers["content-type"] ?? ""
         if let expected = audit.answersAs { #expect(type.hasPrefix(expected)) }
         #expect(type.hasSuffix("; charset=utf-8"))
-        if let hasErrors = audit.hasErrors { #expect((answer.json["errors"] != nil) == hasErrors) }
-        if let hasData = audit.hasData { #expect((answer.json["data"] != nil) == hasData) }
+        if let hasErrors = audit.hasErrors {
+            #expect((response.json["errors"] != nil) == hasErrors)
+        }
+        if let hasData = audit.hasData { #expect((response.json["data"] != nil) == hasData) }
     }
 
     @Test func areAllThere() {

@@ -28,13 +28,13 @@ import Testing
             Array("--XX\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n".utf8) + content
                 + Array("\r\n".utf8)
         }
-        let answer = try await server.client.send(
+        let response = try await server.client.send(
             "POST", "/graphql", token: token, bytes: body + Array("--XX--\r\n".utf8),
             headers: [
                 "content-type": "multipart/form-data; boundary=XX", "graphql-preflight": "1",
             ])
         return try #require(
-            answer.json["data", "importLibrary", "id"]?.string, "\(answer.body)")
+            response.json["data", "importLibrary", "id"]?.string, "\(response.body)")
     }
 
     @Test func nothingIsLostAndNothingComesTwice() async throws {
@@ -46,14 +46,14 @@ import Testing
         var reached: [Int] = []
         for _ in 0..<2 {
             let before = reached.last ?? 0
-            try await until("some more is stored") {
+            try await waitUntil("some more is stored") {
                 try await database.count("SELECT done FROM imports") > before
             }
             server.program.send(SIGKILL)
             let outcome = try await blocking { [server] in try server.program.wait() }
             #expect(outcome.code == nil, "a signal ended it")
             // What the dead server had under way, PostgreSQL may be ending still.
-            try await until("its connections are gone") {
+            try await waitUntil("its connections are gone") {
                 try await database.count(
                     """
                     SELECT count(*) FROM pg_stat_activity
@@ -70,9 +70,9 @@ import Testing
         }
         #expect(reached.contains { $0 < Self.recordCount }, "it was killed in the midst")
         var found = Value.null
-        try await until("the import is done") {
+        try await waitUntil("the import is done") {
             found =
-                try await server.client.ask(
+                try await server.client.execute(
                     """
                     query($id: ID!) { node(id: $id) { ... on Import { state total done created updated failed { line } } } }
                     """, ["id": .string(id)], token: token)["data", "node"] ?? .null

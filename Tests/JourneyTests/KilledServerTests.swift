@@ -21,7 +21,7 @@ import Testing
         let token = session["accessToken"]?.string
         var books: [String] = []
         for index in 0..<Self.uploadsAtOnce / 2 {
-            let made = try await server.client.ask(
+            let made = try await server.client.execute(
                 #"mutation { createBook(input: {title: "Book \#(index)"}) { id } }"#, token: token)
             books.append(try #require(made["data", "createBook", "id"]?.string))
         }

@@ -98,7 +98,7 @@ import Testing
         }
         for number in 1...5 {
             // Sooner than polling would find it, or the client gives up.
-            let made = try await here.client.ask(
+            let made = try await here.client.execute(
                 #"mutation { createShelf(input: {name: "Shelf \#(number)"}) { id } }"#, token: token
             )
             let id = try #require(made["data", "createShelf", "id"])
@@ -122,18 +122,19 @@ import Testing
             try ending.send(Self.subscribe("s", Self.changes))
             return (ending, try Self.connect(there, other))
         }
-        let answer = try await here.client.ask("mutation { signOut }", token: token)
-        #expect(answer == ["data": ["signOut": true]])
+        let response = try await here.client.execute("mutation { signOut }", token: token)
+        #expect(response == ["data": ["signOut": true]])
         #expect(try await blocking { try ending.closeCode() } == 4403)
         try await blocking {
             try staying.send(Self.subscribe("q", "{ me { id } }"))
             let message = try staying.message()
             #expect(message.contains(#""type":"next""#))
         }
-        let session = try await here.client.ask(
+        let session = try await here.client.execute(
             #"mutation($id: String!) { deleteAccount(confirm: $id) { id } }"#,
             [
-                "id": try await here.client.ask("{ me { id } }", token: other)["data", "me", "id"]
+                "id": try await here.client.execute("{ me { id } }", token: other)[
+                    "data", "me", "id"]
                     ?? .null
             ], token: other)
         #expect(session["errors"] == nil)
@@ -177,9 +178,9 @@ import Testing
         ]
         let session = try await servers[0].signIn("property \(seed)")
         let token = session["accessToken"]?.string
-        let start = try await servers[0].client.ask("{ changes { cursor } }", token: token)
+        let start = try await servers[0].client.execute("{ changes { cursor } }", token: token)
         let first = start["data", "changes", "cursor"] ?? .null
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         var books: [Value] = []
         var cursor = first
         var received: [Value] = []
@@ -203,7 +204,7 @@ import Testing
                 let made = try await withThrowingTaskGroup(of: Value?.self) { group in
                     for number in 0..<4 {
                         group.addTask {
-                            try await server.client.ask(
+                            try await server.client.execute(
                                 #"mutation { createBook(input: {title: "\#(step) \#(number)"}) { id } }"#,
                                 token: token)["data", "createBook", "id"]
                         }
@@ -213,14 +214,14 @@ import Testing
                 books += made.compactMap { $0 }
             case 5, 6:
                 if let book = books.randomElement(using: &random) {
-                    _ = try await servers[0].client.ask(
+                    _ = try await servers[0].client.execute(
                         "mutation($id: ID!) { updateBook(id: $id, input: {currentPage: \(step)}) { id } }",
                         ["id": book], token: token)
                 }
             case 7:
                 if !books.isEmpty {
                     let book = books.remove(at: Int.random(in: 0..<books.count, using: &random))
-                    _ = try await servers[1].client.ask(
+                    _ = try await servers[1].client.execute(
                         "mutation($id: ID!) { deleteBook(id: $id) }", ["id": book], token: token)
                 }
             default:
@@ -241,7 +242,7 @@ import Testing
         received += try await Self.take(
             try await Self.pending(servers[0], token, cursor), last)
 
-        let log = try await servers[1].client.ask(
+        let log = try await servers[1].client.execute(
             "query($c: String) { changes(after: $c, first: 500) { hasMore changes { cursor kind typename id } } }",
             ["c": first], token: token)
         #expect(log["data", "changes", "hasMore"] == false)
@@ -266,7 +267,7 @@ import Testing
     private static func pending(
         _ server: RunningServer, _ token: String?, _ cursor: Value
     ) async throws -> Int {
-        let page = try await server.client.ask(
+        let page = try await server.client.execute(
             "query($c: String) { changes(after: $c, first: 500) { changes { id } } }",
             ["c": cursor],
             token: token)

@@ -23,13 +23,13 @@ import Testing
             token = try #require(session["accessToken"]?.string)
         }
 
-        func ask(_ query: String, _ variables: Value = .null) async throws -> Value {
-            let answer = try await server.client.ask(query, variables, token: token)
-            return try #require(answer["data"], "\(answer)")
+        func execute(_ query: String, _ variables: Value = .null) async throws -> Value {
+            let response = try await server.client.execute(query, variables, token: token)
+            return try #require(response["data"], "\(response)")
         }
 
         func makeBook(_ title: String) async throws -> String {
-            let made = try await ask(
+            let made = try await execute(
                 "mutation($t: String!) { createBook(input: {title: $t}) { id } }",
                 ["t": .string(title)])
             return try #require(made["createBook", "id"]?.string)
@@ -88,7 +88,7 @@ import Testing
             let book = try await desk.makeBook("Book \(number)")
             guard number < Self.coverCount else { continue }
             // Noise, which no compression makes small: the archive does not fit into the buffers of a connection.
-            var random = Seeded(UInt64(number))
+            var random = SeededGenerator(UInt64(number))
             let image = TestImage.png(width: 300, height: 450) { _, _ in
                 let noise = random.next()
                 return [0, 8, 16].map { UInt8(truncatingIfNeeded: noise >> $0) }
@@ -98,7 +98,7 @@ import Testing
             #expect(put.status == 201, "\(put.body)")
         }
         let url = try #require(
-            try await desk.ask("mutation { exportLibrary }")["exportLibrary"]?.string)
+            try await desk.execute("mutation { exportLibrary }")["exportLibrary"]?.string)
         let path = String(url[try #require(url.firstRange(of: "/exports/")).lowerBound...])
 
         // Clients that leave while the archive is sent.
@@ -117,11 +117,11 @@ import Testing
         #expect(archive.bytes.starts(with: "PK".utf8))
 
         let other = try await Desk("importer", on: server)
-        let answer = try await server.client.send(
+        let response = try await server.client.send(
             "POST", "/graphql",
             bytes: Self.multipart("library.zip", archive.bytes, Self.importLibrary),
             headers: Self.importHeaders(other.token))
-        let id = try #require(answer.json["data", "importLibrary", "id"], "\(answer.body)")
+        let id = try #require(response.json["data", "importLibrary", "id"], "\(response.body)")
         // The stream ends with the import.
         let progress = try await other.subscribe(
             "subscription($id: ID!) { importProgress(id: $id) { state created } }", ["id": id],
@@ -129,8 +129,9 @@ import Testing
         let events = try await blocking { try progress.receive() }
         #expect(events.contains(#"{"state":"DONE","created":\#(Self.bookCount)}"#), "\(events)")
         #expect(events.contains("event: complete"))
-        let books = try await other.ask("{ me { books(first: 100) { nodes { coverStatus } } } }")
-        let covers = try #require(books["me", "books", "nodes"]).each("coverStatus")
+        let books = try await other.execute(
+            "{ me { books(first: 100) { nodes { coverStatus } } } }")
+        let covers = try #require(books["me", "books", "nodes"]).values(of: "coverStatus")
         #expect(covers.count == Self.bookCount)
         #expect(covers.count { $0 == "READY" } == Self.coverCount, "\(covers)")
         try await stop(server)
@@ -140,7 +141,7 @@ import Testing
     func aStreamOfChangesEndsWithItsClientOrItsServer(accept: String) async throws {
         let server = try await Installation.ready(catalog: []).startServer()
         let desk = try await Desk("streams", on: server)
-        let start = try await desk.ask("{ changes { cursor } }")
+        let start = try await desk.execute("{ changes { cursor } }")
         let cursor: Value = ["c": start["changes", "cursor"] ?? .null]
         let query = "subscription($c: String) { changes(after: $c) { id kind } }"
         let staying = try await desk.subscribe(query, cursor, accept: accept)

@@ -11,8 +11,8 @@ import Version
     @Test func metricsCountWhatWasDone() async throws {
         let server = try await Installation.ready(catalog: []).startServer()
         let token = try await server.signIn("counted")["accessToken"]?.string
-        for _ in 0..<3 { _ = try await server.client.ask("{ me { id } }", token: token) }
-        _ = try await server.client.ask("{ me { id } }")
+        for _ in 0..<3 { _ = try await server.client.execute("{ me { id } }", token: token) }
+        _ = try await server.client.execute("{ me { id } }")
         _ = try await server.client.send(
             "POST", "/graphql", body: #"{"query": "{ nonsense }"}"#,
             headers: ["accept": "application/graphql-response+json"])
@@ -46,14 +46,14 @@ import Version
         ])
         // The job that looks for the catalogue's covers takes five editions.
         // Four fifths of the budget are for such jobs, so the fifth request is refused.
-        try await until("the job has used its share of the budget") {
+        try await waitUntil("the job has used its share of the budget") {
             try await server.client.send("GET", "/metrics").body.contains(
                 #"bookplate_source_refusals_total{source="isbndb",reason="budget"} 1"#)
         }
         #expect(source.requests.count == 4)
         let token = try await server.signIn("budget")["accessToken"]?.string
         func lookUp(_ number: Int) async throws -> Value {
-            try await server.client.ask(
+            try await server.client.execute(
                 "query($i: String!) { lookupISBN(isbn: $i) { id } }",
                 ["i": .string(TestCatalog.isbn(number))], token: token)
         }
@@ -83,18 +83,18 @@ import Version
         let token = try await server.signIn("slow")["accessToken"]?.string
         // It waits in the database, so that it is slow for certain.
         let query = #"query Waiting { me { books(search: "SECRET-TITLE") { nodes { title } } } }"#
-        let answer = try await installation.database.connected { connection in
+        let response = try await installation.database.withConnection { connection in
             try connection.execute("BEGIN; LOCK TABLE books")
-            let answer = Task {
+            let response = Task {
                 try await server.client.send(
                     "POST", "/graphql", token: token, body: #"{"query":\#(Browser.quoted(query))}"#,
                     headers: ["x-request-id": "my-request", "traceparent": Self.trace])
             }
             while try connection.query("SELECT FROM pg_locks WHERE NOT granted").count == 0 {}
             try connection.execute("COMMIT")
-            return answer
+            return response
         }
-        #expect(try await answer.value.headers["x-request-id"] == "my-request")
+        #expect(try await response.value.headers["x-request-id"] == "my-request")
         let log = server.program.errors
         let line = try #require(
             log.split(separator: "\n").first {
@@ -135,15 +135,17 @@ import Version
         for phase in ["parse", "validate", "plan", "execute", "database"] {
             #expect(explanation["microseconds"]?[phase]?.int != nil)
         }
-        #expect(try await server.client.ask("{ me { id } }", token: token)["extensions"] == nil)
+        #expect(try await server.client.execute("{ me { id } }", token: token)["extensions"] == nil)
 
         let production = try await installation.startServer([
             "BOOKPLATE_ENV": "production",
             "BOOKPLATE_SESSION_KEYS": "\(installation.folder)/.bookplate/session-keys",
         ])
-        let answer = try await production.client.send("POST", "/graphql", token: token, body: body)
-            .json
-        #expect(answer["data", "me", "id"] != nil)
-        #expect(answer["extensions"] == nil)
+        let response = try await production.client.send(
+            "POST", "/graphql", token: token, body: body
+        )
+        .json
+        #expect(response["data", "me", "id"] != nil)
+        #expect(response["extensions"] == nil)
     }
 }

@@ -63,10 +63,10 @@ import Testing
         (#"{"documentId":"x","query":"{ __typename }"}"#, "not both"),
     ])
     func whatContradictsItselfIsRefused(body: String, sentence: String) async throws {
-        let answer = try await Self.post(body, try await Self.open())
-        #expect(answer.status == 400)
-        #expect(answer.json["errors", 0, "message"]?.string?.contains(sentence) == true)
-        #expect(answer.json["errors", 0, "extensions", "code"] == "BAD_USER_INPUT")
+        let response = try await Self.post(body, try await Self.open())
+        #expect(response.status == 400)
+        #expect(response.json["errors", 0, "message"]?.string?.contains(sentence) == true)
+        #expect(response.json["errors", 0, "extensions", "code"] == "BAD_USER_INPUT")
     }
 
     private static let open = Shared { try await Installation.ready(catalog: []).startServer() }
@@ -172,8 +172,8 @@ import Testing
             "{\(Self.extensions(Self.hash))}",
             #"{"query":"{ __typename }",\#(Self.extensions(Self.hash))}"#,
         ] {
-            let answer = try await Self.post(body, server)
-            #expect(answer.json["data", "__typename"] == "Query", "\(answer.body)")
+            let response = try await Self.post(body, server)
+            #expect(response.json["data", "__typename"] == "Query", "\(response.body)")
         }
         let unknown = try await Self.post(#"{"documentId":"other"}"#, server)
         #expect(unknown.status == 400)
@@ -221,11 +221,11 @@ import Testing
     @Test func requestListsAreTakenWhereTheOperatorSaysSo() async throws {
         let installation = try await Installation.ready(catalog: [])
         let server = try await installation.startServer(["BOOKPLATE_LIMITS": "batch=2"])
-        let answer = try await server.client.send(
+        let response = try await server.client.send(
             "POST", "/graphql", body: #"[{"query":"{ __typename }"},{"query":"{ nothing }"}]"#)
-        #expect(answer.status == 200)
-        #expect(answer.json[0, "data", "__typename"] == "Query")
-        #expect(answer.json[1, "errors", 0, "extensions", "code"] == "GRAPHQL_VALIDATION_FAILED")
+        #expect(response.status == 200)
+        #expect(response.json[0, "data", "__typename"] == "Query")
+        #expect(response.json[1, "errors", 0, "extensions", "code"] == "GRAPHQL_VALIDATION_FAILED")
         let off = try await Self.open().client.send(
             "POST", "/graphql", body: #"[{"query":"{ __typename }"}]"#)
         #expect(off.status == 400)

@@ -23,7 +23,7 @@ import Testing
         func readsReplica(_ token: String) async throws -> Bool {
             for _ in 0..<200 {
                 let before = try await reads()
-                _ = try await server.client.ask("{ me { id } }", token: token)
+                _ = try await server.client.execute("{ me { id } }", token: token)
                 if try await reads() > before { return true }
                 try await Task.sleep(for: .milliseconds(50))
             }
@@ -35,7 +35,7 @@ import Testing
         }
 
         func shelves(_ token: String) async throws -> Value {
-            try await server.client.ask("{ me { shelves { name } } }", token: token)[
+            try await server.client.execute("{ me { shelves { name } } }", token: token)[
                 "data", "me", "shelves"] ?? .null
         }
     }
@@ -64,7 +64,7 @@ import Testing
         #expect(try await site.readsReplica(reader))
         #expect(try await site.readsReplica(writer))
         try await site.standby.hold(true)
-        let made = try await site.server.client.ask(
+        let made = try await site.server.client.execute(
             #"mutation { createShelf(input: {name: "Now"}) { name } }"#, token: writer)
         #expect(made["data", "createShelf", "name"] == "Now")
         let before = try await site.reads()
@@ -83,9 +83,9 @@ import Testing
         #expect(try await site.readsReplica(token))
         try await site.standby.hold(true)
         let other = try await site.installation.startServer()
-        _ = try await other.client.ask(
+        _ = try await other.client.execute(
             #"mutation { createShelf(input: {name: "Elsewhere"}) { name } }"#, token: token)
-        try await until("the shelf is there") {
+        try await waitUntil("the shelf is there") {
             try await site.shelves(token) == [["name": "Elsewhere"]]
         }
         try await site.standby.hold(false)
@@ -96,9 +96,9 @@ import Testing
         let token = try await site.token("leaver")
         #expect(try await site.readsReplica(token))
         try await site.standby.hold(true)
-        _ = try await site.server.client.ask("mutation { signOut }", token: token)
-        let answer = try await site.server.client.ask("{ me { id } }", token: token)
-        #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+        _ = try await site.server.client.execute("mutation { signOut }", token: token)
+        let response = try await site.server.client.execute("{ me { id } }", token: token)
+        #expect(response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         try await site.standby.hold(false)
     }
 

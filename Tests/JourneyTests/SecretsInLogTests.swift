@@ -17,10 +17,10 @@ import Testing
 
     @Test(arguments: ["text", "json"])
     func logHoldsNoSecrets(format: String) async throws {
-        let apple = try AppleDouble()
-        apple.give(Self.code, .init(refreshToken: Self.grant))
+        let apple = try StubAppleServer()
+        apple.addGrant(Self.code, .init(refreshToken: Self.grant))
         let installation = try await Installation.ready()
-        let keyFile = try installation.write(AppleDouble.key, to: "apple.p8")
+        let keyFile = try installation.write(StubAppleServer.key, to: "apple.p8")
         let server = try await installation.startServer([
             "BOOKPLATE_LOG_LEVEL": "trace", "BOOKPLATE_LOG_FORMAT": format,
             "BOOKPLATE_APPLE_KEY_FILE": keyFile, "BOOKPLATE_APPLE_KEY_ID": "KEY1234567",
@@ -59,7 +59,7 @@ import Testing
     ///
     /// - Returns: tokens, and what can be cut out of them.
     private func live(
-        _ installation: Installation, _ server: RunningServer, _ apple: AppleDouble
+        _ installation: Installation, _ server: RunningServer, _ apple: StubAppleServer
     ) async throws -> [String] {
         func identityToken() async throws -> String {
             let body =
@@ -71,7 +71,7 @@ import Testing
         func signIn(_ token: String, nonce: String = Self.nonce, code: String = Self.code)
             async throws -> Value
         {
-            try await server.client.ask(
+            try await server.client.execute(
                 TestApp.signIn,
                 [
                     "input": [
@@ -91,35 +91,35 @@ import Testing
             (other, "another", "c"), (identity, Self.nonce, "another"), ("nonsense", "n", "c"),
             (String(other.dropLast(4)), Self.nonce, "c"), (access, "n", "c"), (refresh, "n", "c"),
         ] {
-            let answer = try await signIn(token, nonce: nonce, code: code)
-            #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+            let response = try await signIn(token, nonce: nonce, code: code)
+            #expect(response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         }
         for token in [identity, refresh, String(access.dropLast(4)), "nonsense", Self.email] {
-            let answer = try await server.client.ask("{ me { id } }", token: token)
-            #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+            let response = try await server.client.execute("{ me { id } }", token: token)
+            #expect(response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         }
         _ = try await server.client.send(
             "GET", "/graphql?query=%7Bme%7Bid%7D%7D&token=\(access)", token: access)
 
         // A library, and a database that fails and would quote the row.
-        let book = try await server.client.ask(
+        let book = try await server.client.execute(
             """
             mutation($title: String!) { createBook(input: {title: $title, status: READ}) { id } }
             """, ["title": .string(Self.title)], token: access)
-        _ = try await server.client.ask(
+        _ = try await server.client.execute(
             "mutation($id: ID!, $text: String!) { reviewBook(bookId: $id, input: {rating: 1, text: $text}) { id } }",
             ["id": book["data", "createBook", "id"] ?? .null, "text": .string(Self.words)],
             token: access)
         try await installation.database.execute(
             "ALTER TABLE shelves ADD CONSTRAINT nothing_secret CHECK (name NOT LIKE '%ecret%')")
-        let failed = try await server.client.ask(
+        let failed = try await server.client.execute(
             "mutation($name: String!) { createShelf(input: {name: $name}) { id } }",
             ["name": .string(Self.title)], token: access)
         #expect(failed["errors", 0, "extensions", "code"] == "INTERNAL_SERVER_ERROR")
 
         // Refreshes, one of them too late.
         func refreshed(_ token: String) async throws -> Value {
-            try await server.client.ask(
+            try await server.client.execute(
                 """
                 mutation($token: String!) {
                   refreshSession(refreshToken: $token) { accessToken refreshToken }
@@ -134,7 +134,7 @@ import Testing
         // The end.
         let last = try #require(
             try await signIn(try await identityToken(), code: "used")["data", "signInWithApple"])
-        let deleted = try await server.client.ask(
+        let deleted = try await server.client.execute(
             "mutation($id: String!) { deleteAccount(confirm: $id) { appleTokenRevoked } }",
             ["id": last["user", "id"] ?? .null], token: last["accessToken"]?.string)
         #expect(deleted["data", "deleteAccount", "appleTokenRevoked"] == true, "\(deleted)")
@@ -197,9 +197,9 @@ import Testing
             [:], ["BOOKPLATE_ENV": "production", "BOOKPLATE_SESSION_KEYS": "keys"],
         ] as [[String: String]] {
             let second = try await installation.startServer(changes.mapValues { .some($0) })
-            let answer = try await second.client.ask(
+            let response = try await second.client.execute(
                 TestApp.signIn, ["input": ["identityToken": token ?? .null]])
-            #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+            #expect(response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         }
     }
 }

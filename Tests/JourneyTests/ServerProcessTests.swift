@@ -21,10 +21,10 @@ import Testing
         let server = try await installation.startServer()
         let token = try await server.signIn("late")["accessToken"]?.string
         // The table is locked, so the request waits in the database while the server is told to stop.
-        let answer = try await installation.database.connected { connection in
+        let response = try await installation.database.withConnection { connection in
             try connection.execute("BEGIN; LOCK TABLE shelves")
-            let answer = Task {
-                try await server.client.ask("{ me { shelves { id } } }", token: token)
+            let response = Task {
+                try await server.client.execute("{ me { shelves { id } } }", token: token)
             }
             for _ in 0..<1000
             where try connection.query("SELECT FROM pg_locks WHERE NOT granted").count == 0 {
@@ -34,9 +34,9 @@ import Testing
             // Long enough for a server that did not wait to be gone.
             usleep(300_000)
             try connection.execute("COMMIT")
-            return answer
+            return response
         }
-        #expect(try await answer.value == ["data": ["me": ["shelves": []]]])
+        #expect(try await response.value == ["data": ["me": ["shelves": []]]])
         #expect(try await blocking { try server.program.wait() }.code == 0)
     }
 

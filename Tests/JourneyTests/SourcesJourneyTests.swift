@@ -7,11 +7,11 @@ import Testing
 @Suite struct SourcesJourneyTests {
     private struct World {
         let server: RunningServer
-        let double: SourcesDouble
+        let double: StubSourcesServer
         let token: String?
 
-        func ask(_ query: String, _ variables: Value = .null) async throws -> Value {
-            try await server.client.ask(query, variables, token: token)
+        func execute(_ query: String, _ variables: Value = .null) async throws -> Value {
+            try await server.client.execute(query, variables, token: token)
         }
 
         /// Waits until the query's value at `data.<field>` fulfils the condition.
@@ -20,8 +20,8 @@ import Testing
             _ condition: (Value) -> Bool
         ) async throws -> Value {
             var data = Value.null
-            try await until(what) {
-                data = try await ask(query, variables)["data"] ?? .null
+            try await waitUntil(what) {
+                data = try await execute(query, variables)["data"] ?? .null
                 return condition(data)
             }
             return data
@@ -36,7 +36,7 @@ import Testing
         var titles = Dictionary(
             uniqueKeysWithValues: isbns.enumerated().map { ($1, "Card \($0 + 1)") })
         titles[Self.unknownISBN] = "Fantastic Mr. Fox"
-        let double = try SourcesDouble(titles)
+        let double = try StubSourcesServer(titles)
         let installation = try await Installation.ready()
         let server = try await installation.startServer(double.environment)
         let session = try await server.signIn("sources")
@@ -51,7 +51,7 @@ import Testing
 
     @Test func tenLikedCardsGetTheirCovers() async throws {
         let world = try await world()
-        let feed = try await world.ask("{ feed(first: 10) { nodes { id } } }")
+        let feed = try await world.execute("{ feed(first: 10) { nodes { id } } }")
         let cards = try #require(feed["data", "feed", "nodes"]?.list).compactMap {
             $0["id"]?.string
         }
@@ -59,7 +59,7 @@ import Testing
         let swipes = cards.map {
             Value.object([.init("cardId", .string($0)), .init("action", "LIKE")])
         }
-        let liked = try await world.ask(
+        let liked = try await world.execute(
             "mutation($s: [SwipeInput!]!) { recordSwipes(swipes: $s) { saved { id } } }",
             ["s": .list(swipes)])
         #expect(liked["data", "recordSwipes", "saved"]?.list?.count == 10, "\(liked)")
@@ -82,7 +82,7 @@ import Testing
 
     @Test func aBookMadeFromItsISBNIsCompletedAndGetsItsCover() async throws {
         let world = try await world()
-        let made = try await world.ask(
+        let made = try await world.execute(
             "mutation { createBook(input: {isbn: \"\(Self.unknownISBN)\"}) { id title author } }")
         #expect(made["data", "createBook", "title"] == "Fantastic Mr. Fox", "\(made)")
         #expect(made["data", "createBook", "author"] == "Roald Dahl")
@@ -96,13 +96,14 @@ import Testing
 
     @Test func searchAndLookupFindBooksThatTheCatalogueLacks() async throws {
         let world = try await world()
-        let found = try await world.ask(
+        let found = try await world.execute(
             #"{ search(query: "lose the time war") { nodes { title } } }"#)
         #expect(
             found["data", "search", "nodes"]?.list?.contains {
                 $0["title"] == "This Is How You Lose the Time War"
             } == true, "\(found)")
-        let lookup = try await world.ask("{ lookupISBN(isbn: \"\(Self.unknownISBN)\") { title } }")
+        let lookup = try await world.execute(
+            "{ lookupISBN(isbn: \"\(Self.unknownISBN)\") { title } }")
         #expect(lookup["data", "lookupISBN", "title"] == "Fantastic Mr. Fox", "\(lookup)")
         try await stop(world)
     }
@@ -116,12 +117,12 @@ import Testing
                 .init("fetchCover", .boolean(false)),
             ])
         }
-        let made = try await world.ask(
+        let made = try await world.execute(
             "mutation($b: [CreateBookInput!]!) { createBooks(inputs: $b) { book { coverStatus } } }",
             ["b": .list(inputs)])
         #expect(made["data", "createBooks", 4, "book", "coverStatus"] == "NONE", "\(made)")
         #expect(
-            try await world.ask("mutation { fetchMissingCovers }")["data", "fetchMissingCovers"]
+            try await world.execute("mutation { fetchMissingCovers }")["data", "fetchMissingCovers"]
                 == 5)
         _ = try await world.wait(
             "all five covers are READY", "{ me { books(first: 9) { nodes { coverStatus } } } }"

@@ -20,7 +20,7 @@ import Testing
             user = try #require(session["user", "id"]?.string)
             var books: [String] = []
             for title in ["One", "Two", "Three"] {
-                let made = try await server.client.ask(
+                let made = try await server.client.execute(
                     "mutation($t: String!) { createBook(input: {title: $t}) { id } }",
                     ["t": .string(title)], token: token)
                 let book = try #require(made["data", "createBook", "id"]?.string)

@@ -25,7 +25,7 @@ import Testing
             }
             await EchoService.started(id)
             client.finishSending()
-            try await until("the request is counted") {
+            try await waitUntil("the request is counted") {
                 await metrics.text().contains(
                     #"bookplate_http_requests_total{route="/graphql",status="499"} 1"#)
             }
@@ -39,8 +39,8 @@ import Testing
     /// A request that does not even end when it is cancelled for its time is the server's fault.
     @Test func aRequestThatDoesNotEndInTimeIsAnInternalError() async throws {
         var limits = HTTPLimits.quick
-        limits.answerTimeout = .milliseconds(50)
-        limits.lastWordTimeout = .milliseconds(50)
+        limits.responseTimeout = .milliseconds(50)
+        limits.lingeringCloseTimeout = .milliseconds(50)
         let metrics = Metrics()
         let log = LogSpy(level: .warning)
         try await TestServer.run(
@@ -65,7 +65,7 @@ import Testing
                 try client.send("GET /endless HTTP/1.1\r\nhost: test\r\n\r\n")
                 #expect(client.isClosed())
             }
-            try await until("the request is counted") {
+            try await waitUntil("the request is counted") {
                 await metrics.text().contains(
                     #"bookplate_http_requests_total{route="/endless",status="500"} 1"#)
             }

@@ -45,7 +45,7 @@ import Testing
         let transport = Transport()
         let route = Route(
             .GET, "/large",
-            respondAtOnce: { _ in
+            respondSynchronously: { _ in
                 HTTPResponse(.ok, body: ByteBuffer(repeating: 0x20, count: 1_000_000))
             }, respond: { _ in HTTPResponse(.ok) })
         let channel = try connect(transport, [route])
@@ -60,7 +60,7 @@ import Testing
         var count = 0
         let route = Route(
             .GET, "/a",
-            respondAtOnce: { _ in
+            respondSynchronously: { _ in
                 count += 1
                 return HTTPResponse(.ok)
             },
@@ -106,7 +106,7 @@ import Testing
         let handler = try channel.pipeline.syncOperations.handler(type: ConnectionHandler.self)
         for _ in 1...100 {
             try channel.writeInbound(ByteBuffer(repeating: 0x20, count: 64 << 10))
-            #expect(handler.unread.storageCapacity == 0)
+            #expect(handler.input.storageCapacity == 0)
             channel.read()
         }
         #expect(transport.written.filter { $0.readableBytes > 0 }.count == 1)
@@ -123,7 +123,7 @@ import Testing
             [
                 Route(
                     .GET, "/large",
-                    respondAtOnce: { _ in
+                    respondSynchronously: { _ in
                         HTTPResponse(.ok, body: ByteBuffer(repeating: 0x20, count: 1 << 20))
                     }, respond: { _ in HTTPResponse(.ok) })
             ])

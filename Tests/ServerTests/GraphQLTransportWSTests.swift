@@ -82,7 +82,7 @@ import Testing
         var state = GraphQLTransportWS(operationsMax: 1)
         _ = state.receive(
             Array(#"{"type":"connection_init","payload":{"Authorization":"x"}}"#.utf8))
-        #expect(code(state.refused("no")) == 4403)
+        #expect(code(state.closeForbidden("no")) == 4403)
     }
 
     @Test func theTimeForInitialisationEndsWith4408() {
@@ -98,22 +98,22 @@ import Testing
         #expect(
             state.receive(Array(Self.subscribe.utf8))
                 == .start(id: "a", number: 1, operation))
-        state.ended("a", number: 1)
+        state.operationEnded("a", number: 1)
         #expect(
             state.receive(Array(Self.subscribe.utf8))
                 == .start(id: "a", number: 2, operation))
         // The end of an earlier operation of this id is none of this one.
-        state.ended("a", number: 1)
+        state.operationEnded("a", number: 1)
         #expect(state.isActive("a", number: 2))
         guard case .close(let closing) = state.receive(Array(Self.subscribe.utf8)) else {
             Issue.record("it went on")
             return
         }
-        #expect(closing == Closing(.subscriberAlreadyExists, "Subscriber for a already exists"))
+        #expect(closing == CloseFrame(.subscriberAlreadyExists, "Subscriber for a already exists"))
     }
 
     @Test func aLongReasonIsCutAtACharacter() {
-        let closing = Closing(.subscriberAlreadyExists, String(repeating: "é", count: 100))
+        let closing = CloseFrame(.subscriberAlreadyExists, String(repeating: "é", count: 100))
         #expect(closing.reason.utf8.count == 122)
     }
 
@@ -151,7 +151,7 @@ import Testing
         var state = Self.connected(operationsMax: 1)
         _ = state.receive(Array(Self.subscribe.utf8))
         let other = #"{"id":"b","type":"subscribe","payload":{"query":"{q}"}}"#
-        guard case .refuse(id: "b", let error) = state.receive(Array(other.utf8)) else {
+        guard case .rejectOperation(id: "b", let error) = state.receive(Array(other.utf8)) else {
             Issue.record("it was not refused")
             return
         }
@@ -166,7 +166,7 @@ import Testing
     private static let start = NIODeadline.uptimeNanoseconds(1)
 
     @Test func initialisationHasItsTime() {
-        var clock = SocketClock(Self.limits, now: Self.start)
+        var clock = SocketTimers(Self.limits, now: Self.start)
         let late = Self.start + Self.limits.initialisationTimeout
         #expect(clock.deadline == late)
         #expect(clock.action(now: late) == .initialisationTimedOut)
@@ -175,20 +175,20 @@ import Testing
     }
 
     @Test func aSilentClientIsPingedThenGivenUp() {
-        var clock = SocketClock(Self.limits, now: Self.start)
+        var clock = SocketTimers(Self.limits, now: Self.start)
         clock.connected(now: Self.start)
         var now = Self.start + Self.limits.pingInterval
         #expect(clock.deadline == now)
         #expect(clock.action(now: now) == .ping)
-        clock.heard(now: now)
+        clock.received(now: now)
         now = now + Self.limits.pingInterval
         #expect(clock.action(now: now) == .ping)
         now = now + Self.limits.pingInterval
-        #expect(clock.action(now: now) == .giveUp)
+        #expect(clock.action(now: now) == .disconnect)
     }
 
     @Test func aTokenRunsOutUnlessALaterOneCame() {
-        var clock = SocketClock(Self.limits, now: Self.start)
+        var clock = SocketTimers(Self.limits, now: Self.start)
         clock.connected(now: Self.start)
         clock.tokenExpiresAt = Self.start + .seconds(5)
         #expect(clock.deadline == Self.start + .seconds(5))
@@ -198,14 +198,14 @@ import Testing
     }
 
     @Test func aClientThatDoesNotReadIsTooSlowInTheEnd() {
-        var clock = SocketClock(Self.limits, now: Self.start)
+        var clock = SocketTimers(Self.limits, now: Self.start)
         clock.connected(now: Self.start)
         clock.set(isWritable: false, now: Self.start)
         let late = Self.start + Self.limits.slowReaderTimeout
         #expect(clock.action(now: late) == .tooSlow)
         clock.set(isWritable: true, now: Self.start)
         #expect(clock.action(now: late) == .nothing)
-        clock.closing(now: late)
-        #expect(clock.action(now: late + Self.limits.lastWordTimeout) == .giveUp)
+        clock.closeStarted(now: late)
+        #expect(clock.action(now: late + Self.limits.lingeringCloseTimeout) == .disconnect)
     }
 }

@@ -176,7 +176,7 @@ import Testing
 
     @Test func cancelsAnAnswerThatTakesTooLong() async throws {
         var limits = HTTPLimits.quick
-        limits.answerTimeout = .milliseconds(100)
+        limits.responseTimeout = .milliseconds(100)
         try await TestServer.run(limits: limits) { server in
             let clock = ContinuousClock()
             let start = clock.now

@@ -27,7 +27,7 @@ import Testing
     private static var patient: HTTPLimits {
         var limits = HTTPLimits.quick
         limits.keepAliveTimeout = .hours(1)
-        limits.lastWordTimeout = .hours(1)
+        limits.lingeringCloseTimeout = .hours(1)
         limits.slowReaderTimeout = .hours(1)
         limits.stopTimeout = .hours(1)
         return limits
@@ -38,7 +38,7 @@ import Testing
     func aConnectionEndsThoughItsLastAnswerIsNotRead(rest: String) async throws {
         var limits = HTTPLimits.quick
         limits.keepAliveTimeout = .milliseconds(100)
-        limits.lastWordTimeout = .milliseconds(100)
+        limits.lingeringCloseTimeout = .milliseconds(100)
         let metrics = Metrics()
         try await TestServer.run(limits: limits, metrics: metrics, routes: Self.routes) { server in
             let client = try await onThread {
@@ -47,7 +47,7 @@ import Testing
                 _ = try client.receive(1)
                 return client
             }
-            try await until("the connection is closed") {
+            try await waitUntil("the connection is closed") {
                 await metrics.text().contains("\nbookplate_http_connections 0\n")
             }
             let count = try await onThread { client.readToEnd() }
@@ -73,7 +73,7 @@ import Testing
     /// What lasts is ended before the time for requests that run is over.
     @Test func aServerStopsThoughStreamsAndSocketsAreNotRead() async throws {
         var limits = Self.patient
-        limits.lastWordTimeout = .milliseconds(100)
+        limits.lingeringCloseTimeout = .milliseconds(100)
         try await TestServer.run(limits: limits) { server in
             let clients = try await onThread {
                 let client = try RawClient(port: server.port)
@@ -89,7 +89,7 @@ import Testing
                 return (client, socket)
             }
             // Each response is more than the system takes, so both producers wait for their clients.
-            try await until("both have written a response") {
+            try await waitUntil("both have written a response") {
                 EchoService.deluges.load(ordering: .relaxed) == 2
             }
             await server.group.triggerGracefulShutdown()

@@ -238,7 +238,7 @@ import Testing
     @Test func aClientThatGoesOrDoesNotReadLeavesNothing() async throws {
         var limits = HTTPLimits.quick
         limits.slowReaderTimeout = .milliseconds(200)
-        limits.lastWordTimeout = .milliseconds(100)
+        limits.lingeringCloseTimeout = .milliseconds(100)
         limits.keepAliveTimeout = .milliseconds(200)
         try await TestServer.run(limits: limits) { server in
             for query in ["subscription{endless}", "subscription{flood}"] {

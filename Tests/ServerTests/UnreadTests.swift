@@ -54,20 +54,20 @@ import Testing
             ClientAddress("192.0.2.1"), ClientAddress("192.0.2.2"), ClientAddress("2001:db8::1"),
             ClientAddress("2001:db8::ffff"),
         ]
-        #expect(unread.take(60, for: addresses[0]) == nil)
-        #expect(unread.take(41, for: addresses[0])?.limit == .address)
-        #expect(unread.take(40, for: addresses[0]) == nil)
+        #expect(unread.reserve(60, for: addresses[0]) == nil)
+        #expect(unread.reserve(41, for: addresses[0])?.limit == .address)
+        #expect(unread.reserve(40, for: addresses[0]) == nil)
         #expect(unread.refusal(for: addresses[0])?.limit == .address)
         #expect(unread.refusal(for: addresses[1]) == nil)
-        #expect(unread.take(50, for: addresses[1]) == nil)
+        #expect(unread.reserve(50, for: addresses[1]) == nil)
         #expect(unread.refusal(for: nil)?.limit == .process)
         #expect(unread.total == 150)
         unread.add(-100, for: addresses[0])
         // One network of IPv6 is one client.
-        #expect(unread.take(60, for: addresses[2]) == nil)
-        #expect(unread.take(41, for: addresses[3])?.limit == .process)
+        #expect(unread.reserve(60, for: addresses[2]) == nil)
+        #expect(unread.reserve(41, for: addresses[3])?.limit == .process)
         unread.add(-50, for: addresses[1])
-        #expect(unread.take(41, for: addresses[3])?.limit == .address)
+        #expect(unread.reserve(41, for: addresses[3])?.limit == .address)
         unread.add(-60, for: addresses[3])
         #expect(unread.total == 0)
         #expect((unread.addressRefusalCount, unread.processRefusalCount) == (3, 2))
@@ -82,7 +82,7 @@ import Testing
         #expect(unread.refusal(for: first) == nil)
         unread.add(1, for: first)
         #expect(unread.refusal(for: first)?.limit == .address)
-        #expect(unread.take(29, for: first) == nil)
+        #expect(unread.reserve(29, for: first) == nil)
         unread.add(71, for: nil)
         #expect(unread.refusal(for: second)?.limit == .process)
     }
@@ -116,7 +116,7 @@ import Testing
         let unread = Self.unread(addressMax: 40 << 20)
         try await TestServer.run(unread: unread, routes: Self.routes) { server in
             let slow = try await Self.nonReader(server.port)
-            try await until("its response is counted") { unread.total > 8 << 20 }
+            try await waitUntil("its response is counted") { unread.total > 8 << 20 }
             let refused = try await server.send(Self.getLarge)
             #expect(refused.status == 429)
             #expect(refused.headers["retry-after"] == "5")
@@ -126,7 +126,7 @@ import Testing
             #expect(try await server.post(#"{"query":"{a}"}"#).status == 200)
             let count = try await onThread { try slow.readBody() }
             #expect(count == Self.largeBytes)
-            try await until("nothing is counted") { unread.total == 0 }
+            try await waitUntil("nothing is counted") { unread.total == 0 }
             #expect(try await server.send(Self.getLarge).body.utf8.count == Self.largeBytes)
         }
     }
@@ -224,7 +224,7 @@ import Testing
                 }
                 return client
             }
-            try await until("responses are refused") { unread.addressRefusalCount > 0 }
+            try await waitUntil("responses are refused") { unread.addressRefusalCount > 0 }
             #expect(unread.total <= 18 << 20)
             let (sent, refused) = try await onThread {
                 var (sent, refused) = (0, 0)
@@ -236,7 +236,7 @@ import Testing
                 return (sent, refused)
             }
             #expect(sent >= 3 && refused >= 1)
-            try await until("nothing is counted") { unread.total == 0 }
+            try await waitUntil("nothing is counted") { unread.total == 0 }
         }
     }
 
@@ -375,7 +375,7 @@ import Testing
                     }
                 }
             }
-            try await until("memory is not short") {
+            try await waitUntil("memory is not short") {
                 unread.closedReaderCount > 0 && unread.total <= 33 << 19
             }
             withExtendedLifetime(slow) {}
@@ -402,7 +402,7 @@ import Testing
                 routes: RouteTable([
                     Route(
                         .GET, "/large",
-                        respondAtOnce: { _ in
+                        respondSynchronously: { _ in
                             HTTPResponse(.ok, body: ByteBuffer(repeating: 0x20, count: 1 << 20))
                         }, respond: { _ in HTTPResponse(.ok) })
                 ]), limits: HTTPLimits(), proxies: TrustedProxies(),

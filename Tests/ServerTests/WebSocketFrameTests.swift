@@ -341,7 +341,7 @@ import Testing
         ])
     func textThatIsNotUTF8FailsTheConnection(test: Case) async throws { try await Self.run(test) }
 
-    // MARK: Closing
+    // MARK: CloseFrame
 
     private static func closed(_ code: Int) -> [Frame] { [.close(code: code, reason: ""), .end] }
 
@@ -418,7 +418,7 @@ extension SocketClient {
     private static func read(_ pieces: [[UInt8]]) -> [String] {
         var reader = MessageReader(messageBytesMax: 1000)
         var found: [String] = []
-        do throws(Closing) {
+        do throws(CloseFrame) {
             for piece in pieces {
                 reader.append(ByteBuffer(bytes: piece))
                 while let message = try reader.next() { found.append("\(message)") }
@@ -457,7 +457,7 @@ extension SocketClient {
     @Test func faultsOfAHeaderAreFoundBeforeThePayload() {
         var reader = MessageReader(messageBytesMax: 1000)
         reader.append(ByteBuffer(bytes: [0x81, 0xFE, 0x03, 0xE9]))
-        let fault = #expect(throws: Closing.self) { try reader.next() }
+        let fault = #expect(throws: CloseFrame.self) { try reader.next() }
         #expect(fault?.code == .messageTooBig)
     }
 

@@ -341,7 +341,7 @@ import Testing
     @Test func aClientThatDoesNotReadIsToldToResume() async throws {
         var limits = HTTPLimits.quick
         limits.slowReaderTimeout = .milliseconds(200)
-        limits.lastWordTimeout = .milliseconds(200)
+        limits.lingeringCloseTimeout = .milliseconds(200)
         try await TestServer.run(limits: limits) { server in
             let client = try await onThread {
                 let client = try SocketClient(port: server.port, receiveBufferBytes: 4096)

@@ -44,7 +44,7 @@ package final class RequestRunner {
         }
     }
 
-    package struct Answer: Sendable {
+    package struct Response: Sendable {
         /// The whole response as JSON.
         package var body: [UInt8]
         /// Whether it was refused before execution: there is no `data`.
@@ -53,7 +53,7 @@ package final class RequestRunner {
         package var isForbiddenMutation = false
         /// Whether the next who asks the same may get this answer: nobody in particular asked, a named document, without
         /// variables, and nothing went wrong.
-        package var isForEverybody = false
+        package var isPublic = false
         /// Codes of its errors, for the log.
         package var errorCodes: [String] = []
         package var statistics: Statistics?
@@ -88,15 +88,15 @@ package final class RequestRunner {
 
     /// What an operation gives: one answer, or one for each event.
     package enum Operation {
-        case answer(Answer)
+        case response(Response)
         case responses(ResponseStream)
     }
 
     /// Runs one request that is answered once. To be called on the loop of the connection pool.
-    package func run(_ request: Request) async -> Answer {
+    package func run(_ request: Request) async -> Response {
         let viewer = viewer(of: request.bearerToken, request.requestID)
         var gate = RateGate(services, viewer, request.address)
-        var answer: Answer
+        var answer: Response
         do throws(DocumentTexts.Refusal) {
             let planned = try await plan(request, &gate)
             guard planned.plan.kind != .subscription else {
@@ -114,7 +114,7 @@ package final class RequestRunner {
     package func open(_ request: Request) async -> Operation {
         let viewer = viewer(of: request.bearerToken, request.requestID)
         var gate = RateGate(services, viewer, request.address)
-        var answer: Answer
+        var answer: Response
         do throws(DocumentTexts.Refusal) {
             let planned = try await plan(request, &gate)
             guard planned.plan.kind != .subscription else {
@@ -125,27 +125,27 @@ package final class RequestRunner {
             answer = refused(error, request)
         }
         answer.rate = gate.state
-        return .answer(answer)
+        return .response(answer)
     }
 
     /// A caller who was let in, and whose session is watched while this is kept.
-    package struct Admission: Sendable {
+    package struct AuthenticatedConnection: Sendable {
         /// When the token runs out, in seconds of Unix time.
         package let expiresAt: Int64
         package let sessionID: UUID
         package let watch: Hub.Watch
     }
 
-    package enum AdmissionError: Error {
+    package enum ConnectionAuthenticationError: Error {
         /// The token is not good, or its session has ended.
-        case refused
+        case unauthenticated
         case rateLimited(retryAfterSeconds: Int)
         /// The database cannot say.
         case unavailable
     }
 
     /// A token that came by itself and not with a request, so that it is charged as one.
-    package struct LoneToken: Sendable {
+    package struct ConnectionCharge: Sendable {
         let address: RateKey?
 
         package init(from address: RateKey?) { self.address = address }
@@ -154,38 +154,41 @@ package final class RequestRunner {
     /// Lets a caller open what lasts. To be called on the loop of the connection pool.
     ///
     /// - Parameters:
-    ///   - lone: nil where the token came with a request, which was charged.
-    ///   - onEnd: called when the session ends, on any thread, perhaps more than once.
-    package func admit(
-        _ token: String, _ lone: LoneToken? = nil, requestID: String,
-        onEnd: @escaping @Sendable () -> Void
-    ) async throws(AdmissionError) -> Admission {
+    ///   - connectionCharge: nil where the token came with a request, which was charged.
+    ///   - onSessionEnd: called when the session ends, on any thread, perhaps more than once.
+    package func authenticateConnection(
+        _ token: String, _ connectionCharge: ConnectionCharge? = nil, requestID: String,
+        onSessionEnd: @escaping @Sendable () -> Void
+    ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection {
         let verified = verification(of: token, requestID)
-        if let lone { try charge(verified, lone) }
-        guard case .success(let claims) = verified else { throw .refused }
+        if let connectionCharge { try charge(verified, connectionCharge) }
+        guard case .success(let claims) = verified else { throw .unauthenticated }
         let viewer = Viewer(claims)
         // Watched first: an end in between is heard of twice rather than not at all.
-        let watch = services.hub.watch(session: viewer.sessionID, of: viewer.userID, onEnd: onEnd)
+        let watch = services.hub.watch(
+            session: viewer.sessionID, of: viewer.userID, onEnd: onSessionEnd)
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: requestID)
         do throws(BookplateError) {
             _ = try await context.read { _, _ in }
         } catch {
-            throw error == .unauthenticated ? .refused : .unavailable
+            throw error == .unauthenticated ? .unauthenticated : .unavailable
         }
-        return Admission(expiresAt: claims.expiresAt, sessionID: viewer.sessionID, watch: watch)
+        return AuthenticatedConnection(
+            expiresAt: claims.expiresAt, sessionID: viewer.sessionID, watch: watch)
     }
 
     /// Charges the user whose token is good, and else the address.
     private func charge(
-        _ token: Result<AccessClaims, TokenError>, _ lone: LoneToken
-    ) throws(AdmissionError) {
-        var gate = RateGate(services, (try? token.get()).map { Viewer($0) }, lone.address)
+        _ token: Result<AccessClaims, TokenError>, _ connectionCharge: ConnectionCharge
+    ) throws(ConnectionAuthenticationError) {
+        var gate = RateGate(
+            services, (try? token.get()).map { Viewer($0) }, connectionCharge.address)
         do throws(RequestErrors) {
             try gate.admit(1)
         } catch {
             // To wait would not make it good again.
-            if case .failure(.expired) = token { throw .refused }
+            if case .failure(.expired) = token { throw .unauthenticated }
             throw .rateLimited(retryAfterSeconds: gate.state?.waitSeconds ?? 1)
         }
     }
@@ -270,7 +273,7 @@ package final class RequestRunner {
 
     private func run(
         _ request: Request, _ planned: Planned, _ viewer: Viewer?
-    ) async -> Answer {
+    ) async -> Response {
         if request.isReadOnly, planned.plan.kind == .mutation {
             var answer = refused([
                 GraphQLError(
@@ -300,9 +303,9 @@ package final class RequestRunner {
         let body = context.explanation?.added(
             to: result.body, isKnown: planned.isKnown, document: planned.document,
             planning: finished.planning, execution: finished.execution)
-        var answer = Answer(
+        var answer = Response(
             body: body ?? result.body,
-            isForEverybody: planned.text.isNamed && request.bearerToken == nil
+            isPublic: planned.text.isNamed && request.bearerToken == nil
                 && (request.variables.isNull || request.variables == .object([]))
                 && planned.plan.kind == .query && result.errors.isEmpty,
             errorCodes: finished.errorCodes, statistics: context.statistics)
@@ -363,7 +366,7 @@ package final class RequestRunner {
         }
     }
 
-    private func refused(_ refusal: DocumentTexts.Refusal, _ request: Request) -> Answer {
+    private func refused(_ refusal: DocumentTexts.Refusal, _ request: Request) -> Response {
         if Task.isCancelled, !request.hasTimedOut() { return abandoned(request) }
         switch refusal {
         case .request(let errors):
@@ -378,20 +381,20 @@ package final class RequestRunner {
     }
 
     /// The answer to a request that ended before it was executed, because its client left. It is not sent.
-    private func abandoned(_ request: Request) -> Answer {
+    private func abandoned(_ request: Request) -> Response {
         telemetry.abandoned(nil, request.requestID)
         let error = BookplateError.cancelled
-        return Answer(
+        return Response(
             body: RequestErrors([
                 GraphQLError(error.message, extensions: [.init("code", .string(error.code))])
             ]).body,
             isRequestError: true, errorCodes: [error.code])
     }
 
-    private func refused(_ errors: [GraphQLError]) -> Answer {
+    private func refused(_ errors: [GraphQLError]) -> Response {
         let codes = errors.compactMap(\.code)
         telemetry.refused(codes)
-        var answer = Answer(
+        var answer = Response(
             body: RequestErrors(errors).body, isRequestError: true, errorCodes: codes)
         answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: errors)
         return answer

@@ -346,7 +346,7 @@ extension GraphQLError {
     /// The error that replaces a response above the size limit.
     public static func responseTooLarge(bytesMax: Int) -> GraphQLError {
         GraphQLError(
-            "The response is larger than \(bytesMax) bytes. Ask for less at once: fewer fields, or smaller pages.",
+            "The response is larger than \(bytesMax) bytes. Select fewer fields or request smaller pages.",
             extensions: [
                 .init("code", .string("RESPONSE_TOO_LARGE")),
                 .init("limit", .string("responseBytesMax")), .init("max", .int(bytesMax)),

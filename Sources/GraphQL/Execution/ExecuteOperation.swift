@@ -30,7 +30,7 @@ public func execute(
     case .mutation:
         // Serial execution: each field with everything below it.
         //
-        // Spec: https://spec.graphql.org/September2025/#ExecuteSelectionSetSerially()
+        // Spec: https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution
         for field in plan.root.loaded { await execution.run([(execution.frames[0], field)]) }
     }
     var completion = ResponseCompletion(

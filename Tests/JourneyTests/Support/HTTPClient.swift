@@ -38,7 +38,7 @@ struct HTTPClient: Sendable {
     }
 
     /// A GraphQL request by POST.
-    func ask(_ query: String, _ variables: Value = .null, token: String? = nil) async throws
+    func execute(_ query: String, _ variables: Value = .null, token: String? = nil) async throws
         -> Value
     {
         try await post(query, variables, token: token).json

@@ -11,7 +11,8 @@ struct Installation: Sendable {
     /// With nothing in its database.
     static func bare() async throws -> Installation {
         Installation(
-            database: try await TestCluster.shared.empty(), folder: try Program.makeFolder())
+            database: try await TestCluster.shared.makeEmptyDatabase(),
+            folder: try Program.makeFolder())
     }
 
     /// Migrated, with a tenant and a catalogue.
@@ -19,7 +20,7 @@ struct Installation: Sendable {
         catalog: [String] = TestCatalog.lines(), on cluster: TestCluster = .shared
     ) async throws -> Installation {
         let installation = Installation(
-            database: try await cluster.clone(), folder: try Program.makeFolder())
+            database: try await cluster.makeDatabase(), folder: try Program.makeFolder())
         let file = try installation.write(catalog.joined(separator: "\n"), to: "catalog.jsonl")
         for arguments in [
             [
@@ -127,7 +128,7 @@ struct RunningServer: Sendable {
         let token = try await client.send(
             "POST", "/development/identity-token",
             body: #"{"subject":"\#(subject)","audience":"com.example.reader"}"#)
-        let session = try await client.ask(
+        let session = try await client.execute(
             TestApp.signIn, ["input": ["identityToken": token.json["identityToken"] ?? .null]])
         guard let session = session["data", "signInWithApple"], !session.isNull else {
             throw Program.Failure(description: "no session: \(token.body)")
