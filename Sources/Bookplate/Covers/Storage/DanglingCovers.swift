@@ -34,7 +34,7 @@ package struct DanglingCovers {
         _ record: CoverRecord, in store: FileStore, _ connection: AdminConnection
     ) throws(StorageError) -> Bool {
         let hasImage = try mappingError(StorageError.store) { () throws(ObjectError) in
-            try hasImage(record, in: store)
+            try imageExists(record, in: store)
         }
         if hasImage { return false }
         // The cover may have been replaced, and its files removed, since the page was read.
@@ -43,7 +43,7 @@ package struct DanglingCovers {
         }
     }
 
-    private static func hasImage(
+    private static func imageExists(
         _ record: CoverRecord, in store: FileStore
     ) throws(ObjectError) -> Bool {
         guard let key = record.key else { return false }

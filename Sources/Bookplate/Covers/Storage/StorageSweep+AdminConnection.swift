@@ -10,7 +10,7 @@ extension StorageSweep {
     ) {
         self.init(store, graceSeconds: graceSeconds, isDryRun: isDryRun, progress: progress) {
             statement, parameters throws(StorageError) in
-            try await mappingError(StorageError.database) { () throws(PostgresError) in
+            try mappingError(StorageError.database) { () throws(PostgresError) in
                 guard isDryRun else { return try connection.query(statement.text, parameters) }
                 try connection.execute("BEGIN")
                 defer { try? connection.execute("ROLLBACK") }
