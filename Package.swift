@@ -279,3 +279,22 @@ if Context.environment["WARNINGS_AS_ERRORS"] == "1" {
         target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
     }
 }
+
+// scripts/check sets this to the targets that it needs. They and their dependencies are kept, and the others are not built.
+if let targets = Context.environment["ONLY_TARGETS"] {
+    var names = targets.split(separator: " ").map(String.init)
+    var kept: [Target] = []
+    while let name = names.popLast() {
+        guard !kept.contains(where: { $0.name == name }),
+            let target = package.targets.first(where: { $0.name == name })
+        else { continue }
+        kept.append(target)
+        for case .byNameItem(let dependency, _) in target.dependencies { names.append(dependency) }
+    }
+    package.targets = kept
+    package.products.removeAll { product in
+        let targets =
+            (product as? Product.Executable)?.targets ?? (product as? Product.Library)?.targets
+        return targets?.allSatisfy { name in kept.contains { $0.name == name } } != true
+    }
+}

@@ -38,7 +38,7 @@ import Version
 
     /// A server's own jobs leave readers a fifth of a source's budget, and `/metrics` shows what is used.
     @Test func aSourcesBudgetIsKeptAndShown() async throws {
-        let source = try LoopbackServer { _ in [.answer(404, "{}")] }
+        let source = try LoopbackServer { _ in [.response(404, "{}")] }
         let installation = try await Installation.ready(catalog: TestCatalog.lines(8))
         let server = try await installation.startServer([
             "BOOKPLATE_ISBNDB_URL": source.url(""), "BOOKPLATE_ISBNDB_KEY": "key",

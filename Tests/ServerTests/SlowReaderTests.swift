@@ -83,7 +83,7 @@ import Testing
                         headers: "accept: text/event-stream\r\ncontent-type: application/json\r\n"))
                 _ = try client.receive(16)
                 let socket = try SocketClient(port: server.port, receiveBufferBytes: 4096)
-                try socket.initialise()
+                try socket.initialize()
                 try socket.send(
                     #"{"id":"a","type":"subscribe","payload":{"query":"subscription{deluge}"}}"#)
                 return (client, socket)

@@ -188,7 +188,7 @@ import Testing
         try await TestServer.run(unread: unread) { server in
             let client = try await onThread {
                 let client = try SocketClient(port: server.port)
-                try client.initialise()
+                try client.initialize()
                 return client
             }
             unread.add(1000, for: Self.loopback)
@@ -217,7 +217,7 @@ import Testing
             let count = EchoService.togetherCount
             let client = try await onThread {
                 let client = try SocketClient(port: server.port, receiveBufferBytes: 4096)
-                try client.initialise()
+                try client.initialize()
                 for id in 0..<count {
                     try client.send(
                         #"{"id":"\#(id)","type":"subscribe","payload":{"query":"{together}"}}"#)
@@ -357,7 +357,7 @@ import Testing
                 case "socket":
                     return try (0..<3).map { _ in
                         let client = try SocketClient(port: server.port, receiveBufferBytes: 4096)
-                        try client.initialise()
+                        try client.initialize()
                         try client.send(
                             #"{"id":"a","type":"subscribe","payload":{"query":"subscription{torrent}"}}"#
                         )

@@ -27,7 +27,7 @@ import Testing
             #expect(client.status == 101)
             #expect(client.head.contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="))
             #expect(client.head.contains("sec-websocket-protocol: graphql-transport-ws"))
-            try client.initialise(token: "good")
+            try client.initialize(token: "good")
             try client.send(Self.subscribe("s", "subscription{slow}"))
             try client.send(Self.subscribe("q", "{hello}"))
             #expect(
@@ -73,7 +73,7 @@ import Testing
         try await Self.run { port in
             let client = try SocketClient(
                 port: port, headers: ["authorization": "Bearer fromHeader"])
-            try client.initialise()
+            try client.initialize()
             try client.send(Self.subscribe("q", "{a}"))
             #expect(try client.message().contains("token=fromHeader"))
             let other = try SocketClient(port: port, headers: ["authorization": "Bearer bad"])
@@ -85,7 +85,7 @@ import Testing
     @Test func errorsBeforeExecutionAreErrorMessagesAndTheSocketStays() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise()
+            try client.initialize()
             try client.send(Self.subscribe("__proto__", "{wrong}"))
             #expect(
                 try client.message()
@@ -129,7 +129,7 @@ import Testing
     @Test func aLaterTokenThatComesTooOftenIsAskedForAgain() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise(token: "good")
+            try client.initialize(token: "good")
             for (token, answer) in [
                 (
                     "eager",
@@ -147,7 +147,7 @@ import Testing
     @Test func anIdInUseClosesTheSocket() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise()
+            try client.initialize()
             try client.send(Self.subscribe("a", "subscription{endless}"))
             try client.send(Self.subscribe("a", "{q}"))
             #expect(
@@ -170,7 +170,7 @@ import Testing
             let client = try SocketClient(
                 port: port, subprotocol: "graphql-ws, graphql-transport-ws")
             #expect(client.head.contains("sec-websocket-protocol: graphql-transport-ws"))
-            try client.initialise()
+            try client.initialize()
         }
     }
 
@@ -256,7 +256,7 @@ import Testing
         limits.pingInterval = .milliseconds(100)
         try await Self.run(limits: limits) { port in
             let client = try SocketClient(port: port)
-            try client.initialise()
+            try client.initialize()
             #expect(try client.receive() == .ping)
             try client.send(client.frame(0xA, []))
             #expect(try client.receive() == .ping)
@@ -269,7 +269,7 @@ import Testing
     @Test func aTokenThatRunsOutClosesTheSocketUnlessANewOneCame() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise(token: "good-300")
+            try client.initialize(token: "good-300")
             try client.send(Self.subscribe("a", "subscription{endless}"))
             #expect(
                 try client.receive()
@@ -278,7 +278,7 @@ import Testing
             )
 
             let renewing = try SocketClient(port: port)
-            try renewing.initialise(token: "good-300")
+            try renewing.initialize(token: "good-300")
             try renewing.send(#"{"type":"ping","payload":{"Authorization":"Bearer good-60000"}}"#)
             #expect(try renewing.message() == #"{"type":"pong"}"#)
             try renewing.send(Self.subscribe("s", "subscription{slow}"))
@@ -292,7 +292,7 @@ import Testing
     func aNewTokenMustBeGoodAndOfTheSameSession(token: String) async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise(token: "good")
+            try client.initialize(token: "good")
             try client.send(#"{"type":"ping","payload":{"Authorization":"Bearer \#(token)"}}"#)
             #expect(try client.closeCode() == 4403)
         }
@@ -301,7 +301,7 @@ import Testing
     @Test func aSocketThatWasNobodysBecomesSomebodys() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise()
+            try client.initialize()
             try client.send(#"{"type":"ping","payload":{"Authorization":"Bearer good"}}"#)
             #expect(try client.message() == #"{"type":"pong"}"#)
             try client.send(Self.subscribe("q", "{a}"))
@@ -312,7 +312,7 @@ import Testing
     @Test func aSessionThatEndsClosesItsSocket() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise(token: "ending")
+            try client.initialize(token: "ending")
             #expect(
                 try client.receive()
                     == .close(code: 4403, reason: "The session has ended: sign in again."))
@@ -325,12 +325,12 @@ import Testing
         try await Self.run { port in
             for leave in 0..<3 {
                 let client = try SocketClient(port: port)
-                try client.initialise(token: "good")
+                try client.initialize(token: "good")
                 for id in 0..<10 {
                     try client.send(Self.subscribe("\(id)", "subscription{endless}"))
                 }
                 if leave == 0 { try client.close(1000) }
-                if leave == 1 { client.vanish() }
+                if leave == 1 { client.abort() }
                 if leave == 2 {
                     for id in 0..<10 { try client.send(#"{"id":"\#(id)","type":"complete"}"#) }
                 }
@@ -345,7 +345,7 @@ import Testing
         try await TestServer.run(limits: limits) { server in
             let client = try await onThread {
                 let client = try SocketClient(port: server.port, receiveBufferBytes: 4096)
-                try client.initialise()
+                try client.initialize()
                 try client.send(Self.subscribe("a", "subscription{flood}"))
                 return client
             }
@@ -360,7 +360,7 @@ import Testing
         try await TestServer.run { server in
             let client = try await onThread {
                 let client = try SocketClient(port: server.port)
-                try client.initialise(token: "good")
+                try client.initialize(token: "good")
                 try client.send(Self.subscribe("a", "subscription{endless}"))
                 return client
             }

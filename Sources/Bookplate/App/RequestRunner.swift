@@ -245,7 +245,7 @@ package final class RequestRunner {
     ) async throws(DocumentTexts.Refusal) -> ResponseStream {
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
-            hasTimedOut: request.hasTimedOut)
+            rowBytesMax: limits.rowBytesMax, hasTimedOut: request.hasTimedOut)
         do throws(RequestErrors) {
             return counted(
                 try await GraphQL.subscribe(
@@ -286,7 +286,8 @@ package final class RequestRunner {
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
             address: request.address, isExplained: request.isExplained,
-            mayReadReplica: planned.plan.kind == .query, hasTimedOut: request.hasTimedOut)
+            mayReadReplica: planned.plan.kind == .query, rowBytesMax: limits.rowBytesMax,
+            hasTimedOut: request.hasTimedOut)
         context.uploads = request.uploads
         let executionStart = ContinuousClock.now
         let result = await execute(
@@ -413,5 +414,19 @@ extension Viewer {
         self.init(
             userID: .init(claims.userID), tenantID: .init(claims.tenantID),
             sessionID: .init(claims.sessionID))
+    }
+}
+
+extension RequestLimits {
+    /// The maximum memory of the rows that the levels of one operation load: twice the maximum size of the response, and
+    /// at least 16 MiB.
+    ///
+    /// Without it, rows of any size would be loaded for a response that is refused because of its size. The rows need not
+    /// be smaller than the response: they also hold columns that the response does not, and libpq needs 16 bytes for each
+    /// cell, even if it is null. A response of 8 MiB that the limit of 10,000 objects allows has about 800 bytes for each
+    /// object, so that its rows have room for 40 cells of overhead.
+    var rowBytesMax: Int {
+        let (twice, overflow) = responseBytesMax.multipliedReportingOverflow(by: 2)
+        return overflow ? .max : max(twice, 16 << 20)
     }
 }

@@ -9,7 +9,7 @@ import Postgres
 package struct EditionBackfill {
     package struct Progress: Sendable, Equatable {
         /// The number of editions that were looked up.
-        package var asked = 0
+        package var lookedUp = 0
         /// The number of these that a source knows.
         package var found = 0
         /// The number of editions for which no source could answer. The next run looks them up again.
@@ -98,7 +98,7 @@ package struct EditionBackfill {
                     progress.unavailable += 1
                     continue
                 }
-                progress.asked += 1
+                progress.lookedUp += 1
                 try connection.query(
                     "UPDATE editions SET sources_asked_at = now() WHERE id = $1", .of(edition.id))
             }

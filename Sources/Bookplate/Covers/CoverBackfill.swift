@@ -13,7 +13,7 @@ import Telemetry
 package struct CoverBackfill {
     package struct Progress: Sendable, Equatable {
         /// The number of books that were searched for.
-        package var asked = 0
+        package var searched = 0
         package var found = 0
         /// The number of books without a result because a source could not answer.
         package var unavailable = 0
@@ -73,7 +73,7 @@ package struct CoverBackfill {
             let position = CoverRecord.Position(checkpoint.position)
         {
             self.position = position
-            earlier.asked = checkpoint.done
+            earlier.searched = checkpoint.done
             earlier.found = checkpoint.found
         }
         self.earlier = earlier
@@ -150,9 +150,9 @@ package struct CoverBackfill {
         _ found: Found, of book: Book
     ) async throws(PostgresError) -> Progress {
         var progress = Progress()
-        progress.asked = 1
+        progress.searched = 1
         position = book.position
-        total.asked += 1
+        total.searched += 1
         switch found.outcome {
         case .nothing: try end(book, .notFound)
         case .unavailable:
@@ -229,7 +229,7 @@ package struct CoverBackfill {
     }
 
     private func checkpoint(at book: Book) -> Checkpoint {
-        Checkpoint(position: book.position.text, done: total.asked, found: total.found)
+        Checkpoint(position: book.position.text, done: total.searched, found: total.found)
     }
 
     private var positionParameters: Parameters {

@@ -27,20 +27,20 @@ enum CoverDownload {
 }
 
 extension Covers {
-    /// The maximum size of an offered image in bytes. Larger files are scans for print, not covers.
-    private static let offeredBytesMax = 15 << 20
-    /// The maximum time for one offered image.
-    private static let offerBudget = Duration.seconds(6)
+    /// The maximum size of an image in bytes. Larger files are scans for print, not covers.
+    private static let linkedBytesMax = 15 << 20
+    /// The maximum time for one image.
+    private static let linkBudget = Duration.seconds(6)
 
-    /// Downloads an image that a source offers, decodes it, and decides whether it is a cover.
+    /// Downloads an image to which a source has linked, decodes it, and decides whether it is a cover.
     func download(
-        _ offer: CoverOffer, from sources: CoverSources, within budget: Duration = offerBudget,
+        _ link: CoverLink, from sources: CoverSources, within budget: Duration = linkBudget,
         priority: RequestPriority = .background
     ) async -> CoverDownload {
         let response: FetchResponse
         do throws(CoverDownloadFailure) {
             response = try await fetchResponse(
-                offer, from: sources, within: min(Self.offerBudget, budget), priority)
+                link, from: sources, within: min(Self.linkBudget, budget), priority)
         } catch {
             return error.download
         }
@@ -58,16 +58,16 @@ extension Covers {
         return .usable(images, quality: quality)
     }
 
-    /// Returns the response with status 200 to the request for an offered image.
+    /// Returns the response to the request for an image if its status is 200.
     private func fetchResponse(
-        _ offer: CoverOffer, from sources: CoverSources, within budget: Duration,
+        _ link: CoverLink, from sources: CoverSources, within budget: Duration,
         _ priority: RequestPriority
     ) async throws(CoverDownloadFailure) -> FetchResponse {
-        let gate = sources.gate(of: offer)
+        let gate = sources.gate(of: link)
         // Many addresses that the web search returns are dead, so an error means that the image does not exist. If a
         // book source cannot be reached, the answer is unknown.
         func unavailable() -> CoverDownloadFailure {
-            offer.source == nil
+            link.source == nil
                 ? CoverDownloadFailure(.missing)
                 : CoverDownloadFailure(.failed(pausedUntil: gate?.pausedUntil(priority)))
         }
@@ -77,12 +77,12 @@ extension Covers {
                 let options = CallOptions(
                     deadline: .now.advanced(by: budget), priority: priority)
                 response = try await gate.perform(options) { () async throws(FetchError) in
-                    try await self.fetch(offer, from: sources, within: budget)
+                    try await self.fetch(link, from: sources, within: budget)
                 }
             } else {
                 response = try await mappingError(SourceError.unreachable) {
                     () async throws(FetchError) in
-                    try await self.fetch(offer, from: sources, within: budget)
+                    try await self.fetch(link, from: sources, within: budget)
                 }
             }
         } catch .unreachable(let error) {
@@ -104,22 +104,22 @@ extension Covers {
         }
     }
 
-    /// Fetches an offered image.
+    /// Fetches an image to which a source has linked.
     ///
     /// Only hosts from the operator's configuration may have private addresses. The target of a redirect from such a
     /// host is untrusted, so it is fetched with the strict policy.
     private func fetch(
-        _ offer: CoverOffer, from sources: CoverSources, within budget: Duration
+        _ link: CoverLink, from sources: CoverSources, within budget: Duration
     ) async throws(FetchError) -> FetchResponse {
         var request = FetchRequest(
-            url: offer.url, headers: [("Accept", "image/*")], deadline: budget,
-            bodyBytesMax: Self.offeredBytesMax)
-        guard offer.source != nil, sources.isOperators(offer.url), let operators = sources.fetcher
+            url: link.url, headers: [("Accept", "image/*")], deadline: budget,
+            bodyBytesMax: Self.linkedBytesMax)
+        guard link.source != nil, sources.isConfigured(link.url), let trusting = sources.fetcher
         else { return try await fetcher.fetch(request) }
         let end = ContinuousClock.now.advanced(by: budget)
         request.staysAtOrigin = true
         do throws(FetchError) {
-            return try await operators.fetch(request)
+            return try await trusting.fetch(request)
         } catch .movedAway(let url) {
             request.url = url
             request.deadline = ContinuousClock.now.duration(to: end)

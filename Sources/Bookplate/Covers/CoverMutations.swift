@@ -115,7 +115,8 @@ extension RequestContext {
         guard let index = UploadReference.index(reference), uploads.indices.contains(index) else {
             throw .badUserInput(
                 field: field,
-                "Send the image as a file of a multipart/form-data request whose map refers to this variable.")
+                "Send the image as a file of a multipart/form-data request whose map refers to this variable."
+            )
         }
         return uploads[index]
     }

@@ -20,7 +20,7 @@ struct CoverSearch: Sendable {
     /// The maximum time of a search. A waiting reader is notified after a minute, so the search ends before that.
     static let budget = Duration.seconds(42)
     /// The maximum number of images downloaded in one stage.
-    private static let offersMax = 8
+    private static let linksMax = 8
 
     let sources: CoverSources
     let covers: Covers
@@ -60,26 +60,26 @@ struct CoverSearch: Sendable {
                 !Task.isCancelled
             else { break }
             let budget = stage == .web ? Self.webBudget : Self.stageBudget
-            let found = await sources.offers(
-                of: book, at: stage, by: min(end, .now.advanced(by: budget)), priority: priority)
+            let found = await sources.links(
+                for: book, at: stage, by: min(end, .now.advanced(by: budget)), priority: priority)
             failures.formUnion(found.failures)
             if !found.failures.isEmpty { pauses.add(found.pausedUntil) }
             if stage == .title { servedSources = [] }
             var count = 0
-            for offer in found.offers where seenURLs.insert(offer.url).inserted {
-                if offer.source.map(servedSources.contains) ?? false { continue }
+            for link in found.links where seenURLs.insert(link.url).inserted {
+                if link.source.map(servedSources.contains) ?? false { continue }
                 count += 1
-                if count > Self.offersMax || ContinuousClock.now >= end { break }
-                switch await download(offer, by: end, priority) {
+                if count > Self.linksMax || ContinuousClock.now >= end { break }
+                switch await download(link, by: end, priority) {
                 case .usable(let images, let quality):
-                    if let source = offer.source { servedSources.insert(source) }
+                    if let source = link.source { servedSources.insert(source) }
                     if quality > best?.quality ?? 0 {
                         best = Candidate(
-                            images: images, source: CoverSource(offer.source), quality: quality)
+                            images: images, source: CoverSource(link.source), quality: quality)
                     }
                 case .missing, .refused: break
                 case .failed(let pausedUntil):
-                    failures.insert(offer.source)
+                    failures.insert(link.source)
                     pauses.add(pausedUntil)
                 }
                 if best.map({ $0.quality >= CoverJudgement.goodEnough }) ?? false { break }
@@ -102,19 +102,19 @@ struct CoverSearch: Sendable {
     private static func isWorthwhile(_ stage: CoverStage, after best: Candidate?) -> Bool {
         guard let best else { return true }
         return switch stage {
-        case .links, .number: best.quality < CoverJudgement.goodEnough
+        case .catalog, .number: best.quality < CoverJudgement.goodEnough
         case .title: best.quality < CoverJudgement.poor
         case .web: false
         }
     }
 
     private func download(
-        _ offer: CoverOffer, by end: ContinuousClock.Instant, _ priority: RequestPriority
+        _ link: CoverLink, by end: ContinuousClock.Instant, _ priority: RequestPriority
     ) async -> CoverDownload {
         let download = await covers.download(
-            offer, from: sources, within: ContinuousClock.now.duration(to: end),
+            link, from: sources, within: ContinuousClock.now.duration(to: end),
             priority: priority)
-        metrics.count(download, from: offer.source)
+        metrics.count(download, from: link.source)
         return download
     }
 }

@@ -137,7 +137,8 @@ package final class Covers: Sendable {
                 deleted.append(cover)
             } catch {
                 logger.warning(
-                    "the files of a cover cannot be removed", metadata: ["reason": "\(error.description)"])
+                    "the files of a cover cannot be removed",
+                    metadata: ["reason": "\(error.description)"])
             }
         }
         return deleted

@@ -21,7 +21,8 @@ extension Covers {
             switch error {
             case .invalidURL, .invalidRequest, .addressRefused, .redirectRefused, .movedAway:
                 throw .badUserInput(
-                    field: "source.url", "The image cannot be fetched from this URL. Use a public http or https URL.")
+                    field: "source.url",
+                    "The image cannot be fetched from this URL. Use a public http or https URL.")
             case .tooLarge:
                 throw .payloadTooLarge("The image at this URL is larger than 25 MB.")
             case .cancelled:

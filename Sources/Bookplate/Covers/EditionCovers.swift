@@ -52,12 +52,12 @@ struct EditionCovers: Sendable {
         var progress = Progress()
         for edition in editions {
             if Task.isCancelled { throw .retry("The server stopped.") }
-            var offers = offers(edition.links)
+            var links = enabledLinks(edition.links)
             var failures = Failures()
-            if offers.isEmpty, let isbn = edition.isbn {
-                offers = try await lookUp(isbn, in: job, &failures)
+            if links.isEmpty, let isbn = edition.isbn {
+                links = try await lookUp(isbn, in: job, &failures)
             }
-            switch await best(of: offers, &failures) {
+            switch await best(of: links, &failures) {
             case let images?:
                 try await store(images, of: edition.id, in: job)
                 progress.found += 1
@@ -67,7 +67,7 @@ struct EditionCovers: Sendable {
                     try await postpone(edition.id, until: end, job)
                 }
             case nil:
-                let isDisabled = !edition.links.isEmpty && offers.isEmpty
+                let isDisabled = !edition.links.isEmpty && links.isEmpty
                 try await recordMiss(
                     edition.id, forDays: isDisabled ? Self.disabledDays : Self.missedDays, job)
             }
@@ -110,14 +110,14 @@ struct EditionCovers: Sendable {
     }
 
     /// Returns the links to enabled sources.
-    private func offers(_ links: [String]) -> [CoverOffer] {
-        coverSources.offers(links.compactMap { CoverCandidate(link: $0) })
+    private func enabledLinks(_ links: [String]) -> [CoverLink] {
+        coverSources.links(links.compactMap { CoverCandidate(link: $0) })
     }
 
     /// Looks up an edition for the URLs of its images. Saves its other data in the catalog, too.
     private func lookUp(
         _ isbn: ISBN, in job: JobContext, _ failures: inout Failures
-    ) async throws(JobError) -> [CoverOffer] {
+    ) async throws(JobError) -> [CoverLink] {
         let lookup = await sources.edition(
             BookNumber(isbn), within: Self.budget, waitsForAll: true, priority: .background)
         if !lookup.failures.isEmpty { failures.add(lookup.pausedUntil) }
@@ -125,16 +125,16 @@ struct EditionCovers: Sendable {
             return []
         }
         _ = try await job.write { facts.append(to: &$0) }
-        return offers(facts.coverLinks)
+        return enabledLinks(facts.coverLinks)
     }
 
     /// Downloads the images until one is good enough. Returns the best one.
     private func best(
-        of offers: [CoverOffer], _ failures: inout Failures
+        of links: [CoverLink], _ failures: inout Failures
     ) async -> CoverImages? {
         var best: (images: CoverImages, quality: Int)?
-        for offer in offers.prefix(Self.linksMax) {
-            switch await covers.download(offer, from: coverSources) {
+        for link in links.prefix(Self.linksMax) {
+            switch await covers.download(link, from: coverSources) {
             case .usable(let images, let quality):
                 if quality > best?.quality ?? -1 { best = (images, quality) }
                 if quality >= CoverJudgement.goodEnough { return images }

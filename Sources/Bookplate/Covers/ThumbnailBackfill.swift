@@ -12,9 +12,9 @@ import Postgres
 package struct ThumbnailBackfill {
     package struct Summary: Sendable, Equatable {
         /// The number of covers that were checked.
-        package var looked = 0
+        package var checked = 0
         /// The number of covers that were repaired.
-        package var mended = 0
+        package var repaired = 0
         /// The number of covers that cannot be repaired because no full or large variant is intact.
         package var lost = 0
 
@@ -63,13 +63,13 @@ package struct ThumbnailBackfill {
         }
         var summary = Summary()
         for (record, outcome) in zip(records, outcomes) {
-            summary.looked += 1
+            summary.checked += 1
             switch outcome {
             case .intact: continue
             case .lost: summary.lost += try isCurrent(record) ? 1 : 0
-            case .repairable: summary.mended += 1
+            case .repairable: summary.repaired += 1
             case .repaired(let cover):
-                summary.mended += try await replace(record, with: cover) ? 1 : 0
+                summary.repaired += try await replace(record, with: cover) ? 1 : 0
             }
         }
         let position = CoverRecord.Position(last)
@@ -113,7 +113,9 @@ package struct ThumbnailBackfill {
             throw .images("\(error)")
         }
         if isDryRun { return .repairable }
-        let variants = zip(bytes, [recreated.thumbnail, recreated.full, recreated.large]).map { $0 ?? $1.bytes }
+        let variants = zip(bytes, [recreated.thumbnail, recreated.full, recreated.large]).map {
+            $0 ?? $1.bytes
+        }
         let hashes = variants.map { sha256($0) }
         let pending = try await mappingError(StorageError.store) { () async throws(ObjectError) in
             try await store.write(

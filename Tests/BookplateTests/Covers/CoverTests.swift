@@ -101,8 +101,8 @@ import Testing
             switch request.target {
             case "/cover":
                 [.send("HTTP/1.1 200 OK\r\nContent-Length: \(png.count)\r\n\r\n"), .bytes(png)]
-            case "/page": [.answer(200, "<html>")]
-            default: [.answer(404)]
+            case "/page": [.response(200, "<html>")]
+            default: [.response(404)]
             }
         }
         let reader = try await Self.app().makeReader()

@@ -122,7 +122,7 @@ import Testing
     @Test func aLateCoverStillArrives() async throws {
         let world = try await CoverWorld.start()
         world.knowFox()
-        world.setResponse(CoverWorld.foxPicture) { [.answer(503)] }
+        world.setResponse(CoverWorld.foxPicture) { [.response(503)] }
         let reader = try await world.app.makeReader()
         let live = try await reader.subscribe("subscription { coverChanged { status } }")
         let id = try await Self.fox(world, reader)
@@ -155,7 +155,7 @@ import Testing
     @Test func aLateSearchKeepsTheCoverAndMayStillReplaceIt() async throws {
         let world = try await CoverWorld.start()
         world.knowFox()
-        world.setResponse(CoverWorld.foxPicture) { [.answer(503)] }
+        world.setResponse(CoverWorld.foxPicture) { [.response(503)] }
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook([
             "title": "Fox", "isbn": .string(CoverWorld.fox), "fetchCover": false,
@@ -201,7 +201,7 @@ import Testing
     @Test func theLastAttemptEndsTheSearch() async throws {
         let world = try await CoverWorld.start()
         world.knowFox()
-        world.setResponse(CoverWorld.foxPicture) { [.answer(500)] }
+        world.setResponse(CoverWorld.foxPicture) { [.response(500)] }
         let reader = try await world.app.makeReader()
         let id = try await Self.fox(world, reader)
         try await waitUntil("the attempt has failed") {
@@ -434,7 +434,7 @@ import Testing
         switch what {
         case "smaller":
             world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 200, height: 300))
-        case "none": world.setResponse(CoverWorld.foxPicture) { [.answer(404)] }
+        case "none": world.setResponse(CoverWorld.foxPicture) { [.response(404)] }
         default: break
         }
         let live = try await reader.subscribe(

@@ -39,8 +39,8 @@ final class CoverWorld: Sendable {
     /// - Parameter web: whether there is a key for the search of the web.
     static func start(web: Bool = false, catalog: [String] = []) async throws -> CoverWorld {
         let routes = Routes()
-        let server = try LoopbackServer { routes.steps($0.target) ?? [.answer(404, "")] }
-        routes.set("/books/v1/") { [.answer(200, text("google-volumes-zero"))] }
+        let server = try LoopbackServer { routes.steps($0.target) ?? [.response(404, "")] }
+        routes.set("/books/v1/") { [.response(200, text("google-volumes-zero"))] }
         var configuration = SourceChain.Configuration()
         configuration.openLibraryURL = server.url("")
         configuration.openLibraryCoversURL = server.url("/covers")
@@ -100,9 +100,9 @@ final class CoverWorld: Sendable {
     /// Open Library's record of an edition, whose one picture is at `foxPicture`.
     func knowFox() {
         setResponse("/isbn/\(Self.fox).json") {
-            [.answer(302, headers: ["Location: https://openlibrary.org/books/OL7353617M.json"])]
+            [.response(302, headers: ["Location: https://openlibrary.org/books/OL7353617M.json"])]
         }
-        setResponse("/books/OL7353617M.json") { [.answer(200, text("isbn-9780140328721.edition"))] }
+        setResponse("/books/OL7353617M.json") { [.response(200, text("isbn-9780140328721.edition"))] }
     }
 
     static let annihilation = "9780374104092"
@@ -112,7 +112,7 @@ final class CoverWorld: Sendable {
     func knowAnnihilation() {
         let volumes = text("google-volumes-isbn-9780374104092")
             .replacing("http://books.google.com", with: server.url(""))
-        setResponse("/books/v1/volumes?q=isbn%3A\(Self.annihilation)") { [.answer(200, volumes)] }
+        setResponse("/books/v1/volumes?q=isbn%3A\(Self.annihilation)") { [.response(200, volumes)] }
     }
 
     /// Where requests to places that begin so went.

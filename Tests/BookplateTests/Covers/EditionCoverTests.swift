@@ -15,7 +15,7 @@ import Testing
     private func pictures() throws -> LoopbackServer {
         try LoopbackServer { request in
             let sides = request.target.dropFirst().split(separator: "x").compactMap { Int($0) }
-            guard sides.count == 2 else { return [.answer(404)] }
+            guard sides.count == 2 else { return [.response(404)] }
             let png = TestImage.png(width: sides[0], height: sides[1])
             return [.send("HTTP/1.1 200 OK\r\nContent-Length: \(png.count)\r\n\r\n"), .bytes(png)]
         }
@@ -116,7 +116,7 @@ import Testing
 
     /// Its job ends; the book waits with the others.
     @Test func aBookThatIsLookedUpWhileASourceIsAwayIsAskedForSoon() async throws {
-        let server = try LoopbackServer { _ in [.answer(503)] }
+        let server = try LoopbackServer { _ in [.response(503)] }
         let source = TestSource([TestCatalog.isbn(7): record(server, "/500x700")])
         let app = try await Self.app([], source)
         let reader = try await app.makeReader()
@@ -183,7 +183,7 @@ import Testing
     /// A picture that cannot be had now is another thing than one that is not there.
     @Test(arguments: [(503, 1), (404, 0)])
     func aPictureThatCannotBeHadIsNoAnswer(status: Int, soon: Int) async throws {
-        let server = try LoopbackServer { _ in [.answer(status)] }
+        let server = try LoopbackServer { _ in [.response(status)] }
         let source = TestSource([TestCatalog.isbn(1): record(server, "/500x700")])
         let app = try await Self.app(TestCatalog.lines(1), source)
         try await runJobs(app)
@@ -285,7 +285,7 @@ import Testing
     @Test func aRedirectFromASourceIsAStrangersWord() async throws {
         let other = try pictures()
         let source = try LoopbackServer { _ in
-            [.answer(302, headers: ["Location: \(other.url("/500x700"))"])]
+            [.response(302, headers: ["Location: \(other.url("/500x700"))"])]
         }
         let operators = Fetcher(
             policy: FetchPolicy(
@@ -293,7 +293,7 @@ import Testing
         let sources = CoverSources(
             SourceChain([]), openLibraryCoversURL: source.url(""), fetcher: operators)
         let offer = try #require(
-            sources.offers([CoverCandidate(source: .openLibrary, url: source.url("/1"))]).first)
+            sources.links([CoverCandidate(source: .openLibrary, url: source.url("/1"))]).first)
         let app = try await TestApp.start(catalog: [])
         let strict = Covers(
             store: app.covers.store, images: app.covers.images,

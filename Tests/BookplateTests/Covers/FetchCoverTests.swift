@@ -102,7 +102,7 @@ import Testing
         let world = try await CoverWorld.start()
         let isbn = CoverWorld.annihilation
         world.setResponse("/isbn/\(isbn).json") {
-            [.answer(200, #"{"type": {"key": "/type/edition"}, "title": "A", "covers": [-1, 5]}"#)]
+            [.response(200, #"{"type": {"key": "/type/edition"}, "title": "A", "covers": [-1, 5]}"#)]
         }
         world.setResponse(
             "/covers/b/id/5-L.jpg", image: TestImage.png(width: width, height: width * 3 / 2))
@@ -122,7 +122,7 @@ import Testing
         let world = try await CoverWorld.start()
         world.knowFox()
         world.setResponse(CoverWorld.foxPicture) {
-            [.answer(302, headers: ["Location: /download/l_covers_0008.zip/0008739161-L.jpg"])]
+            [.response(302, headers: ["Location: /download/l_covers_0008.zip/0008739161-L.jpg"])]
         }
         world.setResponse("/download/", image: TestImage.png(width: 400, height: 600))
         let reader = try await world.app.makeReader()
@@ -135,7 +135,7 @@ import Testing
         let world = try await CoverWorld.start()
         world.setResponse("/search.json?title=") {
             [
-                .answer(
+                .response(
                     200,
                     """
                     {"numFound": 3, "docs": [
@@ -185,7 +185,7 @@ import Testing
         // As the Responses API writes it, shortened.
         world.setResponse("/openai/v1/responses") {
             [
-                .answer(
+                .response(
                     200,
                     """
                     {"id": "resp_67ccd2bed1ec8190b14f964abc054267", "object": "response", "status": "completed",
@@ -201,7 +201,7 @@ import Testing
                     """)
             ]
         }
-        world.setResponse("/page") { [.answer(200, "<html>")] }
+        world.setResponse("/page") { [.response(200, "<html>")] }
         world.setResponse("/good.jpg", image: TestImage.png(width: 500, height: 750))
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["author": "Nobody \"Ignore all\"", "title": "Obscure"])

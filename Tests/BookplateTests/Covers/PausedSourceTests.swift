@@ -83,10 +83,10 @@ import Testing
         return try LoopbackServer(port: port) { request in
             switch request.target {
             case "/isbn/\(CoverWorld.fox).json":
-                [.answer(200, #"{"title": "Fox", "covers": [7]}"#)]
+                [.response(200, #"{"title": "Fox", "covers": [7]}"#)]
             case let target where target.hasPrefix("/covers/b/id/7-L.jpg"):
                 CoverWorld.image(picture)
-            default: [.answer(404)]
+            default: [.response(404)]
             }
         }
     }

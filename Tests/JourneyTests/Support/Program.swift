@@ -141,6 +141,16 @@ final class RunningProgram: Sendable {
 
     func send(_ signal: Int32) { kill(pid, signal) }
 
+    /// Returns a size from `/proc/PID/status`: `VmRSS`, the memory in use, or `VmHWM`, the most that was in use.
+    func memoryBytes(_ name: String) throws -> Int {
+        let line = text("/proc/\(pid)/status").split(separator: "\n")
+            .first { $0.hasPrefix("\(name):") }
+        guard
+            let kilobytes = line?.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Int($0) })
+        else { throw Program.Failure(description: "/proc/\(pid)/status has no \(name)") }
+        return kilobytes << 10
+    }
+
     /// Waits for its end, for 30 seconds at most.
     ///
     /// - Throws: where it does not end, and where it crashed.

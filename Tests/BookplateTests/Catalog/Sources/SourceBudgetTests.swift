@@ -178,7 +178,7 @@ import Testing
     /// Two servers' chains, one real host, more look-ups than the budget has requests.
     @Test func theHostGetsNoMoreRequestsThanTheBudgetHas() async throws {
         let database = try await TestCluster.shared.makeDatabase()
-        let host = try LoopbackServer { _ in [.answer(404, "{}")] }
+        let host = try LoopbackServer { _ in [.response(404, "{}")] }
         let metrics = Metrics()
         var chains: [SourceChain] = []
         var pools: [ConnectionPool] = []

@@ -4,10 +4,10 @@ import Config
 import Glibc
 import Postgres
 
-/// Today's budgets of the external sources that are switched on.
-enum BudgetExamination {
-    static func findings(_ configuration: Configuration) -> [Finding] {
-        let sources = configuration.sources.switchedOn
+/// Reports today's budgets of the enabled external sources.
+enum BudgetChecks {
+    static func results(_ configuration: Configuration) -> [CheckResult] {
+        let sources = configuration.sources.enabledSources
         guard !sources.isEmpty else { return [] }
         guard let url = configuration.database.adminURL else {
             return [.skipped("source budgets", "no database is configured")]
@@ -22,20 +22,20 @@ enum BudgetExamination {
         let budgets = configuration.sources.budgets.requestsPerDay
         let now = time(nil)
         return sources.map { source in
-            finding(
+            result(
                 source.rawValue, SourceHost(rawValue: source.rawValue).flatMap { usage[$0] },
                 limit: budgets[source], secondsOfDay: now % 86_400)
         }
     }
 
     /// - Parameters:
-    ///   - usage: nil where the source has not been asked today.
-    ///   - limit: nil where the source has no budget.
-    static func finding(
+    ///   - usage: nil if no request has been sent to the source today.
+    ///   - limit: nil if the source has no budget.
+    static func result(
         _ source: String, _ usage: SourceUsage?, limit: Int?, secondsOfDay: Int
-    ) -> Finding {
+    ) -> CheckResult {
         let check = "\(source) budget"
-        guard let limit else { return .ok(check, "no limit of requests per day") }
+        guard let limit else { return .ok(check, "no limit on requests per day") }
         let (used, usedInBackground) = (usage?.used ?? 0, usage?.usedInBackground ?? 0)
         let reset = "resets at 00:00 UTC, in \(Progress.time(Double(86_400 - secondsOfDay)))"
         guard used < limit else {
@@ -48,13 +48,13 @@ enum BudgetExamination {
         return .ok(
             check,
             "\(used) of \(limit) requests used today, \(usedInBackground) of \(backgroundLimit) by background work"
-                + (isBackgroundPaused ? ", which waits for tomorrow" : "") + "; \(reset)")
+                + (isBackgroundPaused ? ", which is paused until the reset" : "") + "; \(reset)")
     }
 }
 
 extension Configuration.Sources {
-    /// The sources that a server asks.
-    fileprivate var switchedOn: [Configuration.SourceBudgets.Source] {
+    /// The sources that a server uses.
+    fileprivate var enabledSources: [Configuration.SourceBudgets.Source] {
         Configuration.SourceBudgets.Source.allCases.filter { source in
             switch source {
             case .openLibrary: openLibraryURL != nil

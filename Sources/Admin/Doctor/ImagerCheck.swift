@@ -1,28 +1,29 @@
 import Images
 
-/// The program that decodes images, as a server starts it.
-enum ImagerExamination {
+/// Checks the program that decodes images. It is started like a server does it.
+enum ImagerCheck {
     private static let check = "imager"
 
-    static func finding() async -> Finding {
+    static func result() async -> CheckResult {
         do throws(ImageError) {
-            // It proves at its start that it reads no other loader's format.
+            // At its start, the program itself checks that the loaders of other formats are blocked.
             let images = try ImagerPool(processCount: 1)
             _ = try await images.titleCard(
                 TitleCard(title: "Bookplate", author: "Doctor", genre: nil))
-            guard try await refuses(svg, images) else {
+            guard try await rejects(svg, images) else {
                 return .wrong(
-                    check, "bookplate-imager reads SVG", "install the one of this version")
+                    check, "bookplate-imager decodes SVG",
+                    "install the bookplate-imager of this version")
             }
-            return .ok(check, "bookplate-imager draws, and refuses SVG, PDF and the like")
+            return .ok(check, "bookplate-imager works, and rejects formats such as SVG and PDF")
         } catch .unavailable(let reason) {
             return .wrong(
                 check, reason,
-                "install bookplate-imager beside bookplate-admin, and look whether the kernel gives sandboxes"
+                "install bookplate-imager in the folder of bookplate-admin, and check that the kernel supports seccomp filters"
             )
         } catch {
             return .wrong(
-                check, "bookplate-imager draws no title card: \(error)",
+                check, "bookplate-imager cannot draw a title card: \(error)",
                 "install a font, such as fonts-dejavu-core")
         }
     }
@@ -30,7 +31,7 @@ enum ImagerExamination {
     private static let svg = Array(
         #"<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32"></svg>"#.utf8)
 
-    private static func refuses(
+    private static func rejects(
         _ bytes: [UInt8], _ images: ImagerPool
     ) async throws(ImageError) -> Bool {
         do throws(ImageError) {
