@@ -7,8 +7,8 @@ import Postgres
 struct CoverRequest: Sendable {
     let user: UUID
     let book: UUID
-    /// The time of the request in microseconds since the Unix epoch; nil if nobody requested the cover and a backfill
-    /// searches for it.
+    /// The time of the request in microseconds since the Unix epoch; nil for a search that a backfill started without a
+    /// request.
     let requestedAt: Int64?
 
     /// The parameters of `end`.

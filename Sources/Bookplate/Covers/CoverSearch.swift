@@ -9,7 +9,7 @@ struct CoverSearch: Sendable {
         case found(CoverImages, CoverSource)
         /// All sources answered, and none has a cover.
         case nothing
-        /// Nothing was found, and the sources in the set could not answer; nil stands for the web search. The set is
+        /// Nothing was found, and the sources in the set could not answer; nil means the web search. The set is
         /// empty if the time was up. `pausedUntil` is when it is worth searching again, if all of them are paused.
         case unavailable(Set<SourceName?>, pausedUntil: ContinuousClock.Instant?)
     }
@@ -38,6 +38,30 @@ struct CoverSearch: Sendable {
         let quality: Int
     }
 
+    /// The state of a search.
+    private struct State {
+        let end: ContinuousClock.Instant
+        var best: Candidate?
+        /// The sources that could not answer; nil means the web search.
+        var failures: Set<SourceName?> = []
+        var pauses = FailurePauses()
+        var seenURLs: Set<String> = []
+        /// The sources that have provided a usable image. Their first image is the most likely one; the others show
+        /// other editions.
+        var servedSources: Set<SourceName> = []
+
+        var isGoodEnough: Bool { best.map { $0.quality >= CoverJudgement.goodEnough } ?? false }
+
+        var isCutShort: Bool { ContinuousClock.now >= end || Task.isCancelled }
+
+        var outcome: Outcome {
+            if let best { return .found(best.images, best.source) }
+            if isCutShort { return .unavailable(failures, pausedUntil: nil) }
+            if !failures.isEmpty { return .unavailable(failures, pausedUntil: pauses.end) }
+            return .nothing
+        }
+    }
+
     /// Searches stage by stage until a stage cannot improve the result.
     ///
     /// - Parameter searchesWebAfterFailures: Whether to search the web even if a source could not answer that may
@@ -46,53 +70,48 @@ struct CoverSearch: Sendable {
         for book: CoverQuery, searchesWebAfterFailures: Bool,
         priority: RequestPriority = .background
     ) async -> Outcome {
-        let end = ContinuousClock.now.advanced(by: Self.budget)
-        var best: Candidate?
-        var failures: Set<SourceName?> = []
-        var pauses = FailurePauses()
-        var seenURLs: Set<String> = []
-        // The sources that have provided a usable image. Their first image is the most likely one; the others show
-        // other editions.
-        var servedSources: Set<SourceName> = []
+        var state = State(end: .now.advanced(by: Self.budget))
         for stage in CoverStage.allCases {
-            if stage == .web, !failures.isEmpty, !searchesWebAfterFailures { break }
-            guard Self.isWorthwhile(stage, after: best), ContinuousClock.now < end,
-                !Task.isCancelled
-            else { break }
-            let budget = stage == .web ? Self.webBudget : Self.stageBudget
-            let found = await sources.links(
-                for: book, at: stage, by: min(end, .now.advanced(by: budget)), priority: priority)
-            failures.formUnion(found.failures)
-            if !found.failures.isEmpty { pauses.add(found.pausedUntil) }
-            if stage == .title { servedSources = [] }
-            var count = 0
-            for link in found.links where seenURLs.insert(link.url).inserted {
-                if link.source.map(servedSources.contains) ?? false { continue }
-                count += 1
-                if count > Self.linksMax || ContinuousClock.now >= end { break }
-                switch await download(link, by: end, priority) {
-                case .usable(let images, let quality):
-                    if let source = link.source { servedSources.insert(source) }
-                    if quality > best?.quality ?? 0 {
-                        best = Candidate(
-                            images: images, source: CoverSource(link.source), quality: quality)
-                    }
-                case .missing, .refused: break
-                case .failed(let pausedUntil):
-                    failures.insert(link.source)
-                    pauses.add(pausedUntil)
-                }
-                if best.map({ $0.quality >= CoverJudgement.goodEnough }) ?? false { break }
-            }
+            if stage == .web, !state.failures.isEmpty, !searchesWebAfterFailures { break }
+            guard Self.isWorthwhile(stage, after: state.best), !state.isCutShort else { break }
+            await run(stage, for: book, priority, &state)
         }
-        let isCutShort = ContinuousClock.now >= end || Task.isCancelled
-        let outcome: Outcome =
-            if let best { .found(best.images, best.source) } else if isCutShort || !failures.isEmpty
-            {
-                .unavailable(failures, pausedUntil: isCutShort ? nil : pauses.end)
-            } else { .nothing }
+        let outcome = state.outcome
         metrics.count(outcome)
         return outcome
+    }
+
+    /// Queries the sources of a stage, and downloads the images until one is good enough.
+    private func run(
+        _ stage: CoverStage, for book: CoverQuery, _ priority: RequestPriority,
+        _ state: inout State
+    ) async {
+        let budget = stage == .web ? Self.webBudget : Self.stageBudget
+        let found = await sources.links(
+            for: book, at: stage, by: min(state.end, .now.advanced(by: budget)),
+            priority: priority)
+        state.failures.formUnion(found.failures)
+        if !found.failures.isEmpty { state.pauses.add(found.pausedUntil) }
+        if stage == .title { state.servedSources = [] }
+        var count = 0
+        for link in found.links where state.seenURLs.insert(link.url).inserted {
+            if link.source.map(state.servedSources.contains) ?? false { continue }
+            count += 1
+            if count > Self.linksMax || ContinuousClock.now >= state.end { break }
+            switch await download(link, by: state.end, priority) {
+            case .usable(let images, let quality):
+                if let source = link.source { state.servedSources.insert(source) }
+                if quality > state.best?.quality ?? 0 {
+                    state.best = Candidate(
+                        images: images, source: CoverSource(link.source), quality: quality)
+                }
+            case .missing, .refused: break
+            case .failed(let pausedUntil):
+                state.failures.insert(link.source)
+                state.pauses.add(pausedUntil)
+            }
+            if state.isGoodEnough { break }
+        }
     }
 
     /// Whether a stage can improve the result.

@@ -12,7 +12,7 @@ enum CoverJudgement: Equatable {
 
     enum Refusal: Equatable {
         case tooSmall
-        /// For example a spine, a double page, or a banner.
+        /// The image is a spine, a double page, or a banner, for example.
         case wronglyShaped
         /// Nearly all pixels have the same color.
         case blank
