@@ -81,7 +81,9 @@ let package = Package(
             dependencies: ["Basics", "CJWT", "CCrypto", "HTTPFetch"]),
 
         // Loads the fields of a GraphQL operation from the rows of tables.
-        .target(name: "GraphQLPostgres", dependencies: ["Basics", "GraphQL", "Postgres"]),
+        .target(
+            name: "GraphQLPostgres", dependencies: ["Basics", "GraphQL", "Postgres"],
+            exclude: ["README.md"]),
         // Background jobs in a table.
         .target(
             name: "JobQueue",
@@ -170,6 +172,9 @@ let package = Package(
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
+                "GraphQL", "HTTPFetch", "Identity", "Postgres",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 "BookSources", "Bookplate", "Config", "EventLoops", "Images", "JobQueue", "MQTT",
                 "Objects", "Server", "Telemetry", "Version",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -179,6 +184,7 @@ let package = Package(
         .executableTarget(
             name: "Admin",
             dependencies: [
+                "GraphQL", "Identity", "Postgres",
                 "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "Images", "JobQueue",
                 "MQTT", "Objects", "Version",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -187,13 +193,19 @@ let package = Package(
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
         .testTarget(name: "RankingTests", dependencies: ["Ranking"]),
-        .testTarget(name: "PostgresTests", dependencies: ["EventLoops", "Postgres"]),
+        .testTarget(
+            name: "PostgresTests",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), "EventLoops", "Postgres",
+            ]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
         .testTarget(name: "AdminTests", dependencies: ["Admin"]),
         .testTarget(
             name: "ServerTests",
             dependencies: [
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 "Config", "EventLoops", "GraphQL", "Server", "SocketClient", "Telemetry",
                 "TestSupport", "Version",
                 .product(name: "Logging", package: "swift-log"),
@@ -228,18 +240,23 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
+                "EventLoops", "HTTPFetch", "Telemetry",
+                .product(name: "NIOPosix", package: "swift-nio"),
                 "Basics", "BookSources", "Bookplate", "GraphQL", "GraphQLPostgres", "Identity",
                 "Images", "JobQueue", "LoopbackHTTP", "Objects", "Postgres", "TestSupport",
                 "Version", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Library/Import/Fixtures"]),
+        // Checks of the project itself: dependencies, prose, and conventions.
+        .testTarget(name: "ProjectTests", dependencies: ["Version"]),
         .testTarget(
             name: "GraphQLPostgresTests",
             dependencies: ["Basics", "GraphQL", "GraphQLPostgres", "Postgres", "TestSupport"]),
         .testTarget(
             name: "JobQueueTests",
             dependencies: [
+                "GraphQL",
                 "Bookplate", "EventLoops", "JobQueue", "Postgres", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -256,7 +273,8 @@ let package = Package(
         .testTarget(name: "ObjectsTests", dependencies: ["LinkRefusal", "Objects"]),
         .testTarget(name: "ZipTests", dependencies: ["Zip"]),
         .testTarget(
-            name: "IdentityTests", dependencies: ["Basics", "Identity", "CCrypto", "LoopbackHTTP"],
+            name: "IdentityTests",
+            dependencies: ["HTTPFetch", "Basics", "Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
