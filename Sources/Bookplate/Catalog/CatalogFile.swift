@@ -1,4 +1,5 @@
-/// A file of books: one JSON object per line, or comma-separated values with the names of the columns in the first line.
+/// A file of books: one JSON object per line, or comma-separated values with the names of the columns in the first
+/// line.
 package struct CatalogFile {
     /// A line number with the book in that line, or the reason why the line is invalid.
     struct Entry {

@@ -2,8 +2,8 @@ import Postgres
 
 /// Imports a catalog file into the table `editions`: `bookplate-admin catalog import`.
 ///
-/// An import is idempotent. A record updates the existing edition with the same ISBN or external id or, if it has neither,
-/// the same title and authors. An invalid line is reported with its number and skipped.
+/// An import is idempotent. A record updates the existing edition with the same ISBN or external id or, if it has
+/// neither, the same title and authors. An invalid line is reported with its number and skipped.
 package struct CatalogImport {
     package struct Summary: Sendable, Equatable {
         package var created = 0

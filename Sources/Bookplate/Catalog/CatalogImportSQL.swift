@@ -60,8 +60,8 @@ extension CatalogImport {
 
     /// Matches the staged records with existing editions, by ISBN or else by an external id.
     ///
-    /// The ISBN has priority because several editions can share an external id: Wikidata's ids are ids of works. A record
-    /// that has neither gets a hash of its title and authors as an external id.
+    /// The ISBN has priority because several editions can share an external id: Wikidata's ids are ids of works. A
+    /// record that has neither gets a hash of its title and authors as an external id.
     static let findEditions = """
         CREATE INDEX ON staged_sources (line);
         ANALYZE staged, staged_sources;
@@ -118,7 +118,8 @@ extension CatalogImport {
         RETURNING staged.line, ranked.first
         """
 
-    /// Updates existing editions. Data that the file does not contain stays unchanged, and so do editions without changes.
+    /// Updates existing editions. Data that the file does not contain stays unchanged, and so do editions without
+    /// changes.
     static let updateEditions = """
         UPDATE editions e
         SET

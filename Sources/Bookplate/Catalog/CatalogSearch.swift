@@ -6,8 +6,8 @@ import Postgres
 
 /// Resolves `Query.search`: books of the catalog by words or by an ISBN, the best match first.
 ///
-/// If the catalog has only a few matches, external sources are searched too, and the books that they find are added to the
-/// catalog.
+/// If the catalog has only a few matches, external sources are searched too, and the books that they find are added to
+/// the catalog.
 struct CatalogSearch: FieldLoader {
     static let queryCharactersMax = 200
     /// External sources are searched only if fewer books than this contain all words.

@@ -4,8 +4,8 @@ import Postgres
 /// Fills missing data of the catalog's editions from external sources, the most popular editions first:
 /// `bookplate-admin backfill editions`.
 ///
-/// The transaction that saves the result of an edition also records when the edition was looked up. So an interrupted run
-/// continues with the next edition.
+/// The transaction that saves the result of an edition also records when the edition was looked up. So an interrupted
+/// run continues with the next edition.
 package struct EditionBackfill {
     package struct Progress: Sendable, Equatable {
         /// The number of editions that were looked up.

@@ -2,7 +2,8 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// Resolves `Query.lookupISBN`: the edition in the catalog, or one from an external source, which is added to the catalog.
+/// Resolves `Query.lookupISBN`: the edition in the catalog, or one from an external source, which is added to the
+/// catalog.
 struct ISBNLookup: FieldLoader {
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         let type = FeedCard.type

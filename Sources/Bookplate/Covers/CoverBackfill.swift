@@ -5,11 +5,11 @@ import Telemetry
 
 /// Searches for covers of all books that have none: `bookplate-admin backfill covers`.
 ///
-/// Processes the books in the order of user and book ids. The position is stored in the database in the same transaction as
-/// each result, so an interrupted run continues with the next book.
+/// Processes the books in the order of user and book ids. The position is stored in the database in the same
+/// transaction as each result, so an interrupted run continues with the next book.
 ///
-/// A book for which a source could not answer is skipped, but the position is not stored until a later book has a result,
-/// unless `skipsUnavailable` is set. So if no source can be reached, the next run starts with the same books.
+/// A book for which a source could not answer is skipped, but the position is not stored until a later book has a
+/// result, unless `skipsUnavailable` is set. So if no source can be reached, the next run starts with the same books.
 package struct CoverBackfill {
     package struct Progress: Sendable, Equatable {
         /// The number of books that were searched for.

@@ -81,7 +81,8 @@ extension Pipeline {
         return append(enqueueSearches, parameters)
     }
 
-    /// Requests covers for the books that the pipeline's transaction has created, according to the library's change log.
+    /// Requests covers for the books that the pipeline's transaction has created, according to the library's change
+    /// log.
     ///
     /// - Parameter others: Books whose covers come from elsewhere.
     mutating func requestCovers(ofNewBooksOf user: UUID, except others: [UUID]) {

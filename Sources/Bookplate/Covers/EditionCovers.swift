@@ -19,8 +19,8 @@ struct EditionCovers: Sendable {
     private static let budget = Duration.seconds(30)
     /// The number of days before the next search for an edition of which no source has an image.
     private static let missedDays: Int32 = 90
-    /// The number of days before the next search for an edition whose images are at disabled sources, which may have been
-    /// enabled by then.
+    /// The number of days before the next search for an edition whose images are at disabled sources, which may have
+    /// been enabled by then.
     private static let disabledDays: Int32 = 7
 
     let covers: Covers
@@ -33,8 +33,8 @@ struct EditionCovers: Sendable {
         coverSources = services.coverSources
     }
 
-    /// Whether a source that looks up books by ISBN is configured. Without one, no image is downloaded either, because the
-    /// installation must not send requests to external services.
+    /// Whether a source that looks up books by ISBN is configured. Without one, no image is downloaded either, because
+    /// the installation must not send requests to external services.
     var isEnabled: Bool { !sources.names.isEmpty }
 
     /// The result of fetching covers.
@@ -228,8 +228,8 @@ struct FetchEditionCover: JobHandler {
 
 /// Fetches missing covers of the catalog's editions, the most popular first.
 ///
-/// Up to half of each batch are editions for which a source could not answer before. The rate is low because the sources
-/// are public services.
+/// Up to half of each batch are editions for which a source could not answer before. The rate is low because the
+/// sources are public services.
 struct FetchEditionCovers: JobHandler {
     static let kind = "edition.covers"
     static let settings = JobSettings(concurrency: 1, timeout: .seconds(600), every: .seconds(60))

@@ -5,8 +5,8 @@ import Postgres
 
 /// Searches for a requested cover and makes it the book's cover.
 ///
-/// `books.cover_wanted_at` identifies the request. If the user changes the cover or the book in the meantime, the request
-/// ends and the result of the search is discarded.
+/// `books.cover_wanted_at` identifies the request. If the user changes the cover or the book in the meantime, the
+/// request ends and the result of the search is discarded.
 struct FetchCover: JobHandler {
     static let kind = "cover.fetch"
     /// The attempts span half an hour and start with a delay of seconds, so a late cover still arrives.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import JobQueue
 
 /// Requests for covers: what requests them, changes during a search, and notifications.
 @Suite struct CoverRequestTests {
@@ -336,7 +337,8 @@ import Testing
         #expect(try await world.app.execute(fetch).code == "UNAUTHENTICATED")
     }
 
-    /// A book whose search found nothing recently is skipped, unless the book was changed or the reader requests its cover.
+    /// A book whose search found nothing recently is skipped, unless the book was changed or the reader requests its
+    /// cover.
     @Test func fetchMissingCoversSkipsRecentMisses() async throws {
         let world = try await CoverWorld.start()
         let reader = try await world.app.makeReader()

@@ -150,8 +150,8 @@ final class CoverWorld: Sendable {
     }
 }
 
-/// Returns the text of a recorded response; an empty text if the fixture does not exist, so that the test's expectations
-/// fail.
+/// Returns the text of a recorded response; an empty text if the fixture does not exist, so that the test's
+/// expectations fail.
 private func text(_ name: String) -> String {
     let path = "\(TestCluster.project)/Tests/BookSourcesTests/Fixtures/\(name).json"
     return (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

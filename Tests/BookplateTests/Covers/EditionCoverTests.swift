@@ -211,7 +211,8 @@ import Testing
         )
     }
 
-    /// Editions that an earlier release has looked up (`cover_asked_at`) are due after 90 days. Taking them clears the column.
+    /// Editions that an earlier release has looked up (`cover_asked_at`) are due after 90 days. Taking them clears the
+    /// column.
     @Test func lookupsOfAnEarlierReleaseAreDueAfterNinetyDays() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(3))
         try await app.database.execute(

@@ -4,8 +4,9 @@ import Synchronization
 
 /// Daily budgets of requests to external sources, counted in PostgreSQL for all servers and the admin CLI together.
 ///
-/// A server reserves several requests with one statement and then grants them from memory. Reserved requests that are not
-/// used by the end of the day, or before the server stops, are lost. Days begin at 00:00 UTC by the database's clock.
+/// A server reserves several requests with one statement and then grants them from memory. Reserved requests that are
+/// not used by the end of the day, or before the server stops, are lost. Days begin at 00:00 UTC by the database's
+/// clock.
 package final class SourceBudgets: Sendable {
     package typealias Instant = ContinuousClock.Instant
     package typealias Run =

@@ -5,8 +5,8 @@ import Telemetry
 extension Metrics {
     /// Reports requests to external sources, their budgets, and their circuit breakers.
     ///
-    /// The gauges of budgets are read from the database at each scrape. All servers share the budgets and report the same
-    /// numbers, so use the maximum and not the sum.
+    /// The gauges of budgets are read from the database at each scrape. All servers share the budgets and report the
+    /// same numbers, so use the maximum and not the sum.
     package func report(
         _ limits: SourceLimits, _ budgets: [SourceHost: Int], database: ConnectionPool
     ) {

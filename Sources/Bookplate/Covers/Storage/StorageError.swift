@@ -19,8 +19,8 @@ package enum StorageError: Error, Sendable {
         case .database(let error): JobError.database(error).message
         case .foreign:
             """
-            the store belongs to another database: check that BOOKPLATE_STORAGE and the database URL belong to the same \
-            installation
+            the store belongs to another database: check that BOOKPLATE_STORAGE and the database URL belong to the \
+            same installation
             """
         case .images(let reason): reason
         case .cancelled: "the operation was cancelled"

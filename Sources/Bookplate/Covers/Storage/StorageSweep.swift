@@ -9,9 +9,9 @@ import Postgres
 /// Any number of sweeps can run concurrently with each other and with uploads:
 ///
 /// - A listed file does not belong to a write in progress (`ObjectStore.list`).
-/// - If no row refers to a cover's version, the sweep first marks the version as removed, in a transaction that waits for
-///   the user's other transactions. From then on, the database refuses a row with this version. Then the sweep removes
-///   the files. So a row never loses its files, even if its transaction is committed late.
+/// - If no row refers to a cover's version, the sweep first marks the version as removed, in a transaction that waits
+///   for the user's other transactions. From then on, the database refuses a row with this version. Then the sweep
+///   removes the files. So a row never loses its files, even if its transaction is committed late.
 package struct StorageSweep {
     package struct Summary: Sendable, Equatable {
         /// The number of unfinished writes of processes that have died.

@@ -6,7 +6,8 @@ import Postgres
 /// An interrupted sweep continues within a day, because sweeping a large store can take longer than a server process
 /// lives.
 package enum SweepProgress: Sendable {
-    /// The progress of the servers' sweeps. Their role has no privilege on the table of checkpoints, so it uses functions.
+    /// The progress of the servers' sweeps. Their role has no privilege on the table of checkpoints, so it uses
+    /// functions.
     case ofServers
     /// The progress of an operator's sweeps.
     case ofOperator
