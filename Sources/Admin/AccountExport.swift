@@ -1,9 +1,9 @@
 import ArgumentParser
 import Bookplate
 import Config
-import GraphQL
 import Glibc
-import Objects
+import GraphQL
+import ObjectStorage
 import Postgres
 
 extension Account {

@@ -4,9 +4,9 @@ import Bookplate
 import Config
 import GraphQL
 import HTTPFetch
-import Images
+import ImageProcessing
 import Logging
-import Objects
+import ObjectStorage
 import Postgres
 
 extension Backfill {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Bookplate
 import Config
 import GraphQL
-import Images
+import ImageProcessing
 import Postgres
 
 extension Backfill {

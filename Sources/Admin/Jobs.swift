@@ -1,7 +1,7 @@
-import JobQueue
 import ArgumentParser
 import Bookplate
 import GraphQL
+import JobQueue
 import Postgres
 
 /// `bookplate-admin jobs`: manages background jobs.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Bookplate
 import Config
 import GraphQL
-import Objects
+import ObjectStorage
 import Postgres
 
 /// `bookplate-admin storage`: checks and cleans up the files of covers.

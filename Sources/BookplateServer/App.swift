@@ -5,10 +5,11 @@ import EventLoops
 import Glibc
 import HTTPFetch
 import Identity
-import Images
+import ImageProcessing
+import JobQueue
 import Logging
 import NIOCore
-import Objects
+import ObjectStorage
 import Postgres
 import Server
 import ServiceLifecycle
@@ -121,8 +122,8 @@ enum App {
 
     /// Runs the services until a stop signal, and then closes the connections to the database.
     ///
-    /// - Parameter running: The services in the order of their start. They are stopped in the reverse order, because the
-    ///   last requests may still enqueue jobs.
+    /// - Parameter running: The services in the order of their start. They are stopped in the reverse order, because
+    ///   the last requests may still enqueue jobs.
     private static func serve(
         _ running: [any Service], _ databases: Databases, _ logger: Logger
     ) async throws {

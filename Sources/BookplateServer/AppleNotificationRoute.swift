@@ -8,7 +8,7 @@ import Server
 func appleNotificationRoute(_ services: Services, database: ConnectionPool) -> Route {
     Route(.POST, "/apple/notifications", bodyBytesMax: AppleNotification.bodyBytesMax) { request in
         if let client = request.client,
-            let seconds = services.secondsToWait(from: RateKey(address: client.high, client.low))
+            let seconds = services.secondsToWait(from: RateKey(client))
         {
             return HTTPResponse(.tooManyRequests, headers: [("retry-after", "\(seconds)")])
         }

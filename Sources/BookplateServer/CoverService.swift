@@ -1,7 +1,7 @@
 import Bookplate
 import NIOCore
 import NIOHTTP1
-import Objects
+import ObjectStorage
 import Server
 
 /// Connects the routes of image URLs to covers and their storage, on one event loop.

@@ -1,7 +1,7 @@
-import JobQueue
 import Bookplate
 import EventLoops
 import Glibc
+import JobQueue
 import Logging
 import NIOPosix
 import Postgres

@@ -2,9 +2,9 @@ import Bookplate
 import Config
 import EventLoops
 import GraphQL
-import Images
+import ImageProcessing
 import NIOCore
-import Objects
+import ObjectStorage
 import Postgres
 import Server
 import Telemetry
@@ -58,13 +58,13 @@ struct RouteFactory: Sendable {
             throw StartError(message: "an event loop has no connections", code: 1)
         }
         let runner = RequestRunner(
-            schema, database: pool, services: services, limits: limits, documents: documents)
+            schema, database: pool, services: services, limits: limits, documents: documents,
+            isDevelopment: configuration.environment == .development)
         let covers = CoverService(
             runner, CoverEndpoints(runner, database: pool, services: services), store: store)
         let standard = standardRoutes(
             loop: loop,
-            service: BookplateService(
-                runner, isDevelopment: configuration.environment == .development),
+            service: runner,
             bodyBytesMax: configuration.limits.bodyBytesMax,
             batchRequestsMax: configuration.limits.batchRequestsMax, explorer: explorer,
             schemaText: configuration.introspection ? BookplateSchema.text : nil,

@@ -1,8 +1,9 @@
 import GraphQL
+import GraphQLServing
 import NIOCore
 import Telemetry
 
-/// Whether the server can serve, and if not, why.
+/// Whether the server can serve requests, and the reason if it cannot.
 package enum ReadinessStatus: Sendable, Equatable {
     case ready
     /// The reason, for the operator. It contains no secrets.

@@ -3,7 +3,8 @@ import Testing
 
 @testable import Server
 
-/// Parsing of requests by RFC 9112, in particular of messages that servers and proxies are known to interpret differently.
+/// Parsing of requests by RFC 9112, in particular of messages that servers and proxies are known to interpret
+/// differently.
 @Suite struct MessageTests {
     @Test(arguments: [
         ("GET /a?b=c HTTP/1.1\r\nHost: a\r\n\r\n", ["GET /a?b=c "]),

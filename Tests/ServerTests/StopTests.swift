@@ -27,8 +27,8 @@ import Testing
         #expect(response.headers["connection"] == "close")
     }
 
-    /// The client sends more than the connection reads ahead. Closing it with unread input would reset it, and the client
-    /// would lose the response.
+    /// The client sends more than the connection reads ahead. Closing it with unread input would reset it, and the
+    /// client would lose the response.
     @Test func theLastResponseArrivesAlthoughMoreRequestsWait() async throws {
         try await TestServer.run { server in
             let client = try await onThread {
@@ -98,7 +98,7 @@ import Testing
             let isClosed = try await onThread { client.isClosed() }
             #expect(isClosed)
         }
-        try await until("the request is cancelled") { EchoService.isCancelled("stop-2") }
+        try await waitUntil("the request is cancelled") { EchoService.isCancelled("stop-2") }
     }
 
     @Test func aListenErrorContainsTheAddress() async throws {

@@ -1,4 +1,4 @@
-import Images
+import ImageProcessing
 
 /// Checks the program that decodes images. It is started like a server does it.
 enum ImagerCheck {

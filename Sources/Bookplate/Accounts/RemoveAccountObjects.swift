@@ -1,5 +1,5 @@
-import Objects
 import JobQueue
+import ObjectStorage
 import Postgres
 
 /// Removes what the object store has of an account that is gone: covers, and the title cards in their place.

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Identity
 import Logging
 import Telemetry
@@ -7,7 +8,7 @@ import Telemetry
 struct OperationTelemetry {
     /// An operation that was run.
     struct Finished {
-        let request: RequestRunner.Request
+        let request: GraphQLRequest
         /// Of the document, which the request may only have named.
         let text: [UInt8]
         let kind: OperationKind

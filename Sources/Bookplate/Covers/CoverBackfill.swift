@@ -1,5 +1,5 @@
 import BookSources
-import Images
+import ImageProcessing
 import Postgres
 import Telemetry
 

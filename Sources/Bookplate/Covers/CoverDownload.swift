@@ -1,7 +1,7 @@
 import Basics
 import BookSources
 import HTTPFetch
-import Images
+import ImageProcessing
 
 /// The result of downloading an image that may be a book's cover.
 enum CoverDownload {

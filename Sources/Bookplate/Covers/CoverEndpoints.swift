@@ -1,5 +1,5 @@
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// Handles HTTP requests for images outside GraphQL. An instance belongs to one event loop.

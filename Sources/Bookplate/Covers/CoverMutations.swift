@@ -1,7 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import HTTPFetch
-import Images
+import ImageProcessing
 import Postgres
 
 extension Cover {

@@ -1,5 +1,5 @@
 import BookSources
-import Images
+import ImageProcessing
 import Telemetry
 
 /// Searches for the best cover of a book: by ISBN, then by title and author, then on the web.

@@ -1,7 +1,7 @@
 import GraphQL
 import GraphQLPostgres
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// Resolves the URL of an image from the columns of its parent and the server's public URL.

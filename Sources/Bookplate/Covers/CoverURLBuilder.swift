@@ -1,6 +1,6 @@
 import Identity
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// Builds the public URLs of images. A URL with a version always refers to the same image.

@@ -1,10 +1,10 @@
 import Basics
 import HTTPFetch
 import Identity
-import Images
+import ImageProcessing
 import JobQueue
 import Logging
-import Objects
+import ObjectStorage
 import Postgres
 
 /// Decodes, stores, and removes covers. A process has one instance.

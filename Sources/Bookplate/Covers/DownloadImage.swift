@@ -1,5 +1,5 @@
 import HTTPFetch
-import Images
+import ImageProcessing
 
 extension Covers {
     /// Downloads and decodes an image from a URL that a user provided.

@@ -1,9 +1,9 @@
 import Basics
 import BookSources
 import Identity
-import Images
+import ImageProcessing
 import JobQueue
-import Objects
+import ObjectStorage
 import Postgres
 
 /// Covers of the catalog's editions, which the feed shows.

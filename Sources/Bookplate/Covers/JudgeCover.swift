@@ -1,4 +1,4 @@
-import Images
+import ImageProcessing
 
 /// Whether an image can be a book's cover, and how good it is.
 enum CoverJudgement: Equatable {

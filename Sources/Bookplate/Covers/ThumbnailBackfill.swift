@@ -1,7 +1,7 @@
 import Basics
 import Identity
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// Recreates missing or damaged size variants of covers from the largest intact one: `bookplate-admin backfill

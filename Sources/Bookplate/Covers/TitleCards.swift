@@ -1,6 +1,6 @@
 import Basics
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// Images for books without a cover. A card is drawn at its first request and then kept in the store.

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import NIOCore
 import NIOHTTP1
 
@@ -41,15 +42,14 @@ struct GraphQLEndpoint {
         do throws(HTTPProblem) {
             if let boundary = Self.boundary(request.headers) {
                 return await respond(
-                    to: try GraphQLRequest(
-                        multipart: request, boundary: boundary, mediaType: accepted.problemType),
+                    to: try GraphQLRequest(multipart: request, boundary: boundary),
                     as: accepted)
             }
             guard let contentType = request.headers.contentType, Self.isJSON(contentType) else {
                 throw .unsupportedMediaType
             }
             switch try GraphQLRequest.parseBody(
-                of: request, mediaType: accepted.problemType, batchRequestsMax: batchRequestsMax)
+                of: request, batchRequestsMax: batchRequestsMax)
             {
             case .single(let request): return await respond(to: request, as: accepted)
             case .batch(let requests):
@@ -102,7 +102,7 @@ struct GraphQLEndpoint {
         var response: HTTPResponse
         do throws(HTTPProblem) {
             response = await respond(
-                to: try GraphQLRequest(get: request, mediaType: accepted.problemType), as: accepted)
+                to: try GraphQLRequest(get: request), as: accepted)
         } catch {
             response = error.response(as: accepted.problemType)
         }
@@ -137,18 +137,20 @@ struct GraphQLEndpoint {
     private func respond(to request: GraphQLRequest, as accepted: Accepted) async -> HTTPResponse {
         // The memory for unread responses may be full.
         if let refusal = unread.refusal(for: request.client) {
-            return refusal.response(as: request.mediaType)
+            return refusal.response(as: accepted.problemType)
         }
         guard let format = accepted.stream else {
-            return single(await service.respond(to: request, on: loop), request)
+            return single(
+                await service.respond(to: request), accepted.problemType,
+                isGET: request.isReadOnly)
         }
-        switch await service.open(request, on: loop) {
+        switch await service.execute(request) {
         case .response(let response)
-        where accepted.single != nil || response.status == .methodNotAllowed:
-            return single(response, request)
+        where accepted.single != nil || response.refusal == .mutationInReadOnlyRequest:
+            return single(response, accepted.problemType, isGET: request.isReadOnly)
         case .response(let response):
-            return stream(format, headers: response.headers) { body in
-                await body.write(format.next(response.body.readableBytesView))
+            return stream(format, headers: response.headers(isGET: request.isReadOnly)) { body in
+                await body.write(format.next(response.body))
                 await body.write(format.complete)
             }
         case .responses(let responses):
@@ -173,26 +175,28 @@ struct GraphQLEndpoint {
         var body = ByteBuffer(string: "[")
         for (index, request) in batch.enumerated() {
             if index > 0 { body.writeStaticString(",") }
-            var response = await service.respond(to: request, on: loop)
-            if body.readableBytes + response.body.readableBytes > responseBytesMax {
+            var response = await service.respond(to: request)
+            if body.readableBytes + response.body.count > responseBytesMax {
                 let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
-                response.body = ByteBuffer(bytes: RequestErrors([error]).body)
+                response.body = RequestErrors([error]).body
             }
-            let byteCount = response.body.readableBytes
+            let byteCount = response.body.count
             if let refusal = unread.reserve(byteCount, for: client) {
                 return refusal.response(as: mediaType)
             }
             heldBytes += byteCount
-            body.writeBuffer(&response.body)
+            body.writeBytes(response.body)
         }
         body.writeStaticString("]")
         return HTTPResponse(.ok, contentType: mediaType.contentType, body: body)
     }
 
-    private func single(_ result: GraphQLResponse, _ request: GraphQLRequest) -> HTTPResponse {
+    private func single(
+        _ result: GraphQLResponse, _ mediaType: ResponseMediaType, isGET: Bool
+    ) -> HTTPResponse {
         var response = HTTPResponse(
-            result.httpStatus(as: request.mediaType), contentType: request.mediaType.contentType,
-            body: result.body, headers: result.headers)
+            result.httpStatus(as: mediaType), contentType: mediaType.contentType,
+            body: ByteBuffer(bytes: result.body), headers: result.headers(isGET: isGET))
         if response.status == .methodNotAllowed { response.headers.append(("allow", "POST")) }
         return response
     }
@@ -265,13 +269,48 @@ struct GraphQLEndpoint {
 }
 
 extension GraphQLResponse {
+    /// The time for which caches may keep a public response, in seconds.
+    private static let publicMaxAge = 60
+
+    /// Returns the HTTP status. A request error has 400 as `application/graphql-response+json`, and 200 as
+    /// `application/json`.
+    ///
+    /// Spec: https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes
     fileprivate func httpStatus(as mediaType: ResponseMediaType) -> HTTPResponseStatus {
-        switch status {
-        case .methodNotAllowed?: .methodNotAllowed
-        case .tooManyRequests?: .tooManyRequests
-        case .serviceUnavailable?: .serviceUnavailable
-        case .internalServerError?: .internalServerError
+        switch refusal {
+        case .mutationInReadOnlyRequest?: .methodNotAllowed
+        case .rateLimited?: .tooManyRequests
         case nil: isRequestError && mediaType == .graphQLResponse ? .badRequest : .ok
         }
+    }
+
+    /// Returns the header fields that describe the response.
+    ///
+    /// Spec of `ratelimit`: https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html
+    fileprivate func headers(isGET: Bool) -> [(String, String)] {
+        var headers: [(String, String)] = []
+        if let limit = rateLimit {
+            headers += [
+                ("ratelimit-policy", "\"\(limit.name)\";q=\(limit.unitsPerMinute);w=60"),
+                (
+                    "ratelimit",
+                    "\"\(limit.name)\";r=\(limit.remainingUnits);t=\(limit.waitSeconds)"
+                ),
+            ]
+        }
+        if case .rateLimited(let seconds)? = refusal {
+            headers.append(("retry-after", "\(seconds)"))
+        }
+        if let cost = databaseCost {
+            headers.append(
+                (
+                    "x-database-cost",
+                    "statements=\(cost.statementCount), round-trips=\(cost.roundTripCount)"
+                ))
+        }
+        if isGET, isPublic {
+            headers.append(("cache-control", "public, max-age=\(Self.publicMaxAge)"))
+        }
+        return headers
     }
 }

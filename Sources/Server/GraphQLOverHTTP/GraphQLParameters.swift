@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import NIOCore
 
 /// Parses GraphQL-over-HTTP requests. Invalid requests are refused with an error.
@@ -16,11 +17,11 @@ extension GraphQLRequest {
     ///
     /// - Parameter batchRequestsMax: The maximum number of requests in an array; 0 if arrays are not accepted.
     static func parseBody(
-        of request: HTTPRequest, mediaType: ResponseMediaType, batchRequestsMax: Int
+        of request: HTTPRequest, batchRequestsMax: Int
     ) throws(HTTPProblem) -> PostBody {
         let body = try json(Array(request.body.readableBytesView), what: "The request's body")
         guard case .list(let entries) = body else {
-            return .single(try GraphQLRequest(body, of: request, mediaType: mediaType))
+            return .single(try GraphQLRequest(body, of: request))
         }
         guard batchRequestsMax > 0 else {
             throw .badRequest(
@@ -32,18 +33,18 @@ extension GraphQLRequest {
         }
         return .batch(
             try entries.map { entry throws(HTTPProblem) in
-                try GraphQLRequest(entry, of: request, mediaType: mediaType)
+                try GraphQLRequest(entry, of: request)
             })
     }
 
     /// Reads a request from JSON. Unknown members are ignored, because the specification reserves them for future use.
     init(
-        _ body: Value, of request: HTTPRequest, mediaType: ResponseMediaType
+        _ body: Value, of request: HTTPRequest
     ) throws(HTTPProblem) {
         guard case .object(let members) = body else {
             throw .badRequest("The request's body must be a JSON object.")
         }
-        self.init(request, mediaType: mediaType)
+        self.init(request)
         for member in members {
             switch member.name {
             case "query": query = try member.string()
@@ -58,10 +59,10 @@ extension GraphQLRequest {
     }
 
     /// Reads a request from the query string of a GET request.
-    init(get request: HTTPRequest, mediaType: ResponseMediaType) throws(HTTPProblem) {
+    init(get request: HTTPRequest) throws(HTTPProblem) {
         let parameters = try QueryString(request.query ?? "")
-        self.init(request, mediaType: mediaType)
-        isGET = true
+        self.init(request)
+        isReadOnly = true
         query = parameters["query"]
         documentID = parameters["documentId"]
         operationName = parameters["operationName"]
@@ -70,11 +71,11 @@ extension GraphQLRequest {
         try finish()
     }
 
-    private init(_ request: HTTPRequest, mediaType: ResponseMediaType) {
+    private init(_ request: HTTPRequest) {
         self.init(
-            bearerToken: request.headers.bearerToken, mediaType: mediaType, requestID: request.id)
+            bearerToken: request.headers.bearerToken, requestID: request.id)
         client = request.client
-        timeout = request.timeout
+        hasTimedOut = { [timeout = request.timeout] in timeout?.hasPassed ?? false }
     }
 
     private mutating func finish() throws(HTTPProblem) {

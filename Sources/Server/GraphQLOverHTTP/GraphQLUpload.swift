@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import NIOCore
 
 /// Parses requests with file uploads.
@@ -7,7 +8,7 @@ import NIOCore
 extension GraphQLRequest {
     /// Reads a request from the `multipart/form-data` body of a POST request.
     init(
-        multipart request: HTTPRequest, boundary: String, mediaType: ResponseMediaType
+        multipart request: HTTPRequest, boundary: String
     ) throws(HTTPProblem) {
         let parts = try Multipart(request.body, boundary: boundary).parts
         guard parts.count >= 2, parts[0].name == "operations", parts[1].name == "map" else {
@@ -15,7 +16,7 @@ extension GraphQLRequest {
         }
         let operations = try Self.json(
             Array(parts[0].content.readableBytesView), what: "The part operations")
-        try self.init(operations, of: request, mediaType: mediaType)
+        try self.init(operations, of: request)
         let map = try Self.json(
             Array(parts[1].content.readableBytesView), what: "The part map")
         guard case .object(let entries) = map else {
@@ -31,7 +32,7 @@ extension GraphQLRequest {
                 throw .badRequest("Each entry of map must be a list of paths.")
             }
             let reference = UploadReference.value(uploads.count)
-            uploads.append(file)
+            uploads.append(Array(file.readableBytesView))
             for path in paths {
                 guard let steps = path.string?.split(separator: "."), steps.first == "variables",
                     variables?.replaceNull(at: steps.dropFirst(), with: reference) == true

@@ -1,16 +1,8 @@
 import Glibc
+import GraphQLServing
 import NIOCore
 
-/// The address of a client: an IPv6 address, or an IPv4 address mapped into one.
-package struct ClientAddress: Hashable, Sendable {
-    package let high: UInt64
-    package let low: UInt64
-
-    init(high: UInt64, low: UInt64) {
-        self.high = high
-        self.low = low
-    }
-
+extension ClientAddress {
     /// Creates the address of a TCP connection's peer; nil for any other socket.
     init?(_ address: SocketAddress?) {
         switch address {
@@ -46,16 +38,15 @@ package struct ClientAddress: Hashable, Sendable {
     }
 
     private init(v4: in_addr) {
-        high = 0
-        low = 0xFFFF_0000_0000 | UInt64(UInt32(bigEndian: v4.s_addr))
+        self.init(
+            high: 0, low: 0xFFFF_0000_0000 | UInt64(UInt32(bigEndian: v4.s_addr)))
     }
 
     private init(v6: in6_addr) {
-        (high, low) = withUnsafeBytes(of: v6) {
-            (
-                UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
-                UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-            )
+        self = withUnsafeBytes(of: v6) {
+            ClientAddress(
+                high: UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
         }
     }
 }
@@ -84,7 +75,7 @@ package struct TrustedProxies: Sendable {
             guard let text = parts.first, let base = ClientAddress(text) else { return nil }
             let isV4 = !text.contains(":")
             let bits = (parts.count > 1 ? Int(parts[1]) : nil).map { isV4 ? $0 + 96 : $0 } ?? 128
-            // Shifts by 64 and more give 0.
+            // Shifts by 64 or more result in 0.
             return Block(
                 base: base, highMask: UInt64.max << UInt64(max(0, 64 - bits)),
                 lowMask: bits <= 64 ? 0 : UInt64.max << UInt64(128 - bits))

@@ -59,7 +59,7 @@ final class RouteCounts {
     }
 }
 
-/// `/metrics`, in Prometheus' text format.
+/// The route `/metrics`, in the text format of Prometheus.
 func metricsRoute(_ metrics: Metrics) -> Route {
     Route(.GET, "/metrics") { _ in
         .text(.ok, await metrics.text(), contentType: "text/plain; version=0.0.4; charset=utf-8")

@@ -44,7 +44,7 @@ package struct LineLogHandler: LogHandler {
         write(line.bytes(format))
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the current time in milliseconds since 1970.
     private static func now() -> Int64 {
         var clock = timespec()
         clock_gettime(CLOCK_REALTIME, &clock)

@@ -3,7 +3,6 @@ import Glibc
 import Logging
 import NIOCore
 
-/// One line of the log.
 struct LogLine {
     /// Milliseconds since 1970.
     var time: Int64

@@ -1,6 +1,6 @@
 import NIOCore
 import NIOHTTP1
-import Objects
+import ObjectStorage
 
 /// The routes of image URLs, for one event loop.
 final class ObjectEndpoint {

@@ -1,5 +1,5 @@
 import NIOCore
-import Objects
+import ObjectStorage
 
 /// Reads and writes the objects behind image URLs. There is one instance per event loop, called on that loop.
 package protocol ObjectService: AnyObject {

@@ -1,4 +1,4 @@
-import Objects
+import ObjectStorage
 
 /// The parsed path and query of an object's URL: `/{bucket}/{folder}/{name}.jpg?size=…&v=…`.
 ///

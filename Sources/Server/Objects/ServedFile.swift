@@ -1,5 +1,5 @@
 import NIOCore
-import Objects
+import ObjectStorage
 
 /// An open file with the headers of its responses. Used on one event loop only.
 ///

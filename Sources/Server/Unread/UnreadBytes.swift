@@ -1,3 +1,4 @@
+import GraphQLServing
 import Synchronization
 
 /// Counts the response bytes that the clients of this process have not read yet, and limits them.
@@ -50,7 +51,7 @@ package final class UnreadBytes: Sendable {
         return state.withLock { refusal(of: limits.responseMax, for: client, $0) }
     }
 
-    /// Counts bytes unless they would exceed a limit.
+    /// Counts bytes unless they exceed a limit.
     ///
     /// - Returns: The reason for the refusal; nil if the bytes were counted.
     func reserve(_ bytes: Int, for client: ClientAddress?) -> UnreadRefusal? {

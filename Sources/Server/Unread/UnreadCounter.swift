@@ -1,4 +1,5 @@
 import Glibc
+import GraphQLServing
 import NIOCore
 
 /// Counts the response bytes of one connection that its client has not read. Used on the connection's event loop only.

@@ -1,5 +1,6 @@
 import EventLoops
 import GraphQL
+import GraphQLServing
 import NIOCore
 
 /// A WebSocket connection. It reads frames, performs the actions of `GraphQLTransportWS`, runs the operations, and
@@ -211,15 +212,15 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         if let refusal = unreadCounter.refusal {
             return send(ServerMessage.error(id, [refusal.error]))
         }
-        switch await service.open(request, on: loopContext.loop) {
+        switch await service.execute(request) {
         case .response(let response):
             if response.isRequestError {
-                let body = try? parseJSON(Array(response.body.readableBytesView))
+                let body = try? parseJSON(response.body)
                 guard await gate.waitUntilWritable(), state.isActive(id, number: number) else {
                     return
                 }
                 send(ServerMessage.error(id, body?["errors"] ?? .list([])))
-            } else if await send(response.body.readableBytesView, of: id, number) {
+            } else if await send(response.body, of: id, number) {
                 send(ServerMessage.complete(id))
             }
         case .responses(let responses):
@@ -338,7 +339,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         isInputOver = true
         if isClosing { return close() }
         _ = state.close(CloseFrame(.normal, ""))
-        // The response to a close frame has the same code, or none.
+        // The reply to a close frame has the same code, or none if the client sent none.
         sendClose(code.map { ByteBuffer(integer: $0) } ?? ByteBuffer(), then: .all)
     }
 

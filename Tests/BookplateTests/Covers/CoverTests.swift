@@ -1,6 +1,6 @@
 import GraphQL
 import LoopbackHTTP
-import Objects
+import ObjectStorage
 import TestSupport
 import Testing
 

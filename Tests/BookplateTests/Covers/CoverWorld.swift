@@ -3,7 +3,7 @@ import FoundationEssentials
 import GraphQL
 import HTTPFetch
 import LoopbackHTTP
-import Objects
+import ObjectStorage
 import Synchronization
 import TestSupport
 
@@ -159,6 +159,6 @@ private func text(_ name: String) -> String {
 
 /// Returns a recorded image.
 func imageFixture(_ name: String) throws -> [UInt8] {
-    let path = "\(TestCluster.project)/Tests/ImagesTests/Fixtures/\(name)"
+    let path = "\(TestCluster.project)/Tests/ImageProcessingTests/Fixtures/\(name)"
     return Array(try Data(contentsOf: URL(filePath: path)))
 }

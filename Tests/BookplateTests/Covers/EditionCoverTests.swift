@@ -2,7 +2,7 @@ import BookSources
 import GraphQL
 import HTTPFetch
 import LoopbackHTTP
-import Objects
+import ObjectStorage
 import Postgres
 import TestSupport
 import Testing

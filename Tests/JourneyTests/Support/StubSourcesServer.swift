@@ -18,7 +18,8 @@ final class StubSourcesServer: Sendable {
         let cover = try Array(
             Data(
                 contentsOf: URL(
-                    filePath: TestCluster.project + "/Tests/ImagesTests/Fixtures/cover-dracula.jpg")
+                    filePath: TestCluster.project
+                        + "/Tests/ImageProcessingTests/Fixtures/cover-dracula.jpg")
             ))
         server = try LoopbackServer { request in
             let target = request.target

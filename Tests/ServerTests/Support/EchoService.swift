@@ -1,12 +1,17 @@
 import GraphQL
+import GraphQLServing
 import NIOCore
 import Synchronization
 import TestSupport
 
 @testable import Server
 
-/// A service whose responses contain the request. Some documents have other effects; see `respond` and `open`.
+/// A service whose responses contain the request. Some documents have other effects; see `execute`.
 final class EchoService: GraphQLService {
+    private let loop: any EventLoop
+
+    init(on loop: any EventLoop) { self.loop = loop }
+
     /// The number of requests for `{together}`, which only one test sends. All of them are answered when there are
     /// `togetherCount`.
     static let together = Atomic(0)
@@ -25,7 +30,7 @@ final class EchoService: GraphQLService {
 
     /// Waits until the held request with this id runs.
     static func started(_ id: String) async throws {
-        try await until("request \(id) runs") { held.withLock { $0.started.contains(id) } }
+        try await waitUntil("request \(id) runs") { held.withLock { $0.started.contains(id) } }
     }
 
     /// Lets the held request with this id finish.
@@ -49,40 +54,40 @@ final class EchoService: GraphQLService {
 
     // MARK: Single responses
 
-    func respond(to request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLResponse {
+    private func response(to request: GraphQLRequest) async -> GraphQLResponse {
         loop.preconditionInEventLoop()
         defer { loop.preconditionInEventLoop() }
         switch request.query {
         case "{held}":
             guard await Self.waitForRelease(request.requestID) else {
-                let hasTimedOut = request.timeout?.hasPassed ?? false
+                let hasTimedOut = request.hasTimedOut()
                 return GraphQLResponse(
-                    body: ByteBuffer(string: #"{"data":{"hasTimedOut":\#(hasTimedOut)}}"#))
+                    body: Array(#"{"data":{"hasTimedOut":\#(hasTimedOut)}}"#.utf8))
             }
-            return GraphQLResponse(body: ByteBuffer(string: Self.heldResponse))
+            return GraphQLResponse(body: Array(Self.heldResponse.utf8))
         case "{wrong}":
             return GraphQLResponse(
-                body: ByteBuffer(string: #"{"errors":[{"message":"wrong"}]}"#),
+                body: Array(#"{"errors":[{"message":"wrong"}]}"#.utf8),
                 isRequestError: true)
         case "{huge}":
-            return GraphQLResponse(body: ByteBuffer(repeating: 0x20, count: 4 << 20))
+            return GraphQLResponse(body: Array(repeating: 0x20, count: 4 << 20))
         case "{together}":
             // Responses of 4 MiB that are complete at the same time.
             Self.together.add(1, ordering: .relaxed)
             while Self.together.load(ordering: .relaxed) < Self.togetherCount {
                 try? await Task.sleep(for: .milliseconds(2))
             }
-            return GraphQLResponse(body: ByteBuffer(repeating: 0x20, count: 4 << 20))
+            return GraphQLResponse(body: Array(repeating: 0x20, count: 4 << 20))
         case "{busy}":
             return GraphQLResponse(
-                body: ByteBuffer(string: #"{"errors":[{"message":"busy"}]}"#),
-                isRequestError: true, status: .tooManyRequests, headers: [("retry-after", "7")])
-        case "mutation{a}" where request.isGET:
+                body: Array(#"{"errors":[{"message":"busy"}]}"#.utf8),
+                isRequestError: true, refusal: .rateLimited(retryAfterSeconds: 7))
+        case "mutation{a}" where request.isReadOnly:
             return GraphQLResponse(
-                body: ByteBuffer(string: #"{"errors":[{"message":"GET"}]}"#),
-                isRequestError: true, status: .methodNotAllowed)
+                body: Array(#"{"errors":[{"message":"GET"}]}"#.utf8),
+                isRequestError: true, refusal: .mutationInReadOnlyRequest)
         default:
-            return GraphQLResponse(body: ByteBuffer(string: Self.text(of: request)))
+            return GraphQLResponse(body: Array(Self.text(of: request).utf8))
         }
     }
 
@@ -99,11 +104,11 @@ final class EchoService: GraphQLService {
     /// The number of events of `subscription{deluge}`, which only one test requests.
     static let delugeEventCount = Atomic(0)
 
-    func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
+    func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
         loop.preconditionInEventLoop()
-        guard let query = request.query, query.hasPrefix("subscription") else {
-            return .response(await respond(to: request, on: loop))
-        }
+        guard let query = request.query, query.hasPrefix("subscription"),
+            !request.expectsSingleResponse
+        else { return .response(await response(to: request)) }
         let instance = CountedInstance()
         var count = 0
         return .responses(
@@ -154,8 +159,8 @@ final class EchoService: GraphQLService {
     ///
     /// The sessions `bad`, `down`, and (on WebSockets) `eager` are refused. The session `ending` ends after 100 ms.
     func authenticateConnection(
-        _ bearerToken: String, for kind: ConnectionKind, on loop: any EventLoop,
-        onSessionEnd: @escaping () -> Void
+        _ bearerToken: String, for kind: ConnectionKind,
+        onSessionEnd: @escaping @Sendable () -> Void
     ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection {
         let parts = bearerToken.split(separator: "-")
         let session = String(parts.first ?? "")
@@ -165,12 +170,11 @@ final class EchoService: GraphQLService {
             throw .rateLimited(retryAfterSeconds: 7)
         }
         if session == "ending" {
-            let onSessionEnd = NIOLoopBound(onSessionEnd, eventLoop: loop)
-            loop.scheduleTask(in: .milliseconds(100)) { onSessionEnd.value() }
+            loop.scheduleTask(in: .milliseconds(100)) { onSessionEnd() }
         }
         let lifetime = parts.dropFirst().first.flatMap { Int64($0) } ?? 60_000
         return AuthenticatedConnection(
-            expiresAt: .now() + .milliseconds(lifetime), session: session, watch: CountedInstance())
+            tokenLifetime: .milliseconds(lifetime), session: session, watch: CountedInstance())
     }
 
     /// Returns the properties of a request in a form that tests can compare.
@@ -183,7 +187,7 @@ final class EchoService: GraphQLService {
             request.extensions.map { "extensions=\($0)" },
             request.bearerToken.map { "token=\($0)" },
             request.uploads.isEmpty
-                ? nil : "uploads=\(request.uploads.map { String(buffer: $0) })",
+                ? nil : "uploads=\(request.uploads.map { String(decoding: $0, as: UTF8.self) })",
         ].compactMap(\.self).joined(separator: " ")
     }
 }

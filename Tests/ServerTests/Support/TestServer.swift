@@ -37,7 +37,8 @@ struct TestServer {
             onListening: { listening.yield($0.port ?? 0) }
         ) { executor in
             standardRoutes(
-                loop: executor.eventLoop, service: EchoService(), bodyBytesMax: bodyBytesMax,
+                loop: executor.eventLoop, service: EchoService(on: executor.eventLoop),
+                bodyBytesMax: bodyBytesMax,
                 batchRequestsMax: batchRequestsMax,
                 explorer: hasExplorer ? try Explorer(schema: schema.get()) : nil,
                 schemaText: schemaText,
@@ -87,7 +88,7 @@ struct TestServer {
     /// Starts a graceful shutdown, and waits until the server accepts no connections and all event loops know of it.
     func beginShutdown() async throws {
         await group.triggerGracefulShutdown()
-        try await until("no connections are accepted") {
+        try await waitUntil("no connections are accepted") {
             (try? await onThread { [port] in try RawClient(port: port) }) == nil
         }
         for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
@@ -97,7 +98,7 @@ struct TestServer {
 
     /// Waits until all sockets, operations, and streams have ended and are released from memory.
     func waitUntilIdle() async throws {
-        try await until("no sockets, operations, and streams remain") {
+        try await waitUntil("no sockets, operations, and streams remain") {
             gauges.sockets == 0 && gauges.operations == 0 && gauges.streams == 0
                 && EchoService.openStreams.load(ordering: .relaxed) == 0
         }

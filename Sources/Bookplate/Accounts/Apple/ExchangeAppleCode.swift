@@ -1,5 +1,5 @@
-import JobQueue
 import Identity
+import JobQueue
 
 /// Exchanges an authorization code that Apple did not take while its person signed in.
 struct ExchangeAppleCode: JobHandler {

@@ -1,6 +1,6 @@
-import JobQueue
 import struct FoundationEssentials.Data
 import Identity
+import JobQueue
 
 /// Revokes a grant whose account is gone. Of the account nothing is left here but Apple's token, sealed.
 struct RevokeAppleGrant: JobHandler {

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 
 /// Where one request is charged for what it asks.
 struct RateGate {
@@ -29,12 +30,13 @@ struct RateGate {
         ])
     }
 
-    /// When what was refused for its rate may be asked again; nil where nothing was.
-    static func retryAfterSeconds(of errors: [GraphQLError]) -> Int? {
+    /// Returns the refusal that errors contain; nil if none of them is `RATE_LIMITED`.
+    static func refusal(for errors: [GraphQLError]) -> GraphQLResponse.Refusal? {
         if errors.isEmpty { return nil }
-        return errors.compactMap { error in
+        let seconds = errors.compactMap { error in
             error.code == "RATE_LIMITED"
                 ? error.extensions.first { $0.name == "retryAfter" }?.value.int : nil
-        }.max()
+        }
+        return seconds.max().map { .rateLimited(retryAfterSeconds: $0) }
     }
 }

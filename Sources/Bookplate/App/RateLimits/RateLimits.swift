@@ -1,4 +1,5 @@
 import Glibc
+import GraphQLServing
 import Postgres
 import Synchronization
 
@@ -11,9 +12,9 @@ package struct RateKey: Hashable, Sendable {
 
     /// An IPv6 address, or an IPv4 address mapped into one. Of IPv6 a network of 64 bits counts as one client: whoever
     /// has one address there has them all.
-    package init(address high: UInt64, _ low: UInt64) {
-        self.high = high
-        self.low = high == 0 && low >> 32 == 0xFFFF ? low : 0
+    package init(_ client: ClientAddress) {
+        high = client.high
+        low = high == 0 && client.low >> 32 == 0xFFFF ? client.low : 0
     }
 }
 

@@ -1,6 +1,6 @@
 import Basics
 import Identity
-import Objects
+import ObjectStorage
 import Postgres
 
 /// A row of the table `covers`, which describes the files that the store should have.

@@ -1,5 +1,5 @@
 import Basics
-import Objects
+import ObjectStorage
 import Postgres
 
 /// Finds covers whose images are lost: neither the full nor the large variant exists, so no variant can be recreated.

@@ -1,4 +1,4 @@
-import Objects
+import ObjectStorage
 import Postgres
 
 /// A version of an object in the store, with all its files.

@@ -1,5 +1,5 @@
 import JobQueue
-import Objects
+import ObjectStorage
 import Postgres
 
 /// The error of an operation on the object store.

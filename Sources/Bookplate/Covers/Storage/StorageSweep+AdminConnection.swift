@@ -1,5 +1,5 @@
 import Basics
-import Objects
+import ObjectStorage
 import Postgres
 
 extension StorageSweep {

@@ -1,7 +1,7 @@
 import Basics
 import Identity
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// Removes objects to which no row refers: those that a crash has left, and title cards with outdated titles.

@@ -1,5 +1,5 @@
 import Basics
-import Objects
+import ObjectStorage
 import Postgres
 
 /// Compares every row with its files, and every file with the rows: `bookplate-admin storage verify`.

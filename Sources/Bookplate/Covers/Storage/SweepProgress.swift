@@ -1,4 +1,4 @@
-import Objects
+import ObjectStorage
 import Postgres
 
 /// Stores how far a sweep of the object store has come.

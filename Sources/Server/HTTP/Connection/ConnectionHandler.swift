@@ -1,3 +1,4 @@
+import GraphQLServing
 import NIOCore
 import NIOHTTP1
 
@@ -26,9 +27,9 @@ import NIOHTTP1
 /// the route's task (`responding`). There `advance` stops; the GET remains in `input`. When the task ends, `finish`
 /// writes its response, sets the phase to `idle`, and calls `advance`, which now reads the GET.
 ///
-/// The file `ConnectionReading` parses requests, `ConnectionResponding` runs them and writes responses,
-/// `ConnectionStreaming` and `ConnectionUpgrading` handle streams and WebSockets, and `ConnectionTimeouts` handles
-/// deadlines and shutdown.
+/// The code is spread over several files: `ConnectionReading` parses requests, `ConnectionResponding` runs them and
+/// writes responses, `ConnectionStreaming` and `ConnectionUpgrading` handle streams and WebSockets, and
+/// `ConnectionTimeouts` handles deadlines and shutdown.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, TimedConnection {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

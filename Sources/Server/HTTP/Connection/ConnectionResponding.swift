@@ -1,4 +1,5 @@
 import Glibc
+import GraphQLServing
 import NIOCore
 import NIOHTTP1
 import Telemetry

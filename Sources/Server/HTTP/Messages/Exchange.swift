@@ -8,7 +8,7 @@ struct Exchange {
     private let reader: RequestReader?
     let id: String
     var isKeepAlive: Bool
-    /// When the request's head was read.
+    /// The time when the request's head was complete.
     let start: NIODeadline
 
     init(_ reader: RequestReader) {

@@ -1,3 +1,4 @@
+import GraphQLServing
 import NIOCore
 import NIOHTTP1
 

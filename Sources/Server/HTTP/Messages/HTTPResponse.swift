@@ -1,6 +1,6 @@
 import NIOCore
 import NIOHTTP1
-import Objects
+import ObjectStorage
 
 /// A route's response. The connection adds the headers that every response has.
 package struct HTTPResponse {

@@ -74,8 +74,8 @@ struct HeadReader {
 
     /// Returns the error for a line above the limit. The first line is the request line, and the others are headers.
     ///
-    /// Empty lines before the request line count as part of the head. With many of them the line exceeds the limit of the
-    /// whole head first, and the problem is the same however the bytes arrive.
+    /// Empty lines before the request line count as part of the head. With many of them the line exceeds the limit of
+    /// the whole head first, and the problem is the same however the bytes arrive.
     private func lineTooLong(_ limits: HTTPLimits) -> HTTPProblem {
         line == nil && position + limits.headerFieldBytesMax <= limits.headerBytesMax
             ? .uriTooLong(bytesMax: limits.headerFieldBytesMax) : .headersTooLarge

@@ -39,7 +39,7 @@ struct RequestLine {
         target = line.extracting(methodEnd + 1..<targetEnd).text
     }
 
-    /// `HTTP/` DIGIT `.` DIGIT
+    /// Returns whether this is `HTTP/` DIGIT `.` DIGIT.
     private static func isVersion(_ word: Span<UInt8>) -> Bool {
         word.extracting(..<5).equals("HTTP/") && word[5].isDigit && word[6] == UInt8(ascii: ".")
             && word[7].isDigit

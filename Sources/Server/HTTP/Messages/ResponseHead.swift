@@ -36,9 +36,9 @@ extension Exchange {
             "x-request-id, retry-after, ratelimit, ratelimit-policy, location, etag")
     }
 
-    /// The headers of a response to a CORS preflight: the methods of the path, the request headers that this server reads,
-    /// and those that Apollo's clients add to identify the client and the operation. Browsers block a request from another
-    /// origin with any other header that needs a preflight.
+    /// The headers of a response to a CORS preflight: the methods of the path, the request headers that this server
+    /// reads, and those that Apollo's clients add to identify the client and the operation. Browsers block a request
+    /// from another origin with any other header that needs a preflight.
     ///
     /// Spec: https://fetch.spec.whatwg.org/#http-cors-protocol
     func preflightHeaders(allow: String) -> [(String, String)] {

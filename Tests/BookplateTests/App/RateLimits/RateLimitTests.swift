@@ -1,5 +1,6 @@
 import BookSources
 import GraphQL
+import GraphQLServing
 import Postgres
 import Synchronization
 import TestSupport
@@ -27,7 +28,7 @@ import Testing
     }
 
     private func address(_ number: UInt64) -> RateKey {
-        RateKey(address: 0, 0xFFFF_0A00_0000 + number)
+        ClientAddress(high: 0, low: 0xFFFF_0A00_0000 + number)
     }
 
     @Test func userIsLimitedWhereverTheyComeFrom() async throws {
@@ -205,7 +206,7 @@ import Testing
         // One network of IPv6 is one client.
         let high: UInt64 = 0x2001_0DB8_0000_0001
         for (low, code) in [(1, nil), (2, nil), (3, "RATE_LIMITED")] as [(UInt64, String?)] {
-            let key = RateKey(address: high, low)
+            let key = ClientAddress(high: high, low: low)
             #expect(try await app.execute("{ __typename }", address: key).code == code)
         }
     }

@@ -1,7 +1,7 @@
 import GraphQL
 import Identity
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Glibc
 import GraphQL
 import Identity
-import Objects
+import ObjectStorage
 import Postgres
 import TestSupport
 import Testing

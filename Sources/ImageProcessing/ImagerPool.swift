@@ -32,7 +32,7 @@ package final class ImagerPool: Sendable {
     /// A process is replaced after this many requests, which bounds memory leaks in image libraries.
     private static let requestsPerProcessMax = 500
 
-    private let queue = JobQueue<Job>(waitingMax: waitingMax)
+    private let queue = BlockingQueue<Job>(waitingMax: waitingMax)
     private let lastID = Atomic<UInt64>(0)
     private let running = RunningCount()
 
@@ -125,7 +125,7 @@ package final class ImagerPool: Sendable {
 
     /// Sends the requests of the queue to one process. Confined to its thread.
     private final class Worker: @unchecked Sendable {
-        private let queue: JobQueue<Job>
+        private let queue: BlockingQueue<Job>
         private let program: String
         private let idleTimeout: Duration
         private let running: RunningCount
@@ -139,7 +139,8 @@ package final class ImagerPool: Sendable {
         private var failedStarts = 0
 
         init(
-            queue: JobQueue<Job>, program: String, idleTimeout: Duration, running: RunningCount,
+            queue: BlockingQueue<Job>, program: String, idleTimeout: Duration,
+            running: RunningCount,
             process: ImagerProcess?
         ) {
             self.queue = queue

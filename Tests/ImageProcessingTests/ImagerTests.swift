@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-@testable import Images
+@testable import ImageProcessing
 
 /// Tests of the real imager program with real images.
 @Suite struct ImagerTests {

@@ -1,24 +1,21 @@
-import GraphQL
-import NIOCore
-
 /// The authenticated client of a long-lived connection. The session is watched while this value is alive.
 package struct AuthenticatedConnection {
-    /// When the token expires.
-    package let expiresAt: NIODeadline
+    /// The time until the token expires.
+    package let tokenLifetime: Duration
     /// The id of the session. A later token on the same connection must belong to the same session.
     package let session: String
     private let watch: AnyObject
 
     /// - Parameter watch: Keeps watching the session until it is released.
-    package init(expiresAt: NIODeadline, session: String, watch: AnyObject) {
-        self.expiresAt = expiresAt
+    package init(tokenLifetime: Duration, session: String, watch: AnyObject) {
+        self.tokenLifetime = tokenLifetime
         self.session = session
         self.watch = watch
     }
 }
 
 /// The kind of a long-lived connection.
-package enum ConnectionKind {
+package enum ConnectionKind: Sendable {
     /// A WebSocket from this address. Its token was not sent with a request, so rate limits count the authentication as
     /// one.
     case socket(from: ClientAddress?)
@@ -35,18 +32,13 @@ package enum ConnectionAuthenticationError: Error, Equatable {
     case unavailable
 }
 
-extension GraphQLError {
-    /// The last error of a stream whose session has ended.
-    static let sessionEnded = GraphQLError(
-        "The session has ended, or the access token has expired. Get a new token and resume from your cursor.",
-        extensions: [.init("code", .string("UNAUTHENTICATED"))])
+/// The address of a client: an IPv6 address, or an IPv4 address mapped into one.
+package struct ClientAddress: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
 
-    static let unavailable = GraphQLError(
-        "The service is not available right now. Try again in a moment.",
-        extensions: [.init("code", .string("UPSTREAM_UNAVAILABLE"))])
-
-    /// The last error of a stream whose client reads too slowly.
-    static let tooSlow = GraphQLError(
-        "The responses were not read fast enough. Resume from your cursor.",
-        extensions: [.init("code", .string("TOO_SLOW"))])
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Objects
+@testable import ObjectStorage
 
 @Suite struct ObjectPathTests {
     static let user = "0198c0de-0000-7000-8000-000000000001"

@@ -3,7 +3,7 @@ import Glibc
 import LinkRefusal
 import Testing
 
-@testable import Objects
+@testable import ObjectStorage
 
 /// Tests of the file store in a temporary folder.
 @Suite struct FileStoreTests {

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A bounded queue whose consumers are threads that block until there is a job.
-final class JobQueue<Job: Sendable>: @unchecked Sendable {
+final class BlockingQueue<Job: Sendable>: @unchecked Sendable {
     // Sendable because all state is accessed under the lock.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let isFilled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
