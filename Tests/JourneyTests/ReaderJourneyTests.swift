@@ -3,7 +3,7 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// A new reader's first evening, over real HTTP, against the server and the database as they are run.
+/// The main features in the order in which a new user meets them, over HTTP with the real server and database.
 @Suite struct ReaderJourneyTests {
     @Test func fromSignInToStatistics() async throws {
         let installation = try await Installation.ready()
@@ -35,10 +35,10 @@ import Testing
         #expect(swipes["recordSwipes", "recorded"] == 2)
         let book = try #require(swipes["recordSwipes", "saved", 0, "id"])
 
-        let wanted = try await execute(
+        let wantToRead = try await execute(
             "{ me { books(status: WANT_TO_READ) { totalCount nodes { id title card { id } } } } }")
         #expect(
-            wanted["me", "books"] == [
+            wantToRead["me", "books"] == [
                 "totalCount": 1,
                 "nodes": [
                     [
@@ -51,10 +51,10 @@ import Testing
         let shelf = try #require(
             try await execute(#"mutation { createShelf(input: {name: "Evenings"}) { id } }"#)[
                 "createShelf", "id"])
-        let placed = try await execute(
+        let moved = try await execute(
             "mutation($b: ID!, $s: ID!) { moveBook(id: $b, to: $s) { shelves { name bookCount } } }",
             ["b": book, "s": shelf])
-        #expect(placed["moveBook", "shelves"] == [["name": "Evenings", "bookCount": 1]])
+        #expect(moved["moveBook", "shelves"] == [["name": "Evenings", "bookCount": 1]])
 
         let read = try await execute(
             "mutation($b: ID!) { updateBook(id: $b, input: {status: READ}) { status finishedAt } }",
@@ -95,12 +95,12 @@ import Testing
                 ],
             ])
 
-        try await secondReaderSeesNoneOfIt(
+        try await otherUsersSeeNothingOfIt(
             server, book: book, shelf: shelf, liked: liked["id"] ?? .null)
-        try await isThereAfterARestart(installation, server, session, book)
+        try await dataAndSessionSurviveARestart(installation, server, session, book)
     }
 
-    private func secondReaderSeesNoneOfIt(
+    private func otherUsersSeeNothingOfIt(
         _ server: RunningServer, book: Value, shelf: Value, liked: Value
     ) async throws {
         let token = try await server.signIn("grace")["accessToken"]?.string
@@ -126,8 +126,8 @@ import Testing
         #expect(data["feed", "nodes"]?.values(of: "id").contains(liked) == true)
     }
 
-    /// A session outlives the server: its tokens are good again after a restart.
-    private func isThereAfterARestart(
+    /// After a restart of the server the library is unchanged, and both tokens are still valid.
+    private func dataAndSessionSurviveARestart(
         _ installation: Installation, _ server: RunningServer, _ session: Value, _ book: Value
     ) async throws {
         server.program.send(SIGTERM)

@@ -38,7 +38,8 @@ package struct TestWorker: Sendable {
         await pool.close()
     }
 
-    /// Closes the connections before the worker stops, so that it cannot release its jobs, as if its process were killed.
+    /// Closes the connections before the worker stops, so that it cannot release its jobs, as if its process were
+    /// killed.
     package func kill() async {
         await pool.close()
         worker.stop()

@@ -2,10 +2,10 @@ import FoundationEssentials
 import LoopbackHTTP
 import TestSupport
 
-/// Open Library and Google Books, played by a local HTTP server with their recorded responses.
+/// A local HTTP server in place of Open Library and Google Books, with their recorded responses.
 ///
-/// Every ISBN of `titles` has an edition record: the recorded one of another book with this ISBN and title in it.
-/// The record is reached through a redirect, as on the real site, and so is its cover, which is a real photograph.
+/// Every ISBN of `titles` has an edition record: the record of one book in which the ISBN and the title are replaced.
+/// Records and covers are reached through redirects, as on the real site. The cover is a real photograph.
 final class StubSourcesServer: Sendable {
     let server: LoopbackServer
 
@@ -59,7 +59,7 @@ final class StubSourcesServer: Sendable {
         }
     }
 
-    /// The configuration of a server or command that asks this double.
+    /// The settings of a server or command that uses this server as its sources.
     var environment: [String: String?] {
         [
             "BOOKPLATE_OPEN_LIBRARY_URL": server.url(""),
