@@ -102,9 +102,9 @@ struct Catalog: ParsableCommand {
         func run() throws {
             let connection = try connect(try loadConfiguration())
             try inTransaction(connection, commits: !dryRun) {
-                try CatalogUpkeep.refresh(connection)
+                try CatalogMaintenance.refresh(connection)
             }
-            if !dryRun { try CatalogUpkeep.analyze(connection) }
+            if !dryRun { try CatalogMaintenance.analyze(connection) }
             output.print(
                 .object([.init("refreshed", .boolean(true)), .init("dryRun", .boolean(dryRun))]),
                 lines: [dryRun ? "would be up to date (dry run: rolled back)" : "up to date"])
@@ -124,7 +124,7 @@ struct Catalog: ParsableCommand {
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let counts = try CatalogUpkeep.statistics(connection).counts
+            let counts = try CatalogStatistics(connection).counts
             output.print(
                 .object(counts.map { .init($0.name, .int($0.count)) }),
                 lines: counts.map { "\($0.name)\t\($0.count)" })

@@ -66,7 +66,7 @@ extension Storage {
                         .init("danglingRows", .int(forgotten.result)),
                         .init("unfinishedWrites", .int(swept.deadWrites)),
                         .init("titleCards", .int(swept.titleCards)),
-                        .init("removedCovers", .int(swept.forgotten)),
+                        .init("removedCovers", .int(swept.removedCovers)),
                         .init("strangers", .int(swept.strangers)),
                         .init("foldersBefore", .int(swept.foldersBefore)),
                     ] + forgotten.members),

@@ -61,7 +61,7 @@ struct RouteFactory: Sendable {
             schema, database: pool, services: services, limits: limits, documents: documents,
             isDevelopment: configuration.environment == .development)
         let covers = CoverService(
-            runner, CoverRequests(runner, database: pool, services: services), store: store)
+            runner, CoverEndpoints(runner, database: pool, services: services), store: store)
         let standard = standardRoutes(
             loop: loop,
             service: runner,

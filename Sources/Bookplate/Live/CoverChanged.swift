@@ -22,7 +22,7 @@ struct CoverChanged: FieldLoader {
             var book: UUID?
             if arguments["bookId"]?.string != nil {
                 let id = try arguments.id("bookId", else: Book.noSuchBook)
-                try await request.knowsBook(id)
+                try await request.requireBook(id)
                 book = id
             }
             let lastEventIDs = try await request.read { pipeline, viewer in

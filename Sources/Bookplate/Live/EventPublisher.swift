@@ -40,7 +40,7 @@ package final class EventPublisher: Sendable {
 
     private let database: ConnectionPool
     private let hub: Hub
-    private let addresses: CoverAddresses
+    private let urls: CoverURLBuilder
     private let connect: @Sendable () async throws -> Broker
     private let logger: Logger
     private let holder = UUID.version7()
@@ -51,7 +51,7 @@ package final class EventPublisher: Sendable {
     ) {
         self.database = database
         hub = services.hub
-        addresses = services.covers.addresses
+        urls = services.covers.urls
         logger = services.logger
         self.connect = connect
     }

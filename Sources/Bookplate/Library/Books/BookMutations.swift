@@ -25,8 +25,8 @@ extension Book {
         var (outcome, row) = try await attempt()
         switch outcome {
         case .unknownISBN(let isbn):
-            guard try await OutsideEditions.fetch([isbn], for: request).isEmpty else {
-                throw .upstreamUnavailable(OutsideEditions.unavailable)
+            guard try await ExternalEditions.fetch([isbn], for: request).isEmpty else {
+                throw .upstreamUnavailable(ExternalEditions.unavailable)
             }
             (outcome, row) = try await attempt()
         case .lostRace: (outcome, row) = try await attempt()
@@ -54,7 +54,7 @@ extension Book {
             case .book, .rejected: break
             }
         }
-        let unavailable = try await OutsideEditions.fetch(
+        let unavailable = try await ExternalEditions.fetch(
             Array(Set(unknownISBNs.values)), for: request)
         indicesToRetry += unknownISBNs.filter { !unavailable.contains($0.value) }.keys
         let retried = try await attempt(creations, indicesToRetry.sorted(), in: request)
@@ -63,7 +63,7 @@ extension Book {
             do throws(BookplateError) {
                 _ = try creation.get()
                 if let isbn = unknownISBNs[index], unavailable.contains(isbn) {
-                    throw .upstreamUnavailable(OutsideEditions.unavailable)
+                    throw .upstreamUnavailable(ExternalEditions.unavailable)
                 }
                 guard let outcome = outcomes[index] else { throw .internalError }
                 return PlainObject(ids: ["book": [try outcome.book()]])

@@ -24,7 +24,7 @@ package struct ExportLink: Equatable {
         _ = try await request.read { _, _ in }
         let link = ExportLink(viewer: viewer, expiresAt: unixSecondsNow() + secondsMax)
         let token = link.token(request.services.sessionKeys)
-        return .string("\(request.services.covers.addresses.publicURL)\(path)\(token).zip")
+        return .string("\(request.services.covers.urls.publicURL)\(path)\(token).zip")
     }
 
     let viewer: Viewer

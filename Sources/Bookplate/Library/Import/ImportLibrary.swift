@@ -80,7 +80,7 @@ struct ImportLibrary: JobHandler {
                 parameters.append(jsonb: json.bytes)
                 let storedCount = pipeline.append(StoredImport.store, parameters)
                 if canSearch {
-                    pipeline.wishForCovers(ofNewBooksOf: storedImport.user, except: booksWithCovers)
+                    pipeline.requestCovers(ofNewBooksOf: storedImport.user, except: booksWithCovers)
                 }
                 return storedCount
             }
