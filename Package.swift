@@ -1,9 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Where a module may point: BookplateBookplateServer, Admin -> Bookplate -> {GraphQL, Postgres, Identity, HTTPFetch}.
-// Server is the HTTP side: it knows GraphQL, Config and the executor of Postgres, and nothing of the product.
-// The system libraries' Debian packages are named once, in scripts/packages.
+// Programs depend on the product (Bookplate), and the product on libraries. Server, the HTTP side, does not depend on the
+// product. scripts/packages lists the Debian packages of the system libraries.
 let package = Package(
     name: "bookplate",
     products: [
@@ -23,6 +22,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "Version"),
+        // Helpers that several libraries share.
+        .target(name: "Basics"),
         .target(
             name: "GraphQL",
             // Rounding is in libm, which modules that import the C library link by themselves.
@@ -33,72 +34,101 @@ let package = Package(
         .executableTarget(name: "RankingTool", dependencies: ["Ranking", "Version"]),
 
         .systemLibrary(
-            name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .target(name: "CReadiness"),
+            name: "CLibPQ", path: "Sources/System/CLibPQ", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"])]),
+        .target(name: "CReadiness", path: "Sources/System/CReadiness"),
         .target(name: "Telemetry"),
         // The editor of the explorer page, as bytes in the program.
-        .target(name: "CExplorer", exclude: ["codemirror"]),
+        .target(name: "CExplorer", path: "Sources/System/CExplorer", exclude: ["codemirror"]),
         .target(
             name: "EventLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         .target(
             name: "Postgres",
             dependencies: [
+                "Basics",
                 "CLibPQ", "CReadiness", "EventLoops",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
 
         .systemLibrary(
-            name: "CLibCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "CCurl", dependencies: ["CLibCurl"]),
+            name: "CLibCurl", path: "Sources/System/CLibCurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(name: "CCurl", dependencies: ["CLibCurl"], path: "Sources/System/CCurl"),
         .target(
             name: "HTTPFetch", dependencies: ["CCurl", "Telemetry"]),
         .target(name: "BookSources", dependencies: ["HTTPFetch"]),
 
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/System/CZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"])]),
         .target(name: "Gzip", dependencies: ["CZlib"]),
 
         .systemLibrary(
-            name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+            name: "CMosquitto", path: "Sources/System/CMosquitto", pkgConfig: "libmosquitto",
+            providers: [.apt(["libmosquitto-dev"])]),
         .target(
             name: "MQTT",
             dependencies: ["CMosquitto", .product(name: "NIOPosix", package: "swift-nio")]),
 
-        .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
-        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CJWT", path: "Sources/System/CJWT", pkgConfig: "libjwt",
+            providers: [.apt(["libjwt-dev"])]),
+        .systemLibrary(
+            name: "CCrypto", path: "Sources/System/CCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
         .target(
             name: "Identity",
-            dependencies: ["CJWT", "CCrypto", "HTTPFetch"]),
+            dependencies: ["Basics", "CJWT", "CCrypto", "HTTPFetch"]),
 
-        .target(name: "Objects"),
-        .systemLibrary(name: "CLibVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
-        .target(name: "CVips", dependencies: ["CLibVips"]),
-        .target(name: "CSandbox"),
-        .target(name: "Images"),
+        // The interface between transports and the product that executes GraphQL requests.
+        .target(name: "GraphQLServing", dependencies: ["GraphQL"]),
+        // Loads the fields of a GraphQL operation from the rows of tables.
+        .target(
+            name: "GraphQLPostgres", dependencies: ["Basics", "GraphQL", "Postgres"],
+            exclude: ["README.md"]),
+        // Background jobs in a table.
+        .target(
+            name: "JobQueue",
+            dependencies: [
+                "Basics", "Postgres", "Telemetry", .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        .target(name: "ObjectStorage"),
         .systemLibrary(
-            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+            name: "CLibVips", path: "Sources/System/CLibVips", pkgConfig: "vips",
+            providers: [.apt(["libvips-dev"])]),
+        .target(name: "CVips", dependencies: ["CLibVips"], path: "Sources/System/CVips"),
+        .target(name: "CSandbox", path: "Sources/System/CSandbox"),
+        .target(name: "ImageProcessing"),
+        .systemLibrary(
+            name: "CArchive", path: "Sources/System/CArchive", pkgConfig: "libarchive",
+            providers: [.apt(["libarchive-dev"])]),
         .target(name: "Zip", dependencies: ["CArchive"]),
         // The only program that loads libvips.
         .executableTarget(
-            name: "Imager", dependencies: ["CSandbox", "CVips", "Images", "Version"]),
+            name: "Imager", dependencies: ["CSandbox", "CVips", "ImageProcessing", "Version"]),
 
         .target(
             name: "Bookplate",
             dependencies: [
-                "GraphQL", "Postgres", "Ranking", "Identity", "HTTPFetch", "BookSources", "Images",
-                "Objects", "Zip",
-                "Telemetry",
+                "GraphQLServing",
+                "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "HTTPFetch", "Identity",
+                "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres", "Ranking", "Telemetry",
+                "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
             resources: [
-                .embedInCode("Schema/schema.graphql"), .embedInCode("Book/isbn-ranges.txt"),
+                .embedInCode("App/schema.graphql"), .embedInCode("Library/Books/isbn-ranges.txt"),
             ]),
         .target(name: "Config"),
         .target(
             name: "Server",
             dependencies: [
-                "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Telemetry", "Version",
+                "GraphQLServing",
+                "CExplorer", "Config", "EventLoops", "GraphQL", "ObjectStorage", "Telemetry",
+                "Version",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -111,24 +141,53 @@ let package = Package(
                 .embedInCode("Explorer/Page/explorer.html"),
                 .embedInCode("Explorer/Page/explorer.css"),
                 .embedInCode("Explorer/Page/explorer.js"),
-                .embedInCode("Explorer/Page/answer.js"),
-                .embedInCode("Explorer/Page/builder.js"),
-                .embedInCode("Explorer/Page/complete.js"),
-                .embedInCode("Explorer/Page/docs.js"),
+                .embedInCode("Explorer/Page/builder-panel.js"),
+                .embedInCode("Explorer/Page/client.js"),
+                .embedInCode("Explorer/Page/document-checker.js"),
+                .embedInCode("Explorer/Page/document-edits.js"),
+                .embedInCode("Explorer/Page/document-tree.js"),
                 .embedInCode("Explorer/Page/dom.js"),
+                .embedInCode("Explorer/Page/editor-modes.js"),
                 .embedInCode("Explorer/Page/editors.js"),
+                .embedInCode("Explorer/Page/event-list.js"),
+                .embedInCode("Explorer/Page/event-stream.js"),
+                .embedInCode("Explorer/Page/explanation.js"),
                 .embedInCode("Explorer/Page/export.js"),
-                .embedInCode("Explorer/Page/parse.js"),
-                .embedInCode("Explorer/Page/request.js"),
+                .embedInCode("Explorer/Page/file-list.js"),
+                .embedInCode("Explorer/Page/format-document.js"),
+                .embedInCode("Explorer/Page/history-panel.js"),
+                .embedInCode("Explorer/Page/json-object-editor.js"),
+                .embedInCode("Explorer/Page/operation-menu.js"),
+                .embedInCode("Explorer/Page/query-completion.js"),
+                .embedInCode("Explorer/Page/query-editor.js"),
+                .embedInCode("Explorer/Page/request-panel.js"),
+                .embedInCode("Explorer/Page/response-panel.js"),
+                .embedInCode("Explorer/Page/runner.js"),
+                .embedInCode("Explorer/Page/schema-panel.js"),
                 .embedInCode("Explorer/Page/schema.js"),
-                .embedInCode("Explorer/Page/signin.js"),
+                .embedInCode("Explorer/Page/shortcuts.js"),
+                .embedInCode("Explorer/Page/side-panels.js"),
+                .embedInCode("Explorer/Page/sign-in-dialog.js"),
                 .embedInCode("Explorer/Page/store.js"),
+                .embedInCode("Explorer/Page/suggestions.js"),
+                .embedInCode("Explorer/Page/tab-bar.js"),
+                .embedInCode("Explorer/Page/tab-list.js"),
+                .embedInCode("Explorer/Page/token-field.js"),
+                .embedInCode("Explorer/Page/toolbar.js"),
+                .embedInCode("Explorer/Page/variables-completion.js"),
             ]),
+        // malloc_trim, which the Glibc module does not export.
+        .systemLibrary(name: "CMalloc", path: "Sources/System/CMalloc"),
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "MQTT", "Objects",
-                "Server", "Telemetry", "Version",
+                "CMalloc",
+                "GraphQL", "HTTPFetch", "Identity", "Postgres",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                "BookSources", "Bookplate", "Config", "EventLoops", "ImageProcessing", "JobQueue",
+                "MQTT",
+                "ObjectStorage", "Server", "Telemetry", "Version",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -136,21 +195,30 @@ let package = Package(
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "Images", "MQTT",
-                "Objects", "Version",
+                "GraphQL", "Identity", "Postgres",
+                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "ImageProcessing",
+                "JobQueue",
+                "MQTT", "ObjectStorage", "Version",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
         .testTarget(name: "RankingTests", dependencies: ["Ranking"]),
-        .testTarget(name: "PostgresTests", dependencies: ["EventLoops", "Postgres"]),
+        .testTarget(
+            name: "PostgresTests",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), "EventLoops", "Postgres",
+            ]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
         .testTarget(name: "AdminTests", dependencies: ["Admin"]),
         .testTarget(
             name: "ServerTests",
             dependencies: [
+                "GraphQLServing",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 "Config", "EventLoops", "GraphQL", "Server", "SocketClient", "Telemetry",
                 "TestSupport", "Version",
                 .product(name: "Logging", package: "swift-log"),
@@ -176,8 +244,9 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
+                "GraphQLServing",
                 "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
-                "Images", "LoopbackHTTP", "Objects", "Postgres",
+                "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -185,24 +254,45 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
-                "BookSources", "Bookplate", "GraphQL", "Identity", "Images", "LoopbackHTTP",
-                "Objects", "Postgres", "TestSupport", "Version", "Zip",
+                "GraphQLServing",
+                "EventLoops", "HTTPFetch", "Telemetry",
+                .product(name: "NIOPosix", package: "swift-nio"),
+                "Basics", "BookSources", "Bookplate", "GraphQL", "GraphQLPostgres", "Identity",
+                "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
+                "TestSupport",
+                "Version", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            exclude: ["Import/Fixtures"]),
+            exclude: ["Library/Import/Fixtures"]),
+        // Checks of the project itself: dependencies, prose, and conventions.
+        .testTarget(name: "ProjectTests", dependencies: ["Version"]),
+        .testTarget(
+            name: "GraphQLPostgresTests",
+            dependencies: ["Basics", "GraphQL", "GraphQLPostgres", "Postgres", "TestSupport"]),
+        .testTarget(
+            name: "JobQueueTests",
+            dependencies: [
+                "GraphQL",
+                "Bookplate", "EventLoops", "JobQueue", "Postgres", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Bookplate", "GraphQL", "LoopbackHTTP", "MosquittoBroker", "Objects", "Postgres",
+                "Bookplate", "GraphQL", "LoopbackHTTP", "MosquittoBroker", "ObjectStorage",
+                "Postgres",
                 "SocketClient", "TestSupport", "Version",
             ]),
-        .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
+        .testTarget(
+            name: "ImageProcessingTests", dependencies: ["ImageProcessing"], exclude: ["Fixtures"]),
         .target(name: "LinkRefusal", path: "Tests/LinkRefusal"),
-        .testTarget(name: "ObjectsTests", dependencies: ["LinkRefusal", "Objects"]),
+        .testTarget(name: "ObjectStorageTests", dependencies: ["LinkRefusal", "ObjectStorage"]),
         .testTarget(name: "ZipTests", dependencies: ["Zip"]),
         .testTarget(
-            name: "IdentityTests", dependencies: ["Identity", "CCrypto", "LoopbackHTTP"],
+            name: "IdentityTests",
+            dependencies: ["HTTPFetch", "Basics", "Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
@@ -211,7 +301,11 @@ let package = Package(
 // Along the way of a request, an async function runs where its caller does, on the event loop: it need not look for its
 // executor at every call and return.
 for target in package.targets
-where ["GraphQL", "Bookplate", "Server", "BookplateServer"].contains(target.name) {
+where [
+    "GraphQL", "GraphQLPostgres", "GraphQLServing", "JobQueue", "Bookplate", "Server",
+    "BookplateServer",
+]
+.contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 }
@@ -220,5 +314,24 @@ where ["GraphQL", "Bookplate", "Server", "BookplateServer"].contains(target.name
 if Context.environment["WARNINGS_AS_ERRORS"] == "1" {
     for target in package.targets where target.type != .system {
         target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
+    }
+}
+
+// scripts/check sets this to the targets that it needs. They and their dependencies are kept, and the others are not built.
+if let targets = Context.environment["ONLY_TARGETS"] {
+    var names = targets.split(separator: " ").map(String.init)
+    var kept: [Target] = []
+    while let name = names.popLast() {
+        guard !kept.contains(where: { $0.name == name }),
+            let target = package.targets.first(where: { $0.name == name })
+        else { continue }
+        kept.append(target)
+        for case .byNameItem(let dependency, _) in target.dependencies { names.append(dependency) }
+    }
+    package.targets = kept
+    package.products.removeAll { product in
+        let targets =
+            (product as? Product.Executable)?.targets ?? (product as? Product.Library)?.targets
+        return targets?.allSatisfy { name in kept.contains { $0.name == name } } != true
     }
 }

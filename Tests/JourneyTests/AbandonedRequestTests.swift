@@ -29,11 +29,11 @@ import Testing
             ).abandon
         case .webSocket, .webSocketOperation:
             let socket = try SocketClient(port: client.port)
-            try socket.initialise(token: token)
+            try socket.initialize(token: token)
             try socket.send(
                 #"{"id":"a","type":"subscribe","payload":{"query":\#(Browser.quoted(query))}}"#)
             return transport == .webSocket
-                ? socket.vanish : { try socket.send(#"{"id":"a","type":"complete"}"#) }
+                ? socket.abort : { try socket.send(#"{"id":"a","type":"complete"}"#) }
         }
     }
 

@@ -80,7 +80,7 @@ import Testing
         #expect(!stream.body.contains("queryType"))
         let message = try await blocking {
             let client = try SocketClient(port: server.client.port)
-            try client.initialise()
+            try client.initialize()
             try client.send(
                 #"{"id":"1","type":"subscribe","payload":{"query":"\#(Self.text)"}}"#)
             return try client.message()

@@ -1,7 +1,7 @@
 import Bookplate
 import Glibc
 import GraphQL
-import Objects
+import ObjectStorage
 import Postgres
 import TestSupport
 import Testing

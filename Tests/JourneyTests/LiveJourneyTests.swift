@@ -28,7 +28,7 @@ import Testing
     /// Opens a WebSocket and authenticates it.
     private static func connect(_ server: RunningServer, _ token: String?) throws -> SocketClient {
         let client = try SocketClient(port: server.client.port)
-        try client.initialise(token: token)
+        try client.initialize(token: token)
         return client
     }
 
@@ -189,7 +189,7 @@ import Testing
         for step in 0..<60 {
             switch Int.random(in: 0..<10, using: &random) {
             case 0:
-                client?.vanish()
+                client?.abort()
                 client = nil
             case 1 where step % 3 == 0:
                 // The server fails without closing its connections properly.

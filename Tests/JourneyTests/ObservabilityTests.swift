@@ -38,7 +38,7 @@ import Version
 
     /// Background jobs leave a fifth of a source's budget to readers. `/metrics` shows how much of it is used.
     @Test func sourceBudgetsAreEnforcedAndExported() async throws {
-        let source = try LoopbackServer { _ in [.answer(404, "{}")] }
+        let source = try LoopbackServer { _ in [.response(404, "{}")] }
         let installation = try await Installation.ready(catalog: TestCatalog.lines(8))
         let server = try await installation.startServer([
             "BOOKPLATE_ISBNDB_URL": source.url(""), "BOOKPLATE_ISBNDB_KEY": "key",

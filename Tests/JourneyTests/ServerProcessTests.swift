@@ -89,7 +89,8 @@ import Testing
             ])
             #expect(outcome.code == 78)
             #expect(
-                outcome.errors.contains("row-level security does not bind it"), "\(outcome.errors)")
+                outcome.errors.contains("row-level security does not apply to it"),
+                "\(outcome.errors)")
         }
     }
 

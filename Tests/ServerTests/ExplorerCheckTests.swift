@@ -4,7 +4,7 @@ import Testing
 
 @testable import Server
 
-/// What the engine says of a document while it is written.
+/// `POST /explorer/check`, which checks a document while the user writes it.
 @Suite struct ExplorerCheckTests {
     private func check(
         _ query: String, variables: Value = .null, limits: RequestLimits = RequestLimits()
@@ -16,10 +16,10 @@ import Testing
             """
         let schema = try buildSchema(parse(Source(sdl)))
         return ExplorerCheck(schema: schema, limits: limits)
-            .answer(query, variables: variables)
+            .check(query, variables: variables)
     }
 
-    @Test func goodDocumentIsPrinted() throws {
+    @Test func formatsValidDocuments() throws {
         #expect(
             try check("query A($n: String!) {hello(name:$n)}", variables: ["n": "you"]) == [
                 "errors": [],
@@ -33,16 +33,16 @@ import Testing
             ])
     }
 
-    @Test func mistakesHaveTheirPlaces() throws {
-        let found = try check("{\n  helo\n}")
-        #expect(found["errors", 0, "locations"] == [["line": 2, "column": 3]])
-        #expect(found["errors", 0, "message"]?.string?.contains("Did you mean \"hello\"?") == true)
-        // What is wrong can still be printed, and its operations are known.
-        #expect(found["printed"] == "{\n  helo\n}")
-        #expect(found["operations", 0, "kind"] == "query")
-        let broken = try check("{ hello(")
-        #expect(broken["errors"]?.list?.count == 1)
-        #expect(broken["printed"] == .null)
+    @Test func reportsErrorsWithLocations() throws {
+        let result = try check("{\n  helo\n}")
+        #expect(result["errors", 0, "locations"] == [["line": 2, "column": 3]])
+        #expect(result["errors", 0, "message"]?.string?.contains("Did you mean \"hello\"?") == true)
+        // The parser reads an invalid document, so it can be printed and its operations are known.
+        #expect(result["printed"] == "{\n  helo\n}")
+        #expect(result["operations", 0, "kind"] == "query")
+        let incomplete = try check("{ hello(")
+        #expect(incomplete["errors"]?.list?.count == 1)
+        #expect(incomplete["printed"] == .null)
         #expect(try check("subscription { greeted }")["operations", 0, "kind"] == "subscription")
     }
 
@@ -50,17 +50,17 @@ import Testing
         arguments: [
             ([:], 1), (["n": 5], 1), (["n": .null], 1), (["n": "you"], 0), (.null, 1),
         ] as [(Value, Int)])
-    func variablesAreChecked(variables: Value, errors: Int) throws {
-        let found = try check("query($n: String!) { hello(name: $n) }", variables: variables)
-        #expect(found["errors"] == [])
-        #expect(found["variableErrors"]?.list?.count == errors)
+    func checksVariables(variables: Value, errors: Int) throws {
+        let result = try check("query($n: String!) { hello(name: $n) }", variables: variables)
+        #expect(result["errors"] == [])
+        #expect(result["variableErrors"]?.list?.count == errors)
     }
 
-    /// With introspection off, neither the document's errors nor those of its variables suggest names.
-    @Test func namesAreSuggestedOnlyWhereTheLimitsAllowIt() throws {
+    /// Without introspection, errors in the document and in its variables do not suggest names.
+    @Test func suggestsNamesOnlyIfTheLimitsAllowIt() throws {
         var limits = RequestLimits()
-        for isOn in [true, false] {
-            limits.validation.hasSuggestions = isOn
+        for hasSuggestions in [true, false] {
+            limits.validation.hasSuggestions = hasSuggestions
             let query = try check("{ helo }", limits: limits)
             let variables = try check(
                 "query($w: Who) { greet(who: $w) }", variables: ["w": ["surnam": "x"]],
@@ -69,12 +69,12 @@ import Testing
                 query["errors", 0, "message"], variables["variableErrors", 0, "message"],
             ] {
                 let text = try #require(message?.string)
-                #expect(text.contains("Did you mean") == isOn, "\(text)")
+                #expect(text.contains("Did you mean") == hasSuggestions, "\(text)")
             }
         }
     }
 
-    @Test func answersOverHTTPWithinItsLimits() async throws {
+    @Test func respondsOverHTTPWithinItsLimits() async throws {
         try await TestServer.run { server in
             func post(_ body: String, _ type: String = "application/json") async throws -> Int {
                 try await server.send(
@@ -86,7 +86,7 @@ import Testing
             for body in ["", "{}", "[]", #"{"query":5}"#, "{"] {
                 #expect(try await post(body) == 400, "\(body)")
             }
-            // A page of another origin cannot send this type without asking, so it gets nothing here.
+            // A page of another origin can send this content type without a preflight request.
             #expect(try await post(#"{"query":"{ hello }"}"#, "text/plain") == 400)
             #expect(try await post(String(repeating: " ", count: 5000)) == 413)
             let settings = try await server.get("/explorer/settings")

@@ -39,15 +39,15 @@ package final class StubAppleServer: Sendable {
             // Each connection has its own thread, so `onRevoke` may block it.
             if request.target == "/auth/revoke" { state.value.withLock { $0.onRevoke }?() }
             return state.value.withLock { state in
-                if state.isDown { return [.answer(503)] }
+                if state.isDown { return [.response(503)] }
                 let fields = Self.fields(request.body)
-                guard request.target == "/auth/token" else { return [.answer(200)] }
+                guard request.target == "/auth/token" else { return [.response(200)] }
                 guard let grant = state.grants.removeValue(forKey: fields["code"] ?? "") else {
-                    return [.answer(400, #"{"error":"invalid_grant"}"#)]
+                    return [.response(400, #"{"error":"invalid_grant"}"#)]
                 }
                 let identity = grant.identityToken.map { #","id_token":"\#($0)""# } ?? ""
                 return [
-                    .answer(
+                    .response(
                         200,
                         #"{"access_token":"a","refresh_token":"\#(grant.refreshToken)"\#(identity)}"#
                     )

@@ -1,14 +1,15 @@
 import BookSources
 import Bookplate
 import EventLoops
-import GraphQL
 import Glibc
+import GraphQL
+import GraphQLServing
 import HTTPFetch
 import Identity
-import Images
+import ImageProcessing
 import Logging
 import NIOPosix
-import Objects
+import ObjectStorage
 import Postgres
 
 /// The whole product without HTTP, in process, with real sign-in and its own PostgreSQL database.
@@ -103,7 +104,8 @@ package final class TestApp: Sendable {
         covers = services.covers
         runner = LoopBound(
             RequestRunner(
-                try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))
+                try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services,
+                isDevelopment: true))
     }
 
     /// Closes the connections of apps that a single test created.
@@ -129,18 +131,18 @@ package final class TestApp: Sendable {
 
         init(_ runner: RequestRunner) { self.runner = runner }
 
-        func run(_ request: RequestRunner.Request) async -> RequestRunner.Answer {
-            await runner.run(request)
+        func respond(to request: GraphQLRequest) async -> GraphQLResponse {
+            await runner.respond(to: request)
         }
 
         /// Passes each response body to `handle`, and finally the errors that end the subscription, if any.
-        func open(
-            _ request: RequestRunner.Request, opened: () -> Void, _ handle: ([UInt8]) -> Void
+        func execute(
+            _ request: GraphQLRequest, opened: () -> Void, _ handle: ([UInt8]) -> Void
         ) async {
-            let operation = await runner.open(request)
+            let operation = await runner.execute(request)
             opened()
             switch operation {
-            case .answer(let response): handle(response.body)
+            case .response(let response): handle(response.body)
             case .responses(let responses):
                 do throws(RequestErrors) {
                     while let response = try await responses.next() { handle(response.body) }
@@ -158,15 +160,17 @@ package final class TestApp: Sendable {
     /// Executes a GraphQL request. Without a token the request is anonymous.
     package func execute(
         _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
-        address: RateKey? = nil, uploads: [[UInt8]] = [],
+        address: ClientAddress? = nil, uploads: [[UInt8]] = [],
         hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) async throws -> TestResponse {
-        let request = RequestRunner.Request(
-            RequestedDocument(query: query), variables: variables, bearerToken: token,
-            isReadOnly: isReadOnly, requestID: "test-request", address: address, uploads: uploads,
-            hasTimedOut: hasTimedOut)
-        let task = Task(executorPreference: pool.executor) { [runner] in
-            await runner.run(request)
+        var request = GraphQLRequest(
+            query: query, variables: variables, bearerToken: token, requestID: "test-request")
+        request.isReadOnly = isReadOnly
+        request.client = address
+        request.uploads = uploads
+        request.hasTimedOut = hasTimedOut
+        let task = Task(executorPreference: pool.executor) { [runner, request] in
+            await runner.respond(to: request)
         }
         let response = await withTaskCancellationHandler {
             await task.value
@@ -175,23 +179,20 @@ package final class TestApp: Sendable {
         }
         return TestResponse(
             json: try parseJSON(response.body), isRequestError: response.isRequestError,
-            isForbiddenMutation: response.isForbiddenMutation,
-            statements: response.statistics?.statementCount ?? 0,
-            roundTrips: response.statistics?.roundTripCount ?? 0, rate: response.rate,
-            retryAfterSeconds: response.retryAfterSeconds)
+            refusal: response.refusal, statements: response.databaseCost?.statementCount ?? 0,
+            roundTrips: response.databaseCost?.roundTripCount ?? 0, rate: response.rateLimit)
     }
 
     /// Starts a subscription and returns when it is open. Without a token the request is anonymous.
     package func subscribe(
         _ query: String, _ variables: Value = .null, token: String?
     ) async throws -> TestSubscription {
-        let request = RequestRunner.Request(
-            RequestedDocument(query: query), variables: variables, bearerToken: token,
-            requestID: "test-request")
+        let request = GraphQLRequest(
+            query: query, variables: variables, bearerToken: token, requestID: "test-request")
         let opened = AsyncStream.makeStream(of: Void.self)
         let subscription = TestSubscription { [pool, runner] continuation in
             Task(executorPreference: pool.executor) {
-                await runner.open(request, opened: { opened.continuation.finish() }) {
+                await runner.execute(request, opened: { opened.continuation.finish() }) {
                     if let event = try? parseJSON($0) { continuation.yield(event) }
                 }
                 continuation.finish()
@@ -231,7 +232,7 @@ package final class TestApp: Sendable {
 
     package func signIn(
         token: String, nonce: String? = nil, displayName: String? = nil,
-        authorizationCode: String? = nil, address: RateKey? = nil
+        authorizationCode: String? = nil, address: ClientAddress? = nil
     ) async throws -> TestResponse {
         func text(_ value: String?) -> Value { value.map { .string($0) } ?? .null }
         return try await execute(

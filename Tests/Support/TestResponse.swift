@@ -1,23 +1,27 @@
-import Bookplate
 import GraphQL
+import GraphQLServing
 
 /// The response to a GraphQL request, with the database work that it needed.
 package struct TestResponse: Sendable {
     package let json: Value
     /// Whether the request failed before execution, for example because it is not valid GraphQL.
     package let isRequestError: Bool
-    package let isForbiddenMutation: Bool
+    package let refusal: GraphQLResponse.Refusal?
     package let statements: Int
     package let roundTrips: Int
     /// The state of the caller's rate limit; nil if no rate limit applies.
-    package let rate: RateLimits.State?
-    package let retryAfterSeconds: Int?
+    package let rate: RateLimitStatus?
 
     /// The value at a path below `data`; nil if the path does not exist.
     package subscript(_ path: PathElement...) -> Value? { value(at: path) }
 
     package func value(at path: [PathElement]) -> Value? {
         json["data"].flatMap { $0.value(at: path) }
+    }
+
+    /// The time after which a request refused by a rate limit can be repeated; nil for any other response.
+    package var retryAfterSeconds: Int? {
+        if case .rateLimited(let seconds)? = refusal { seconds } else { nil }
     }
 
     package var errors: [Value] { json["errors"]?.list ?? [] }

@@ -4,6 +4,7 @@ import NIOPosix
 import Postgres
 
 @testable import Bookplate
+@testable import JobQueue
 
 /// A job worker on a test's database. Its lease is 600 ms, so a test can wait until it expires.
 package struct TestWorker: Sendable {
@@ -26,7 +27,7 @@ package struct TestWorker: Sendable {
         limits.poll = .milliseconds(20)
         limits.stopGrace = .milliseconds(200)
         let worker = JobWorker(
-            handlers, database: pool, name: "test",
+            handlers, database: pool, name: "test", userChangeChannel: Hub.changeChannel,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, limits: limits)
         return TestWorker(worker: worker, pool: pool, running: Task { await worker.run() })
     }

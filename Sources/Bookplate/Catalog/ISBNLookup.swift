@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// `Query.lookupISBN`: the catalogue's edition, or else one that the outside sources know, which is then
@@ -29,7 +30,7 @@ struct ISBNLookup: FieldLoader {
             parameters.append(text: isbn.description)
             let entry = ISBNLookups.Entry(
                 isbn: isbn, statement: byISBN, parameters: parameters,
-                inCatalog: request.ask(byISBN, parameters))
+                inCatalog: request.query(byISBN, parameters))
             request.lookUp(entry)
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
@@ -50,12 +51,12 @@ final class ISBNLookups {
         let isbn: ISBN
         fileprivate let statement: Statement
         fileprivate let parameters: Parameters
-        private let inCatalog: RequestContext.Answer
+        private let inCatalog: RequestContext.PendingRows
         fileprivate var afterwards: Result<Rows, BookplateError>?
 
         init(
             isbn: ISBN, statement: Statement, parameters: Parameters,
-            inCatalog: RequestContext.Answer
+            inCatalog: RequestContext.PendingRows
         ) {
             self.isbn = isbn
             self.statement = statement

@@ -1,4 +1,5 @@
 import BookSources
+import JobQueue
 import Postgres
 
 /// Editions that the catalogue does not have, from the outside sources.

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// `Query.feed`: books the caller has not seen: those their own signals speak for, then the popular, genres in turn.
@@ -24,7 +25,7 @@ struct Feed: FieldLoader {
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             _ = try request.caller()
-            let first = try PageSize(arguments, default: 10).first
+            let first = try arguments.pageSize(default: 10)
             var position: FeedPosition?
             if let cursor = arguments["after"]?.string {
                 position = FeedPosition(cursor: cursor)
@@ -61,7 +62,7 @@ struct Feed: FieldLoader {
                 after: after, wanted: first + 1)
             let reading = try await reader.read()
             let page = ConnectionBatch.Page(
-                rows: 0..<Int32(min(first, reading.cards.count)),
+                positions: 0..<Int32(min(first, reading.cards.count)),
                 hasNextPage: reading.cards.count > first, hasPreviousPage: after != nil)
             return .each(
                 of: ConnectionBatch(

@@ -1,3 +1,6 @@
+import Basics
+import GraphQLPostgres
+
 import Identity
 import Ranking
 

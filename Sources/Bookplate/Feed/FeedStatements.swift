@@ -1,3 +1,4 @@
+import GraphQLPostgres
 import Postgres
 
 /// The statements of a feed: the next unseen books of some genres' queues, behind a place in each.

@@ -122,7 +122,7 @@ struct GenreNames: FieldLoader {
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             _ = try request.caller()
-            let answer = request.ask(GenreNames.select, Parameters())
+            let answer = request.query(GenreNames.select, Parameters())
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let rows = try answer.rows()

@@ -1,3 +1,4 @@
+import JobQueue
 import Postgres
 import Ranking
 

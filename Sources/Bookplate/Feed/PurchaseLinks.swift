@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// `FeedCard.purchaseLinks`: where to buy a book, with the affiliate tags of the caller's tenant.
@@ -24,7 +25,7 @@ struct PurchaseLinks: RowLoader {
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             guard parents is RowBatch else { return .needsParents }
-            let answer = request.ask(PurchaseLinks.tags, .of(try request.caller().tenantID))
+            let answer = request.query(PurchaseLinks.tags, .of(try request.caller().tenantID))
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     guard let parents = parents as? RowBatch else { throw .internalError }

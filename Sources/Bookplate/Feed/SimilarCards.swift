@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// `FeedCard.similar`: what the card's readers also like, then what is about as popular in its genre.
@@ -49,21 +50,21 @@ struct SimilarCards: RowLoader {
             switch parents {
             case let parents as RowBatch:
                 keys = parents.keys(key)
-            case let parents as ForeseenRow:
+            case let parents as PlaceholderRow:
                 guard let key = parents.value(of: key) else { return .needsParents }
                 keys = ParentKeys([key])
             default:
                 throw .internalError
             }
-            let first = try PageSize(arguments, default: 10).first
+            let first = try arguments.pageSize(default: 10)
             var parameters = Parameters.of(try request.caller().userID)
             parameters.append(uuids: keys.distinct)
             parameters.append(int32: Int32(first))
-            let answer = request.ask(statement, parameters)
+            let answer = request.query(statement, parameters)
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     let rows = try answer.rows()
-                    return keys.many(rows, match, RowBatch(rows, layout))
+                    return keys.lists(rows, match, RowBatch(rows, layout))
                 }
             }
         }

@@ -1,4 +1,5 @@
 import GraphQL
+import JobQueue
 import Postgres
 
 /// What a reader did with a card.

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import Postgres
 
 /// `Subscription.importProgress`: an import as it is, at once and whenever it has moved, until it has ended.

@@ -1,3 +1,5 @@
+import Basics
+
 /// An issuer of identity tokens for development and tests. It signs tokens like Apple's with its own RSA key.
 ///
 /// It issues a token for any subject, so a server trusts it only if its issuer is configured. Its name

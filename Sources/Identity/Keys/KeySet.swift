@@ -1,3 +1,5 @@
+import Basics
+
 /// The verification keys of one issuer.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc7517

@@ -1,3 +1,5 @@
+import Basics
+
 /// The secrets of one installation: keys that sign access tokens, and keys that seal secrets at rest.
 ///
 /// Access tokens use HS256, because only the servers that issue them verify them. With libjwt, a check takes

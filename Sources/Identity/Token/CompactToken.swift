@@ -1,3 +1,5 @@
+import Basics
+
 /// A well-formed compact JWS. Its contents cannot be trusted until `claims(verifiedBy:)` succeeds.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc7515#section-7.1, https://www.rfc-editor.org/rfc/rfc8725

@@ -34,6 +34,11 @@ package struct Pipeline: Sendable {
     package var isReadOnly: Bool
     /// The maximum time from `run` to the result; nil for the pool's `pipelineTimeout`.
     package var timeout: Duration?
+    /// The maximum memory of the rows of all statements together, in bytes; nil for no limit.
+    ///
+    /// It applies to read-only pipelines. The rows are counted while they arrive. When they exceed the limit, they are
+    /// discarded, the statement is cancelled, and `run` throws `.rowsTooLarge`.
+    package var rowBytesMax: Int?
     /// Receives the counts of statements and round trips.
     package var statistics: Statistics?
 
@@ -54,6 +59,27 @@ package struct Pipeline: Sendable {
     /// Appends a statement. Its rows have the same index in the result of `ConnectionPool.run`.
     package mutating func append(_ statement: Statement, _ parameters: Parameters = Parameters()) {
         steps.append(Step(statement: statement, parameters: parameters))
+    }
+
+    /// Appends a statement whose rows are decoded.
+    ///
+    /// - Returns: The key of its rows in `PipelineResults`.
+    @discardableResult
+    package mutating func append<Row>(
+        _ statement: TypedStatement<Row>, _ parameters: Parameters = Parameters()
+    ) -> ResultKey<Row> {
+        append(statement.statement, parameters)
+        return ResultKey(index: steps.count - 1)
+    }
+
+    /// Appends a statement whose rows are read without decoding them, for example by a `RowLayout`.
+    ///
+    /// - Returns: The key of its rows in `PipelineResults`.
+    package mutating func appendForRows(
+        _ statement: Statement, _ parameters: Parameters = Parameters()
+    ) -> RowsKey {
+        append(statement, parameters)
+        return RowsKey(index: steps.count - 1)
     }
 
     /// Sends a notification shortly after the pipeline is committed.

@@ -174,3 +174,12 @@ extension [UInt8] {
         append(bigEndian: overflow ? Int32.min : value)
     }
 }
+
+extension Parameters {
+    /// Returns parameters that consist of ids.
+    package static func of(_ ids: UUID...) -> Parameters {
+        var parameters = Parameters()
+        for id in ids { parameters.append(uuid: id) }
+        return parameters
+    }
+}

@@ -1,9 +1,9 @@
 import CExplorer
 import GraphQL
 
-/// The page where a person writes a query, runs it and reads the schema.
+/// The page on which a developer writes a query, runs it, and reads the schema.
 ///
-/// It is served whole by this server and asks no other host: its policy lets the browser load from here only.
+/// All of its files come from this server. Its content security policy lets the browser load nothing from other hosts.
 package struct Explorer {
     private let schema: Schema
     private let limits: RequestLimits
@@ -11,9 +11,9 @@ package struct Explorer {
     private let hasDevelopmentSignIn: Bool
 
     /// - Parameters:
-    ///   - limits: those that requests have.
-    ///   - isDevelopment: whether requests may ask what was done for them.
-    ///   - hasDevelopmentSignIn: whether anybody can be signed in at `/development/identity-token`.
+    ///   - limits: The limits of requests.
+    ///   - isDevelopment: Whether requests may ask for an explanation of their execution.
+    ///   - hasDevelopmentSignIn: Whether `/development/identity-token` signs in any user.
     package init(
         schema: Schema, limits: RequestLimits = RequestLimits(), isDevelopment: Bool = false,
         hasDevelopmentSignIn: Bool = false
@@ -24,7 +24,7 @@ package struct Explorer {
         self.hasDevelopmentSignIn = hasDevelopmentSignIn
     }
 
-    /// What a browser gets at `/graphql`.
+    /// The page that browsers get at `/graphql`.
     let page = Asset(
         PackageResources.explorer_html, contentType: "text/html; charset=utf-8",
         headers: [
@@ -36,7 +36,7 @@ package struct Explorer {
             ("referrer-policy", "no-referrer"),
         ])
 
-    /// What the page loads and asks.
+    /// Returns the routes of the page's files, settings, and document check.
     func routes(bodyBytesMax: Int) -> [Route] {
         let settings =
             #"{"isDevelopment":\#(isDevelopment),"hasDevelopmentSignIn":\#(hasDevelopmentSignIn)}"#
@@ -51,28 +51,50 @@ package struct Explorer {
     static var files: [Route] {
         [
             file("codemirror.css", bytes(codemirror_css), contentType: "text/css"),
-            // A third of its size, and every browser takes it.
+            // Compressed to a third of its size. Every browser supports gzip.
             file(
                 "codemirror.js", bytes(codemirror_js_gz),
                 headers: [("content-encoding", "gzip")]),
             file("explorer.css", PackageResources.explorer_css, contentType: "text/css"),
             file("explorer.js", PackageResources.explorer_js),
-            file("answer.js", PackageResources.answer_js),
-            file("builder.js", PackageResources.builder_js),
-            file("complete.js", PackageResources.complete_js),
-            file("docs.js", PackageResources.docs_js),
+            file("builder-panel.js", PackageResources.builder_panel_js),
+            file("client.js", PackageResources.client_js),
+            file("document-checker.js", PackageResources.document_checker_js),
+            file("document-edits.js", PackageResources.document_edits_js),
+            file("document-tree.js", PackageResources.document_tree_js),
             file("dom.js", PackageResources.dom_js),
+            file("editor-modes.js", PackageResources.editor_modes_js),
             file("editors.js", PackageResources.editors_js),
+            file("event-list.js", PackageResources.event_list_js),
+            file("event-stream.js", PackageResources.event_stream_js),
+            file("explanation.js", PackageResources.explanation_js),
             file("export.js", PackageResources.export_js),
-            file("parse.js", PackageResources.parse_js),
-            file("request.js", PackageResources.request_js),
+            file("file-list.js", PackageResources.file_list_js),
+            file("format-document.js", PackageResources.format_document_js),
+            file("history-panel.js", PackageResources.history_panel_js),
+            file("json-object-editor.js", PackageResources.json_object_editor_js),
+            file("operation-menu.js", PackageResources.operation_menu_js),
+            file("query-completion.js", PackageResources.query_completion_js),
+            file("query-editor.js", PackageResources.query_editor_js),
+            file("request-panel.js", PackageResources.request_panel_js),
+            file("response-panel.js", PackageResources.response_panel_js),
+            file("runner.js", PackageResources.runner_js),
+            file("schema-panel.js", PackageResources.schema_panel_js),
             file("schema.js", PackageResources.schema_js),
-            file("signin.js", PackageResources.signin_js),
+            file("shortcuts.js", PackageResources.shortcuts_js),
+            file("side-panels.js", PackageResources.side_panels_js),
+            file("sign-in-dialog.js", PackageResources.sign_in_dialog_js),
             file("store.js", PackageResources.store_js),
+            file("suggestions.js", PackageResources.suggestions_js),
+            file("tab-bar.js", PackageResources.tab_bar_js),
+            file("tab-list.js", PackageResources.tab_list_js),
+            file("token-field.js", PackageResources.token_field_js),
+            file("toolbar.js", PackageResources.toolbar_js),
+            file("variables-completion.js", PackageResources.variables_completion_js),
         ]
     }
 
-    /// The bytes of a file that stands in the program.
+    /// Returns the bytes of a file that is embedded in the program.
     private static func bytes(
         _ file: (UnsafeMutablePointer<Int>) -> UnsafePointer<UInt8>?
     ) -> [UInt8] {

@@ -143,6 +143,16 @@ final class RunningProgram: Sendable {
 
     func send(_ signal: Int32) { kill(pid, signal) }
 
+    /// Returns a size from `/proc/PID/status`: `VmRSS`, the memory in use, or `VmHWM`, the peak.
+    func memoryBytes(_ name: String) throws -> Int {
+        let line = text("/proc/\(pid)/status").split(separator: "\n")
+            .first { $0.hasPrefix("\(name):") }
+        guard
+            let kilobytes = line?.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Int($0) })
+        else { throw Program.Failure(description: "/proc/\(pid)/status has no \(name)") }
+        return kilobytes << 10
+    }
+
     /// Waits until the program exits, for at least 30 seconds.
     ///
     /// - Throws: if the program is still running after that, or if it crashed.

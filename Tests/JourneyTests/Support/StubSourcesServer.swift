@@ -18,7 +18,8 @@ final class StubSourcesServer: Sendable {
         let cover = try Array(
             Data(
                 contentsOf: URL(
-                    filePath: TestCluster.project + "/Tests/ImagesTests/Fixtures/cover-dracula.jpg")
+                    filePath: TestCluster.project
+                        + "/Tests/ImageProcessingTests/Fixtures/cover-dracula.jpg")
             ))
         server = try LoopbackServer { request in
             let target = request.target
@@ -28,21 +29,21 @@ final class StubSourcesServer: Sendable {
             }
             if let isbn = between("/isbn/", ".json"), let key = keys[isbn] {
                 let location = "https://openlibrary.org/books/OL\(key)M.json"
-                return [.answer(302, headers: ["Location: \(location)"])]
+                return [.response(302, headers: ["Location: \(location)"])]
             }
             if let key = between("/books/OL", "M.json"), let isbn = editions[key] {
                 let record = recorded.edition
                     .replacing("Fantastic Mr. Fox", with: titles[isbn] ?? "")
                     .replacing("9780140328721", with: isbn)
                     .replacing("0140328726", with: "")
-                return [.answer(200, record)]
+                return [.response(200, record)]
             }
-            if target == "/works/OL45804W.json" { return [.answer(200, recorded.work)] }
-            if target == "/authors/OL34184A.json" { return [.answer(200, recorded.author)] }
-            if target.hasPrefix("/search.json") { return [.answer(200, recorded.search)] }
+            if target == "/works/OL45804W.json" { return [.response(200, recorded.work)] }
+            if target == "/authors/OL34184A.json" { return [.response(200, recorded.author)] }
+            if target.hasPrefix("/search.json") { return [.response(200, recorded.search)] }
             if target.hasPrefix("/b/id/") || target.hasPrefix("/b/isbn/") {
                 let name = target.split(separator: "/")[2].prefix { $0 != "-" }
-                return [.answer(302, headers: ["Location: /archive/\(name).jpg"])]
+                return [.response(302, headers: ["Location: /archive/\(name).jpg"])]
             }
             if target.hasPrefix("/archive/") {
                 return [
@@ -53,8 +54,8 @@ final class StubSourcesServer: Sendable {
                         """), .bytes(cover),
                 ]
             }
-            if target.hasPrefix("/books/v1/volumes") { return [.answer(200, recorded.noVolumes)] }
-            return [.answer(404, "not found")]
+            if target.hasPrefix("/books/v1/volumes") { return [.response(200, recorded.noVolumes)] }
+            return [.response(404, "not found")]
         }
     }
 

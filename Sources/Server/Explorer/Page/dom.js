@@ -1,5 +1,11 @@
-// Makes an element: properties by name, data- and aria- attributes too, then children.
-export function make(tag, properties = {}, ...children) {
+// Creates and finds elements of the page.
+
+/**
+ * Creates an element with properties and children.
+ *
+ * `role` and names with a hyphen (`data-…`, `aria-…`) become attributes, all others properties.
+ */
+export function makeElement(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (name.includes("-") || name === "role") element.setAttribute(name, value);
@@ -9,4 +15,4 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-export const byID = (id) => document.getElementById(id);
+export const elementByID = (id) => document.getElementById(id);

@@ -1,82 +1,64 @@
-// The editors: CodeMirror with a mode for GraphQL and one for JSON.
+// Creates CodeMirror editors for GraphQL and JSON.
 import CodeMirror from "/explorer/codemirror.js";
+import { makeElement } from "./dom.js";
+import { defineModes } from "./editor-modes.js";
 
-const graphQL = [
-  [/#.*/, "comment"], [/"(?:\\.|[^"\\])*"?/, "string"], [/-?\d[\d.eE+-]*/, "number"], [/\$\w*/, "variable"],
-  [/@\w*/, "meta"], [/\.\.\./, "keyword"], [/(?:true|false|null)\b/, "atom"],
-  [/(?:query|mutation|subscription|fragment|on)\b(?!\s*:)/, "keyword"], [/\w+(?=\s*:)/, "attribute"], [/\w+/, "property"],
-];
-const json = [
-  [/"(?:\\.|[^"\\])*"?(?=\s*:)/, "property"], [/"(?:\\.|[^"\\])*"?/, "string"], [/-?\d[\d.eE+-]*/, "number"],
-  [/(?:true|false|null)\b/, "atom"],
-];
+defineModes();
 
-function defineMode(name, rules, hasBlocks) {
-  CodeMirror.defineMode(name, ({ indentUnit }) => ({
-    startState: () => ({ depth: 0, isBlock: false }),
-    token(stream, state) {
-      if (state.isBlock || (hasBlocks && stream.match('"""'))) {
-        state.isBlock = !stream.match(/.*?"""/);
-        if (state.isBlock) stream.skipToEnd();
-        return "string";
-      }
-      if (stream.eatSpace()) return null;
-      const rule = rules.find(([pattern]) => stream.match(pattern));
-      if (rule) return rule[1];
-      const sign = stream.next();
-      if ("{[(".includes(sign)) state.depth += 1;
-      else if ("}])".includes(sign)) state.depth = Math.max(0, state.depth - 1);
-      return null;
-    },
-    indent: (state, after) => Math.max(0, state.depth - (/^[}\])]/.test(after) ? 1 : 0)) * indentUnit,
-    electricInput: /^\s*[}\])]$/,
-    fold: "brace", closeBrackets: '()[]{}""',
-  }));
-}
-defineMode("graphql", graphQL, true);
-defineMode("json", json, false);
+/** Returns a position in an editor. Lines and columns begin with 0. */
+export const position = (line, column) => CodeMirror.Pos(line, column);
 
-// Makes comments of the selected lines, or lines of the comments.
-function toggleComment(editor) {
-  editor.operation(() => {
-    for (const { anchor, head } of editor.listSelections()) {
-      const [first, last] = [anchor.line, head.line].sort((a, b) => a - b);
-      const lines = editor.getRange(place(first, 0), place(last)).split("\n");
-      const isComment = lines.every((line) => /^\s*#/.test(line));
-      const changed = lines.map((line) => (isComment ? line.replace(/^(\s*)# ?/, "$1") : `# ${line}`));
-      editor.replaceRange(changed.join("\n"), place(first, 0), place(last));
-    }
-  });
-}
-
-// An editor in place of `element`, named by `label`. Tab leaves it, so that the keyboard alone suffices.
-export function makeEditor(element, { mode, label, placeholder, keys, hint, lint, onChange }) {
+/**
+ * Creates an editor inside of an element. The Tab key leaves it, so the keyboard alone suffices.
+ *
+ * @param {object} options
+ * @param {"graphql"|"json"} options.mode
+ * @param {string} options.label The name for assistive technology.
+ * @param {string} [options.placeholder]
+ * @param {object} options.shortcuts Functions by CodeMirror's names of keys.
+ * @param {Function} [options.complete] Returns the `Completion` of a text at an offset, or null.
+ * @param {Function} options.onChange Receives the text that the user typed.
+ */
+export function makeEditor(element, options) {
+  const { mode, label, placeholder, shortcuts, complete, onChange } = options;
+  const isGraphQL = mode === "graphql";
   const editor = CodeMirror(element, {
-    mode, placeholder, lineNumbers: mode === "graphql", indentUnit: 2, tabSize: 2, lineWrapping: true,
-    matchBrackets: true, autoCloseBrackets: true, foldGutter: mode === "graphql", inputStyle: "contenteditable",
-    gutters: mode === "graphql" ? ["CodeMirror-lint-markers", "CodeMirror-linenumbers", "CodeMirror-foldgutter"] : [],
+    mode, placeholder, indentUnit: 2, tabSize: 2, lineWrapping: true, inputStyle: "contenteditable",
+    lineNumbers: isGraphQL, foldGutter: isGraphQL, matchBrackets: true, autoCloseBrackets: true,
+    gutters: isGraphQL
+      ? ["CodeMirror-lint-markers", "CodeMirror-linenumbers", "CodeMirror-foldgutter"] : [],
     spellcheck: false, autocorrect: false, autocapitalize: false,
-    hintOptions: { hint, completeSingle: false, closeCharacters: /[\s()[\]{};>,]/ },
-    lint: lint ? { getAnnotations: lint, async: true, delay: 250, highlightLines: false } : false,
-    extraKeys: {
-      Tab: false, "Shift-Tab": false, "Ctrl-Space": "autocomplete", "Cmd-Space": "autocomplete", "Alt-Space": "autocomplete",
-      "Ctrl-/": toggleComment, "Cmd-/": toggleComment, "Ctrl-]": "indentMore", "Ctrl-[": "indentLess", ...keys,
+    hintOptions: {
+      hint: complete && ((editor) => makeHints(editor, complete)), completeSingle: false,
+      closeCharacters: /[\s()[\]{};>,]/,
     },
+    extraKeys: { ...editingKeys, ...shortcuts },
   });
   editor.getInputField().setAttribute("aria-label", label);
-  editor.on("change", (_, { origin }) => { if (origin !== "setValue") onChange?.(editor.getValue()); });
-  // Suggests as one types a name, or what opens a place for one.
-  editor.on("inputRead", (_, { text, origin }) => {
-    if (hint && origin === "+input" && /[\w$@"]$/.test(text.at(-1)) && !editor.state.completionActive) editor.showHint();
+  editor.on("change", (_, { origin }) => {
+    if (origin !== "setValue") onChange(editor.getValue());
   });
+  if (complete) editor.on("inputRead", showHintsWhileTyping);
   return editor;
 }
 
-// A text that can be read, folded and copied, and not changed.
+/**
+ * Marks the errors in an editor, now and 250 ms after each change.
+ *
+ * @param {Function} findErrors Returns a promise of CodeMirror's lint annotations.
+ */
+export function enableLinting(editor, findErrors) {
+  editor.setOption("lint", {
+    getAnnotations: (_, showAnnotations) => findErrors().then(showAnnotations),
+    async: true, delay: 250, highlightLines: false,
+  });
+}
+
+/** Creates a view of JSON that can be read, folded, and copied, but not changed. */
 export function makeViewer(element, label) {
   const viewer = CodeMirror(element, {
-    mode: "json", readOnly: true, lineWrapping: true, foldGutter: true, gutters: ["CodeMirror-foldgutter"],
-    inputStyle: "contenteditable", matchBrackets: true,
+    mode: "json", readOnly: true, lineWrapping: true, foldGutter: true,
+    gutters: ["CodeMirror-foldgutter"], inputStyle: "contenteditable", matchBrackets: true,
     extraKeys: {
       Tab: false, "Shift-Tab": false, "Ctrl-Q": (editor) => editor.foldCode(editor.getCursor()),
     },
@@ -85,25 +67,54 @@ export function makeViewer(element, label) {
   return viewer;
 }
 
-// Candidates of `complete` as CodeMirror's hint.
-export function hintOf(editor, { from, list }) {
+const editingKeys = {
+  Tab: false, "Shift-Tab": false,
+  "Ctrl-Space": "autocomplete", "Cmd-Space": "autocomplete", "Alt-Space": "autocomplete",
+  "Ctrl-/": toggleComments, "Cmd-/": toggleComments,
+  "Ctrl-]": "indentMore", "Ctrl-[": "indentLess",
+};
+
+/** Comments out the selected lines, or uncomments them if all are comments. */
+function toggleComments(editor) {
+  editor.operation(() => {
+    for (const { anchor, head } of editor.listSelections()) {
+      const [first, last] = [anchor.line, head.line].sort((a, b) => a - b);
+      const [start, end] = [position(first, 0), position(last)];
+      const lines = editor.getRange(start, end).split("\n");
+      const areComments = lines.every((line) => /^\s*#/.test(line));
+      const toggle = (line) => (areComments ? line.replace(/^(\s*)# ?/, "$1") : `# ${line}`);
+      editor.replaceRange(lines.map(toggle).join("\n"), start, end);
+    }
+  });
+}
+
+/** Shows suggestions while the user types a name, or a character that begins one. */
+function showHintsWhileTyping(editor, { text, origin }) {
+  const isTyped = origin === "+input" && /[\w$@"]$/.test(text.at(-1));
+  if (isTyped && !editor.state.completionActive) editor.showHint();
+}
+
+/** Returns a completion in the form of CodeMirror's show-hint addon. */
+function makeHints(editor, complete) {
   const cursor = editor.getCursor();
-  // A quotation mark that was closed by itself is part of what is completed.
-  const isClosed = list[0]?.text.startsWith('"') && editor.getLine(cursor.line)[cursor.ch] === '"';
+  const completion = complete(editor.getValue(), editor.indexFromPos(cursor));
+  if (!completion) return null;
+  const { from, suggestions } = completion;
+  // The closing quotation mark that the editor inserted is replaced, too.
+  const replacesQuote = suggestions[0]?.insertText.startsWith('"')
+    && editor.getLine(cursor.line)[cursor.ch] === '"';
   return {
-    from: editor.posFromIndex(from), to: place(cursor.line, cursor.ch + (isClosed ? 1 : 0)),
-    list: list.map((one) => ({
-      text: one.text, className: one.isDeprecated ? "deprecated" : "",
-      render(element) {
-        const name = document.createElement("span");
-        name.textContent = one.displayText;
-        const type = document.createElement("small");
-        type.textContent = one.type;
-        element.append(name, type);
-        if (one.description) element.title = one.description;
-      },
-    })),
+    from: editor.posFromIndex(from), to: position(cursor.line, cursor.ch + (replacesQuote ? 1 : 0)),
+    list: suggestions.map(makeHint),
   };
 }
 
-export const place = (line, column) => CodeMirror.Pos(line, column);
+function makeHint({ label, insertText, detail, description, isDeprecated }) {
+  return {
+    text: insertText, className: isDeprecated ? "deprecated" : "",
+    render(element) {
+      element.append(makeElement("span", {}, label), makeElement("small", {}, detail));
+      if (description) element.title = description;
+    },
+  };
+}

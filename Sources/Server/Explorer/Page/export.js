@@ -1,45 +1,62 @@
-// A request as text for elsewhere: a command, Swift code, or a link to this page.
+// Converts requests to curl commands, Swift code, and links to this page.
+//
+// Commands and code contain a placeholder for the access token.
 
-const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
-
-export function asCurl({ query, variables, operationName, headers, hasToken }) {
-  const fields = { ...(hasToken ? { authorization: "Bearer $TOKEN" } : {}), ...headers, "content-type": "application/json" };
-  const body = JSON.stringify({ query, variables, operationName });
+/** Returns a shell command that sends the request. It reads the access token from `$TOKEN`. */
+export function curlCommand({ query, variables, operationName, headers, token }) {
+  const headerOptions = Object.entries({ ...headers, "content-type": "application/json" })
+    .map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`);
+  const tokenOption = usesToken(token, headers) ? ['-H "authorization: Bearer $TOKEN"'] : [];
   return [
-    `curl -s ${shell(location.origin + "/graphql")}`,
-    ...Object.entries(fields).map(([name, value]) => `  -H ${value.includes("$TOKEN") ? `"${name}: ${value}"` : shell(`${name}: ${value}`)}`),
-    `  -d ${shell(body)}`,
-  ].join(" \\\n");
+    `curl -s ${shellQuoted(graphQLAddress())}`, ...tokenOption, ...headerOptions,
+    `-d ${shellQuoted(JSON.stringify({ query, variables, operationName }))}`,
+  ].join(" \\\n  ");
 }
 
-// The body stands in a raw string: in JSON no three quotes follow one another unescaped.
-export function asSwift({ query, variables, operationName, headers, hasToken }) {
-  const body = JSON.stringify({ query, variables, operationName }, null, 2);
-  const fields = Object.entries({ ...headers, "content-type": "application/json" })
-    .map(([name, value]) => `request.setValue(${JSON.stringify(value)}, forHTTPHeaderField: ${JSON.stringify(name)})`);
-  return `import Foundation
-
-var request = URLRequest(url: URL(string: ${JSON.stringify(location.origin + "/graphql")})!)
-request.httpMethod = "POST"
-${hasToken ? "request.setValue(\"Bearer \\(accessToken)\", forHTTPHeaderField: \"authorization\")\n" : ""}${fields.join("\n")}
-request.httpBody = Data(#"""
-${body}
-"""#.utf8)
-let (data, _) = try await URLSession.shared.data(for: request)
-print(String(decoding: data, as: UTF8.self))
-`;
+/** Returns Swift code that sends the request with URLSession. */
+export function swiftCode({ query, variables, operationName, headers, token }) {
+  const headerLines = Object.entries({ ...headers, "content-type": "application/json" })
+    .map(([name, value]) => setHeaderLine(JSON.stringify(name), JSON.stringify(value)));
+  const tokenLine = usesToken(token, headers)
+    ? [setHeaderLine('"authorization"', '"Bearer \\(accessToken)"')] : [];
+  return [
+    "import Foundation",
+    "",
+    `var request = URLRequest(url: URL(string: ${JSON.stringify(graphQLAddress())})!)`,
+    'request.httpMethod = "POST"',
+    ...tokenLine,
+    ...headerLines,
+    // JSON escapes quotation marks, so the raw string never contains three in a row.
+    'request.httpBody = Data(#"""',
+    JSON.stringify({ query, variables, operationName }, null, 2),
+    '"""#.utf8)',
+    "let (data, _) = try await URLSession.shared.data(for: request)",
+    "print(String(decoding: data, as: UTF8.self))",
+    "",
+  ].join("\n");
 }
 
-// Everything stands after the #, which no browser sends.
-export function asLink({ query, variables }) {
+/** Returns a link that opens a query in this page. Browsers do not send the part after the `#`. */
+export function linkToQuery({ query, variables }) {
   const fragment = new URLSearchParams({ query, ...(variables.trim() ? { variables } : {}) });
   return `${location.origin}${location.pathname}#${fragment}`;
 }
 
-export function fromLink() {
+/** Returns the query of the link that opened this page, or null. */
+export function queryFromLink() {
   for (const text of [location.hash.slice(1), location.search.slice(1)]) {
-    const asked = new URLSearchParams(text);
-    if (asked.has("query")) return { query: asked.get("query"), variables: asked.get("variables") ?? "" };
+    const parameters = new URLSearchParams(text);
+    if (!parameters.has("query")) continue;
+    return { query: parameters.get("query"), variables: parameters.get("variables") ?? "" };
   }
   return null;
 }
+
+/** Whether the request sends the access token. A header of the user replaces it. */
+const usesToken = (token, headers) => Boolean(token) && !("authorization" in headers);
+
+const graphQLAddress = () => `${location.origin}/graphql`;
+
+const shellQuoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+const setHeaderLine = (name, value) => `request.setValue(${value}, forHTTPHeaderField: ${name})`;

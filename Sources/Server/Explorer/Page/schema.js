@@ -1,60 +1,102 @@
-// The schema as introspection tells it, made ready for look-ups.
+// Reads the server's schema by introspection and answers questions about its types.
+import { sendRequest } from "./client.js";
 
-const typeRef = `kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } }`;
-const input = `name description defaultValue isDeprecated deprecationReason type { ${typeRef} }`;
-export const introspection = `query Schema { __schema {
+const typeFields = `kind name
+  ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } }`;
+const inputFields = `name description defaultValue isDeprecated deprecationReason
+  type { ${typeFields} }`;
+const introspectionQuery = `query Schema { __schema {
   description queryType { name } mutationType { name } subscriptionType { name }
-  directives { name description isRepeatable locations args(includeDeprecated: true) { ${input} } }
+  directives {
+    name description isRepeatable locations args(includeDeprecated: true) { ${inputFields} }
+  }
   types { kind name description specifiedByURL isOneOf
     fields(includeDeprecated: true) { name description isDeprecated deprecationReason
-      args(includeDeprecated: true) { ${input} } type { ${typeRef} } }
-    inputFields(includeDeprecated: true) { ${input} }
+      args(includeDeprecated: true) { ${inputFields} } type { ${typeFields} } }
+    inputFields(includeDeprecated: true) { ${inputFields} }
     interfaces { name } possibleTypes { name }
     enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason } } } }`;
 
-export const named = (type) => (type?.ofType ? named(type.ofType) : type?.name);
-export const isRequired = (value) => value.type.kind === "NON_NULL" && value.defaultValue == null;
+const typenameField = {
+  name: "__typename", args: [],
+  type: { kind: "NON_NULL", ofType: { kind: "SCALAR", name: "String" } },
+};
 
-export function typeText(type) {
-  if (type.kind === "NON_NULL") return `${typeText(type.ofType)}!`;
-  if (type.kind === "LIST") return `[${typeText(type.ofType)}]`;
+/** An error that the server returned instead of its schema, for example with introspection off. */
+export class IntrospectionError extends Error {}
+
+/** Reads the schema. Throws an `IntrospectionError` if the server does not return it. */
+export async function fetchSchema(token) {
+  const { json } = await sendRequest({ query: introspectionQuery, token });
+  if (!json?.data?.__schema) {
+    const message = json?.errors?.[0]?.message ?? "The server did not return its schema.";
+    throw new IntrospectionError(message);
+  }
+  return new Schema(json.data.__schema);
+}
+
+/** A schema, with types and members in the form that introspection returns. */
+export class Schema {
+  #typesByName;
+
+  /** @param introspection The `__schema` field of the introspection response. */
+  constructor(introspection) {
+    this.description = introspection.description;
+    this.types = introspection.types;
+    this.directives = introspection.directives;
+    this.#typesByName = new Map(introspection.types.map((type) => [type.name, type]));
+    /** The root types by operation: "query", "mutation", and "subscription". */
+    this.rootTypes = new Map(["query", "mutation", "subscription"]
+      .filter((operation) => introspection[`${operation}Type`])
+      .map((operation) => [operation, this.type(introspection[`${operation}Type`].name)]));
+  }
+
+  type(name) { return this.#typesByName.get(name); }
+
+  field(type, name) {
+    if (name === "__typename") return typenameField;
+    return type?.fields?.find((field) => field.name === name);
+  }
+
+  /** The types of the schema itself, without those of introspection. */
+  get ownTypes() { return this.types.filter((type) => !isIntrospectionType(type)); }
+
+  /** Returns the types that an inline fragment in a selection set of `type` may name. */
+  fragmentTypes(type) {
+    const names = new Set(possibleTypeNames(type));
+    return this.ownTypes.filter((other) =>
+      isComposite(other) && possibleTypeNames(other).some((name) => names.has(name)));
+  }
+
+  /** Returns the fields and input fields that use a type, as `[type, member]`. */
+  usesOfType(name) {
+    return this.ownTypes.flatMap((type) =>
+      [...(type.fields ?? []), ...(type.inputFields ?? [])]
+        .filter((member) => namedType(member.type) === name
+          || member.args?.some((argument) => namedType(argument.type) === name))
+        .map((member) => [type, member]));
+  }
+}
+
+export const isIntrospectionType = (type) => type.name.startsWith("__");
+
+/** Whether a type has a selection set. */
+export const isComposite = (type) => ["OBJECT", "INTERFACE", "UNION"].includes(type?.kind);
+
+/** Whether variables and arguments may have a type. */
+export const isInput = (type) => ["SCALAR", "ENUM", "INPUT_OBJECT"].includes(type?.kind);
+
+/** Whether an argument or input field must be given. */
+export const isRequired = (input) => input.type.kind === "NON_NULL" && input.defaultValue == null;
+
+/** Returns the name of a type reference without its list and non-null wrappers. */
+export const namedType = (type) => (type?.ofType ? namedType(type.ofType) : type?.name);
+
+/** Returns a type reference as in the schema language: `[String!]!`. */
+export function typeReferenceText(type) {
+  if (type.kind === "NON_NULL") return `${typeReferenceText(type.ofType)}!`;
+  if (type.kind === "LIST") return `[${typeReferenceText(type.ofType)}]`;
   return type.name;
 }
 
-export class Schema {
-  constructor(source) {
-    Object.assign(this, source);
-    this.byName = new Map(source.types.map((type) => [type.name, type]));
-    this.roots = new Map(["query", "mutation", "subscription"]
-      .filter((kind) => source[`${kind}Type`])
-      .map((kind) => [kind, this.byName.get(source[`${kind}Type`].name)]));
-  }
-
-  type(name) { return this.byName.get(name); }
-  field(type, name) {
-    if (name === "__typename") return { name, args: [], type: { kind: "SCALAR", name: "String" } };
-    return type?.fields?.find((field) => field.name === name);
-  }
-  isComposite(type) { return ["OBJECT", "INTERFACE", "UNION"].includes(type?.kind); }
-  isInput(type) { return ["SCALAR", "ENUM", "INPUT_OBJECT"].includes(type?.kind); }
-
-  // Types that an object of this type may also be.
-  fragmentTypes(type) {
-    const possible = new Set((type.possibleTypes ?? [type]).map((one) => one.name));
-    return [...this.byName.values()].filter((other) => this.isComposite(other) && !other.name.startsWith("__")
-      && (other.possibleTypes ?? [other]).some((one) => possible.has(one.name)));
-  }
-
-  // Where a type is used: fields and arguments, as [type, member].
-  uses(name) {
-    const uses = [];
-    for (const type of this.byName.values()) {
-      if (type.name.startsWith("__")) continue;
-      for (const member of [...(type.fields ?? []), ...(type.inputFields ?? [])]) {
-        const isUsed = named(member.type) === name || member.args?.some((arg) => named(arg.type) === name);
-        if (isUsed) uses.push([type, member]);
-      }
-    }
-    return uses;
-  }
-}
+const possibleTypeNames = (type) => (type.possibleTypes ?? [type]).map(({ name }) => name);

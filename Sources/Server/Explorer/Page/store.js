@@ -1,98 +1,160 @@
-// What stays when the page is closed: tabs, history, saved queries and choices. Tokens and headers may be secrets: they
-// stay only as long as the window.
+// Stores tabs, history, saved queries, and preferences in the browser.
+//
+// The access token and the headers may be secrets, so they are kept in sessionStorage, which ends
+// with the window. Everything else is kept in localStorage.
 
-const tabsMax = 20;
-const historyMax = 100;
+const maxTabs = 20;
+const maxHistoryEntries = 100;
 
-const welcome = `# Write a query, or click one together under "Build". Run it with Ctrl-Enter or ⌘-Enter.
-# Ctrl-Space completes; F1 lists the keys.
+const welcomeQuery = `# Write a query, or select its fields under "Build".
+# Ctrl-Enter or ⌘-Enter runs it. Ctrl-Space completes it. F1 shows all keyboard shortcuts.
 {
   __typename
 }
 `;
 
-function read(storage, name, fallback) {
-  try {
-    return JSON.parse(window[storage].getItem(`bookplate.${name}`)) ?? fallback;
-  } catch {
-    return fallback;  // storage is off, or not ours
-  }
-}
-
-function write(storage, name, value) {
-  try {
-    window[storage].setItem(`bookplate.${name}`, JSON.stringify(value));
-  } catch {
-    // Storage is off or full: the page works, and forgets.
-  }
-}
-
-const isQuery = (entry) => typeof entry?.query === "string" && typeof entry?.variables === "string";
-const list = (value) => (Array.isArray(value) ? value.filter(isQuery) : []);
+/**
+ * A query with its variables, both as text.
+ *
+ * @typedef {object} Tab
+ * @property {string} query
+ * @property {string} variables JSON, or an empty string.
+ * @property {object} [response] The last response, which is not stored.
+ */
 
 export class Store {
+  /** @type {Tab[]} */
+  #tabs;
+  #activeIndex;
+  #history;
+  #savedQueries;
+
   constructor() {
-    this.tabs = list(read("localStorage", "tabs", [])).slice(0, tabsMax);
-    if (this.tabs.length === 0) this.tabs.push({ query: welcome, variables: "" });
-    this.active = Math.min(Math.max(Number(read("localStorage", "active", 0)) || 0, 0), this.tabs.length - 1);
-    this.history = list(read("localStorage", "history", []));
-    this.saved = list(read("localStorage", "saved", [])).filter((entry) => typeof entry.name === "string");
+    this.#tabs = readQueries("tabs").slice(0, maxTabs);
+    if (this.#tabs.length === 0) this.#tabs.push({ query: welcomeQuery, variables: "" });
+    const storedIndex = Number(read("localStorage", "active", 0)) || 0;
+    this.#activeIndex = Math.min(Math.max(storedIndex, 0), this.#tabs.length - 1);
+    this.#history = readQueries("history");
+    this.#savedQueries = readQueries("saved").filter((entry) => typeof entry.name === "string");
   }
 
-  get tab() { return this.tabs[this.active]; }
+  // Tabs
 
-  save() {
-    write("localStorage", "tabs", this.tabs.map(({ query, variables }) => ({ query, variables })));
-    write("localStorage", "active", this.active);
+  get tabs() { return this.#tabs; }
+  get activeIndex() { return this.#activeIndex; }
+  get activeTab() { return this.#tabs[this.#activeIndex]; }
+
+  /** Changes the query or the variables of the active tab. */
+  updateActiveTab(changes) {
+    Object.assign(this.activeTab, changes);
+    this.#saveTabs();
   }
 
-  open(tab = { query: "", variables: "" }) {
-    if (this.tabs.length === tabsMax) this.tabs.shift();
-    this.tabs.push(tab);
-    this.active = this.tabs.length - 1;
-    this.save();
+  selectTab(index) {
+    this.#activeIndex = index;
+    this.#saveTabs();
   }
 
-  close(index) {
-    this.tabs.splice(index, 1);
-    if (this.tabs.length === 0) this.tabs.push({ query: "", variables: "" });
-    if (this.active > index || this.active === this.tabs.length) this.active = Math.max(this.active - 1, 0);
-    this.save();
+  /** Adds a tab and selects it. The first tab is closed when there are too many. */
+  openTab({ query, variables } = { query: "", variables: "" }) {
+    if (this.#tabs.length === maxTabs) this.#tabs.shift();
+    this.#tabs.push({ query, variables });
+    this.selectTab(this.#tabs.length - 1);
   }
 
-  remember(query, variables) {
-    const others = this.history.filter((old) => old.query !== query || old.variables !== variables);
-    this.history = [{ query, variables, time: Date.now() }, ...others].slice(0, historyMax);
-    write("localStorage", "history", this.history);
+  /** Closes a tab. An empty tab replaces the last one. */
+  closeTab(index) {
+    this.#tabs.splice(index, 1);
+    if (this.#tabs.length === 0) this.#tabs.push({ query: "", variables: "" });
+    if (this.#activeIndex > index || this.#activeIndex === this.#tabs.length) {
+      this.#activeIndex = Math.max(this.#activeIndex - 1, 0);
+    }
+    this.#saveTabs();
   }
 
-  forget() {
-    this.history = [];
+  #saveTabs() {
+    write("localStorage", "tabs", this.#tabs.map(({ query, variables }) => ({ query, variables })));
+    write("localStorage", "active", this.#activeIndex);
+  }
+
+  // History and saved queries
+
+  /** The requests that were run, newest first: `{ query, variables, time }`. */
+  get history() { return this.#history; }
+
+  /** The saved queries in the order of their names: `{ name, query, variables }`. */
+  get savedQueries() { return this.#savedQueries; }
+
+  /** Adds a request to the history. An equal older entry is removed. */
+  addToHistory({ query, variables }) {
+    const others = this.#history.filter(
+      (entry) => entry.query !== query || entry.variables !== variables);
+    this.#history = [{ query, variables, time: Date.now() }, ...others].slice(0, maxHistoryEntries);
+    write("localStorage", "history", this.#history);
+  }
+
+  clearHistory() {
+    this.#history = [];
     write("localStorage", "history", []);
   }
 
-  // Saves under a name, in place of what has it.
-  keep(name, query, variables) {
-    const others = this.saved.filter((old) => old.name !== name);
-    this.saved = [...others, { name, query, variables }].sort((a, b) => a.name.localeCompare(b.name));
-    write("localStorage", "saved", this.saved);
+  /** Saves a query under a name. It replaces a query that has this name. */
+  saveQuery(name, { query, variables }) {
+    const others = this.#savedQueries.filter((entry) => entry.name !== name);
+    this.#savedQueries = [...others, { name, query, variables }]
+      .sort((first, second) => first.name.localeCompare(second.name));
+    write("localStorage", "saved", this.#savedQueries);
   }
 
-  discard(name) {
-    this.saved = this.saved.filter((old) => old.name !== name);
-    write("localStorage", "saved", this.saved);
+  deleteSavedQuery(name) {
+    this.#savedQueries = this.#savedQueries.filter((entry) => entry.name !== name);
+    write("localStorage", "saved", this.#savedQueries);
   }
 
-  get(name, fallback) { return read("localStorage", name, fallback); }
-  set(name, value) { write("localStorage", name, value); }
+  // Preferences
 
+  preference(name, fallback) { return read("localStorage", name, fallback); }
+  setPreference(name, value) { write("localStorage", name, value); }
+
+  /** "dark" or "light". Without a stored choice it is the theme of the browser. */
   get theme() {
-    return read("localStorage", "theme", matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+    const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+    return this.preference("theme", isDark ? "dark" : "light");
   }
-  set theme(name) { write("localStorage", "theme", name); }
+  set theme(name) { this.setPreference("theme", name); }
+
+  // Secrets
 
   get token() { return read("sessionStorage", "token", ""); }
   set token(text) { write("sessionStorage", "token", text); }
+
   get headers() { return read("sessionStorage", "headers", ""); }
   set headers(text) { write("sessionStorage", "headers", text); }
+}
+
+function readQueries(name) {
+  const entries = read("localStorage", name, []);
+  return Array.isArray(entries) ? entries.filter(isQuery) : [];
+}
+
+function isQuery(entry) {
+  return typeof entry?.query === "string" && typeof entry?.variables === "string";
+}
+
+// The storage is looked up inside of `try`, because access to it throws when it is disabled.
+
+function read(storageName, name, fallback) {
+  try {
+    return JSON.parse(window[storageName].getItem(`bookplate.${name}`)) ?? fallback;
+  } catch {
+    return fallback;
+  }
+}
+
+function write(storageName, name, value) {
+  try {
+    window[storageName].setItem(`bookplate.${name}`, JSON.stringify(value));
+  } catch {
+    // Storage is disabled or full. The page works, but forgets the value when it is closed.
+  }
 }

@@ -1,0 +1,24 @@
+import GraphQL
+import GraphQLPostgres
+
+/// Who owns a library.
+enum User {
+    static let id = Column("u.id", .uuid)
+
+    static let type: RowType = RowType(
+        name: "User", table: "users u", scope: "u.id = $1", id: id,
+        fields: [
+            "id": .column(id),
+            "displayName": .column(Column("u.display_name", .text)),
+            "email": .column(Column("CASE WHEN NOT u.email_disabled THEN u.email END", .text)),
+            "preferredGenres": .column(Column("u.preferred_genres", .texts)),
+            "createdAt": .column(Column("u.created_at", .timestamp)),
+            "shelves": .relation(Shelf.ofUser),
+            "books": .relation(Book.ofUser),
+            "reviews": .relation(Review.ofUser),
+            "stats": .relation(LibraryStats.ofUser),
+        ])
+
+    /// `Query.me`, and `Session.user`.
+    static let me = RowLookup.caller(type)
+}

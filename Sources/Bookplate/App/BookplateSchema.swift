@@ -1,0 +1,158 @@
+import GraphQL
+import GraphQLPostgres
+
+/// Binds `schema.graphql` to the product: each field to where its value comes from.
+package struct BookplateSchema: Sendable {
+    package let schema: Schema
+    package let resolvers: any ResolverSource
+
+    /// The text of `schema.graphql`, as this program was built with it.
+    package static var text: String {
+        String(decoding: PackageResources.schema_graphql, as: UTF8.self)
+    }
+
+    /// - Parameter sdl: the text of `schema.graphql`.
+    /// - Throws: every error of the schema; every field without a resolver and resolver without a field.
+    package init(sdl: String) throws(RequestErrors) {
+        schema = try buildSchema(Source(sdl), scalars: Self.scalars)
+        let table = ResolverTable()
+        let problems = table.problems(in: schema)
+        guard problems.isEmpty else { throw RequestErrors(problems.map { GraphQLError($0) }) }
+        resolvers = table
+    }
+
+    /// How inputs of the product's own scalars are checked.
+    private static let scalars: [String: ScalarInput] = [
+        "DateTime": { value throws(CoercionError) in
+            guard let text = value.string, Instant(text) != nil else {
+                throw CoercionError(
+                    "DateTime cannot represent this value. Write an RFC 3339 date and time with "
+                        + "an offset and at most microseconds, such as 2026-01-31T12:00:00Z.")
+            }
+            return value
+        },
+        "Upload": { value throws(CoercionError) in
+            guard UploadReference.index(value) != nil else {
+                throw CoercionError(
+                    "Upload cannot represent this value. Send a file of a multipart/form-data request."
+                )
+            }
+            return value
+        },
+    ]
+}
+
+/// The resolvers by type and field.
+private struct ResolverTable: ResolverSource {
+    private var table: [String: [String: FieldResolver]] = [:]
+
+    init() {
+        let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type]
+        for type in nodes + [Import.failureType] + LibraryStats.types + [Cover.type] {
+            table[type.name] = type.fields.mapValues { field in
+                switch field {
+                case .column, .computed: .property
+                case .relation(let loader): .load(loader)
+                }
+            }
+        }
+        for (connection, edge) in [
+            ("BookConnection", "BookEdge"), ("ReviewConnection", "ReviewEdge"),
+            ("FeedConnection", "FeedEdge"),
+        ] {
+            table[connection] = [
+                "edges": .load(ConnectionField(part: .edges)),
+                "nodes": .load(ConnectionField(part: .nodes)),
+                "pageInfo": .load(ConnectionField(part: .pageInfo)),
+                "totalCount": .property,
+            ]
+            table[edge] = ["cursor": .property, "node": .load(ConnectionField(part: .node))]
+        }
+        table["FeedConnection"]?["totalCount"] = nil
+        table["PageInfo"] = [
+            "hasNextPage": .property, "hasPreviousPage": .property, "startCursor": .property,
+            "endCursor": .property,
+        ]
+        table["PurchaseLink"] = ["store": .property, "url": .property]
+        table["Session"] = Sessions.fields
+        table["DeletedAccount"] = [
+            "id": .property, "books": .property, "reviews": .property, "covers": .property,
+            "appleTokenRevoked": .property,
+        ]
+        table["CreateBookResult"] = [
+            "book": .load(RowsOfPlainObject(.one, Book.type)),
+            "error": .load(PlainObjectsField(.one)),
+        ]
+        table["InputError"] = ["code": .property, "message": .property, "field": .property]
+        table["RecordSwipesPayload"] = [
+            "recorded": .property, "saved": .load(RowsOfPlainObject(.many, Book.type)),
+        ]
+        table["ChangePage"] = Changes.pageFields
+        table["Change"] = Changes.changeFields(nodes: nodes)
+        table["Query"] = [
+            "node": .load(NodeLookup(types: nodes, isList: false)),
+            "nodes": .load(NodeLookup(types: nodes, isList: true)),
+            "me": .load(User.me),
+            "shelf": .load(RowLookup.byID(Shelf.type)),
+            "book": .load(RowLookup.byID(Book.type)),
+            "feed": .load(Feed()),
+            "feedCard": .load(RowLookup.byID(FeedCard.type)),
+            "genres": .load(GenreNames()),
+            "changes": .load(Changes()),
+            "lookupISBN": .load(ISBNLookup()),
+            "search": .load(CatalogSearch()),
+        ]
+        table["CoverEvent"] = CoverChanged.eventFields
+        table["Subscription"] = [
+            "coverChanged": .load(CoverChanged()),
+            "importProgress": .load(ImportProgress()),
+            "changes": .load(ChangesSubscription()),
+        ]
+        table["Mutation"] = [
+            "signInWithApple": .load(Sessions.signInWithApple),
+            "refreshSession": .load(Sessions.refresh),
+            "signOut": .load(Sessions.signOut),
+            "updateProfile": .load(User.update),
+            "deleteAccount": .load(User.deleteAccount),
+            "createShelf": .load(Shelf.create),
+            "updateShelf": .load(Shelf.update),
+            "deleteShelf": .load(Shelf.delete),
+            "createBook": .load(Book.create),
+            "createBooks": .load(Book.createMany),
+            "updateBook": .load(Book.update),
+            "moveBook": .load(Book.move),
+            "deleteBook": .load(Book.delete),
+            "reviewBook": .load(Review.write),
+            "deleteReview": .load(Review.delete),
+            "recordSwipes": .load(Swipe.record),
+            "undoSwipe": .load(Swipe.undo),
+            "importLibrary": .load(Import.importLibrary),
+            "exportLibrary": .load(ExportLink.exportLibrary),
+            "setCover": .load(Cover.set),
+            "removeCover": .load(Cover.remove),
+            "fetchMissingCovers": .load(Cover.fetchMissing),
+        ]
+    }
+
+    func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
+        table[type.name]?[field.name]
+    }
+
+    /// Fields without a resolver, and resolvers without a field.
+    func problems(in schema: Schema) -> [String] {
+        var problems: [String] = []
+        for type in schema.types where !type.name.hasPrefix("__") {
+            guard case .object(let object) = type.kind else { continue }
+            for field in object.fields where table[type.name]?[field.name] == nil {
+                problems.append("\(type.name).\(field.name) has no resolver.")
+            }
+        }
+        for (type, fields) in table.sorted(by: { $0.key < $1.key }) {
+            for field in fields.keys.sorted()
+            where schema.type(named: type)?.field(named: field) == nil {
+                problems.append("The schema has no field \(type).\(field).")
+            }
+        }
+        return problems
+    }
+}

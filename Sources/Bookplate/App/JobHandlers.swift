@@ -1,0 +1,21 @@
+import JobQueue
+
+/// Every kind of background work.
+package enum JobHandlers {
+    /// A new kind is a line here.
+    package static func all(_ services: Services) -> [any JobHandler] {
+        let search = CoverSearch(
+            services.coverSources, covers: services.covers, metrics: services.metrics)
+        return [
+            PurgeDeadJobs(), PruneChanges(), PruneImports(),
+            CompleteBook(sources: services.bookSources),
+            ImportLibrary(covers: services.covers, canSearch: !services.coverSources.isEmpty),
+            ExchangeAppleCode(services: services), RevokeAppleGrant(services: services),
+            RemoveAccountObjects(covers: services.covers),
+            PrepareDeck(), RefreshFeed(), LearnSimilar(), SweepStorage(services),
+            FetchCover(search: search), EndCoverWaits(),
+            FetchEditionCover(editions: EditionCovers(services)),
+            FetchEditionCovers(editions: EditionCovers(services)),
+        ]
+    }
+}

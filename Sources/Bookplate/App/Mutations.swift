@@ -1,0 +1,120 @@
+import GraphQL
+import GraphQLPostgres
+import Postgres
+
+/// A mutation that answers with a row, read back in its own transaction.
+struct RowMutation: FieldLoader {
+    typealias Perform =
+        @Sendable (ArgumentValues, RequestContext, RowsByID) async throws(BookplateError) ->
+        Children
+
+    let type: RowType
+    /// The column whose value the mutation knows, to read the row back by.
+    let key: Column
+    let perform: Perform
+
+    init(_ type: RowType, by key: Column? = nil, _ perform: @escaping Perform) {
+        self.type = type
+        self.key = key ?? type.id
+        self.perform = perform
+    }
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        let rows = RowsByID(type, field.selections[0], key: key)
+        @Sendable func call(
+            _ arguments: ArgumentValues, _ request: RequestContext
+        ) async throws(BookplateError) -> Children {
+            try await perform(arguments, request, rows)
+        }
+        return PreparedCall(call)
+    }
+}
+
+/// A mutation that answers with plain objects: one, or a list.
+struct PlainMutation: FieldLoader {
+    let shape: RowRelation.Shape
+    /// Whether it answers callers who have not signed in.
+    let isPublic: Bool
+    let perform:
+        @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> [PlainObject]
+
+    init(
+        _ shape: RowRelation.Shape, isPublic: Bool = false,
+        _ perform:
+            @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+            -> [PlainObject]
+    ) {
+        self.shape = shape
+        self.isPublic = isPublic
+        self.perform = perform
+    }
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        let selection = field.selections[0]
+        @Sendable func call(
+            _ arguments: ArgumentValues, _ request: RequestContext
+        ) async throws(BookplateError) -> Children {
+            let objects = try await perform(arguments, request)
+            let items = objects.indices.map { Slot.object(group: 0, index: Int32($0)) }
+            let slots: [Slot] =
+                shape == .one
+                ? Array(items.prefix(1)) : [.list(start: 1, count: Int32(items.count))] + items
+            return Children(slots: slots, groups: [.init(PlainBatch(objects, selection))])
+        }
+        return PreparedCall(isPublic: isPublic, call)
+    }
+}
+
+/// A mutation that answers with a leaf.
+struct LeafMutation: FieldLoader {
+    let perform: @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Value
+
+    init(
+        _ perform:
+            @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+            -> Value
+    ) {
+        self.perform = perform
+    }
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        @Sendable func call(
+            _ arguments: ArgumentValues, _ request: RequestContext
+        ) async throws(BookplateError) -> Children {
+            .each(of: LeafBatch([try await perform(arguments, request)]))
+        }
+        return PreparedCall(call)
+    }
+}
+
+/// Runs by itself, with the root as its one parent.
+struct PreparedCall: RequestLoad {
+    private let isPublic: Bool
+    private let perform:
+        @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Children
+
+    /// - Parameter isPublic: whether it answers callers who have not signed in. All others are told
+    ///   so before their input is judged.
+    init(
+        isPublic: Bool = false,
+        _ perform:
+            @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
+            -> Children
+    ) {
+        self.isPublic = isPublic
+        self.perform = perform
+    }
+
+    func start(
+        for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
+    ) throws(BookplateError) -> Load {
+        if !isPublic { _ = try request.caller() }
+        return .call {
+            do throws(BookplateError) {
+                return try await perform(arguments, request)
+            } catch {
+                return .failed(parents.count, request.fieldError(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import GraphQL
+import GraphQLPostgres
+import Postgres
+
+/// Objects that are no rows: what mutations answer with.
+struct PlainObject {
+    /// Leaves by field name; absent is null.
+    var leaves: [String: Value] = [:]
+    /// Rows behind object fields, by field name.
+    var ids: [String: [UUID]] = [:]
+    /// Plain objects behind object fields, by field name.
+    var objects: [String: [PlainObject]] = [:]
+}
+
+final class PlainBatch: ObjectBatch {
+    let objects: [PlainObject]
+    private let selection: PlannedSelection
+
+    init(_ objects: [PlainObject], _ selection: PlannedSelection) {
+        self.objects = objects
+        self.selection = selection
+    }
+
+    var count: Int { objects.count }
+
+    func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
+        guard let value = objects[object].leaves[selection.fields[field].selected.name],
+            !value.isNull
+        else { return .null }
+        writer.write(value)
+        return .value
+    }
+}
+
+/// Leaves that a mutation or a list answers with.
+final class LeafBatch: ObjectBatch {
+    private let values: [Value]
+
+    init(_ values: [Value]) { self.values = values }
+
+    var count: Int { values.count }
+
+    func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
+        if values[object].isNull { return .null }
+        writer.write(values[object])
+        return .value
+    }
+}
+
+/// The rows whose ids a plain object holds: `RecordSwipesPayload.saved`.
+struct RowsOfPlainObject: FieldLoader {
+    let type: RowType
+    let shape: RowRelation.Shape
+
+    init(_ shape: RowRelation.Shape, _ type: RowType) {
+        self.type = type
+        self.shape = shape
+    }
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        Prepared(
+            name: field.name, shape: shape, rows: RowsByID(type, field.selections[0]))
+    }
+
+    private struct Prepared: RequestLoad {
+        let name: String
+        let shape: RowRelation.Shape
+        let rows: RowsByID
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
+        ) throws(BookplateError) -> Load {
+            let ids = (parents as? PlainBatch)?.objects.map { $0.ids[name] ?? [] } ?? []
+            if ids.allSatisfy(\.isEmpty) {
+                let empty = shape == .one ? Slot.null : .list(start: 0, count: 0)
+                return .ready(
+                    Children(slots: Array(repeating: empty, count: parents.count), groups: []))
+            }
+            let answer = try rows.ask(ids.flatMap { $0 }, in: request)
+            return .afterFlush { parents in
+                request.children(of: parents) { () throws(BookplateError) in
+                    let (batch, positions) = try rows.batch(answer)
+                    var slots: [Slot] = []
+                    var items: [Slot] = []
+                    for ids in ids {
+                        let found = ids.compactMap { positions[$0] }
+                            .map { Slot.object(group: 0, index: $0) }
+                        switch shape {
+                        case .one:
+                            slots.append(found.first ?? .null)
+                        case .many:
+                            slots.append(
+                                .list(
+                                    start: Int32(parents.count + items.count),
+                                    count: Int32(found.count)))
+                            items += found
+                        }
+                    }
+                    return Children(slots: slots + items, groups: [.init(batch)])
+                }
+            }
+        }
+    }
+}
+
+/// A field of plain objects that holds plain objects: read from memory.
+struct PlainObjectsField: FieldLoader {
+    let shape: RowRelation.Shape
+
+    init(_ shape: RowRelation.Shape) { self.shape = shape }
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        Prepared(name: field.name, shape: shape, selection: field.selections[0])
+    }
+
+    private struct Prepared: RequestLoad {
+        let name: String
+        let shape: RowRelation.Shape
+        let selection: PlannedSelection
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
+        ) -> Load {
+            var slots: [Slot] = []
+            var items: [Slot] = []
+            var children: [PlainObject] = []
+            for parent in (parents as? PlainBatch)?.objects ?? [] {
+                let found = parent.objects[name] ?? []
+                let first = Int32(children.count)
+                children += found
+                switch shape {
+                case .one:
+                    slots.append(found.isEmpty ? .null : .object(group: 0, index: first))
+                case .many:
+                    slots.append(
+                        .list(
+                            start: Int32(parents.count + items.count), count: Int32(found.count)))
+                    items += found.indices.map { .object(group: 0, index: first + Int32($0)) }
+                }
+            }
+            return .ready(
+                Children(slots: slots + items, groups: [.init(PlainBatch(children, selection))]))
+        }
+    }
+}
+
+/// A type's rows by their ids, as a selection wants them.
+struct RowsByID: Sendable {
+    private let layout: RowLayout
+    private let idIndex: Int
+    private let statement: Statement
+
+    /// - Parameter key: the column of the ids, where it is not the type's own.
+    init(_ type: RowType, _ selection: PlannedSelection, key: Column? = nil) {
+        let key = key ?? type.id
+        var columns = ColumnSet()
+        idIndex = columns.index(of: key)
+        layout = RowLayout(selection, of: type, columns: &columns)
+        statement = Statement(
+            "SELECT \(columns.sql) FROM \(type.table) "
+                + "WHERE \(type.scope) AND \(key.sql) = ANY($2)")
+    }
+
+    func ask(
+        _ ids: [UUID], in request: RequestContext
+    ) throws(BookplateError) -> RequestContext.PendingRows {
+        request.query(statement, Self.parameters(ids, try request.caller()))
+    }
+
+    /// Reads the rows back in a mutation's own transaction.
+    func append(_ ids: [UUID], to segment: inout Pipeline, for viewer: Viewer) {
+        segment.append(statement, Self.parameters(ids, viewer))
+    }
+
+    private static func parameters(_ ids: [UUID], _ viewer: Viewer) -> Parameters {
+        var parameters = Parameters()
+        parameters.append(uuid: viewer.userID)
+        parameters.append(uuids: ids)
+        return parameters
+    }
+
+    /// The rows, and where each id's row stands.
+    func batch(
+        _ answer: RequestContext.PendingRows
+    ) throws(BookplateError) -> (RowBatch, [UUID: Int32]) {
+        batch(try answer.rows())
+    }
+
+    func batch(_ rows: Rows) -> (RowBatch, [UUID: Int32]) {
+        var positions = [UUID: Int32](minimumCapacity: rows.count)
+        for row in 0..<rows.count {
+            if let id = rows.uuid(row, idIndex) { positions[id] = Int32(row) }
+        }
+        return (RowBatch(rows, layout), positions)
+    }
+
+    /// The only row, for a field with one parent.
+    ///
+    /// - Throws: `.notFound(message)` where there is none.
+    func only(_ rows: Rows, orElse message: String) throws(BookplateError) -> Children {
+        guard rows.count > 0 else { throw .notFound(message) }
+        return Children(
+            slots: [.object(group: 0, index: 0)], groups: [.init(RowBatch(rows, layout))])
+    }
+}

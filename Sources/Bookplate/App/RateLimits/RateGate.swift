@@ -1,0 +1,42 @@
+import GraphQL
+import GraphQLServing
+
+/// Where one request is charged for what it asks.
+struct RateGate {
+    private let services: Services
+    private let viewer: Viewer?
+    private let address: RateKey?
+    /// Nil where nothing is limited.
+    private(set) var state: RateLimits.State?
+
+    init(_ services: Services, _ viewer: Viewer?, _ address: RateKey?) {
+        self.services = services
+        self.viewer = viewer
+        self.address = address
+    }
+
+    /// Takes so many more units.
+    ///
+    /// - Throws: `RATE_LIMITED`, where there are not enough.
+    mutating func admit(_ units: Int) throws(RequestErrors) {
+        guard units > 0 else { return }
+        let tenantMax = viewer.flatMap { services.tenants.requestsPerMinuteMax(of: $0.tenantID) }
+        state = services.rates.take(
+            units, viewer: viewer, address: address, tenantMax: tenantMax)
+        guard let state, !state.isAllowed else { return }
+        let error = BookplateError.rateLimited(retryAfterSeconds: state.waitSeconds)
+        throw RequestErrors([
+            GraphQLError(error.message, extensions: error.fieldError(requestID: "").extensions)
+        ])
+    }
+
+    /// Returns the refusal that errors contain; nil if none of them is `RATE_LIMITED`.
+    static func refusal(for errors: [GraphQLError]) -> GraphQLResponse.Refusal? {
+        if errors.isEmpty { return nil }
+        let seconds = errors.compactMap { error in
+            error.code == "RATE_LIMITED"
+                ? error.extensions.first { $0.name == "retryAfter" }?.value.int : nil
+        }
+        return seconds.max().map { .rateLimited(retryAfterSeconds: $0) }
+    }
+}

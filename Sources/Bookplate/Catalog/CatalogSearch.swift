@@ -1,0 +1,139 @@
+import Basics
+import GraphQL
+import GraphQLPostgres
+import Identity
+import Postgres
+
+/// `Query.search`: books of the catalogue by words or by an ISBN, the best match first. Where it has
+/// hardly any, the outside sources are asked too, and what they find joins the catalogue.
+struct CatalogSearch: FieldLoader {
+    static let queryCharactersMax = 200
+    /// With so many that have all the words, nobody else is asked.
+    private static let matchesEnough = 3
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        var columns = ColumnSet()
+        let prepared = Prepared(
+            selection: field.selections[0],
+            layouts: ConnectionLayouts(field, of: FeedCard.type, columns: &columns),
+            id: columns.index(of: FeedCard.id),
+            score: columns.index(of: Column("s.score", .float)),
+            isMatch: columns.index(of: Column("s.is_match", .boolean)),
+            // The caller is $1 in every type's columns.
+            byWords: Statement(
+                """
+                SELECT \(columns.sql) FROM search_editions(search_fold($2), $3, $4, $5) s \
+                JOIN editions e ON e.id = s.id ORDER BY s.score DESC, s.id DESC
+                """),
+            byISBN: Statement(
+                """
+                SELECT \(columns.sql) FROM (SELECT 0::float8 AS score, true AS is_match) s, \
+                editions e WHERE e.isbn13 = $2
+                """))
+        return PreparedCall { arguments, request throws(BookplateError) in
+            let query = try TextInput.line(
+                arguments["query"]?.string ?? "", field: "query",
+                charactersMax: Self.queryCharactersMax)
+            let first = try arguments.pageSize()
+            let after = try arguments["after"]?.string.map { text throws(BookplateError) in
+                try Position(cursor: text)
+            }
+            if let isbn = ISBN(query) {
+                return try await prepared.page(isbn, after, request)
+            }
+            return try await prepared.page(query, first, after, request)
+        }
+    }
+
+    private struct Prepared {
+        let selection: PlannedSelection
+        let layouts: ConnectionLayouts
+        let id: Int
+        let score: Int
+        let isMatch: Int
+        let byWords: Statement
+        let byISBN: Statement
+
+        /// The one edition of an ISBN that was typed into the search box.
+        func page(
+            _ isbn: ISBN, _ after: Position?, _ request: RequestContext
+        ) async throws(BookplateError) -> Children {
+            func ask() async throws(BookplateError) -> Rows {
+                try await request.read { segment, viewer in
+                    var parameters = Parameters.of(viewer.userID)
+                    parameters.append(text: isbn.description)
+                    segment.append(byISBN, parameters)
+                }[0]
+            }
+            var rows = try await ask()
+            if rows.count == 0, try await OutsideEditions.fetch([isbn], for: request).isEmpty {
+                rows = try await ask()
+            }
+            return page(rows, after == nil ? rows.count : 0, after)
+        }
+
+        func page(
+            _ query: String, _ first: Int, _ after: Position?, _ request: RequestContext
+        ) async throws(BookplateError) -> Children {
+            func ask() async throws(BookplateError) -> Rows {
+                try await request.read { segment, viewer in
+                    var parameters = Parameters.of(viewer.userID)
+                    parameters.append(text: query)
+                    parameters.append(int32: Int32(first + 1))
+                    parameters.append(float8: after?.score)
+                    parameters.append(uuid: after?.id)
+                    segment.append(byWords, parameters)
+                }[0]
+            }
+            var rows = try await ask()
+            let matches = (0..<rows.count).count { rows.bool($0, isMatch) == true }
+            if after == nil, matches < min(first, matchesEnough),
+                try await OutsideEditions.fetch(wordsOf: query, for: request)
+            {
+                rows = try await ask()
+            }
+            return page(rows, first, after)
+        }
+
+        private func page(_ rows: Rows, _ first: Int, _ after: Position?) -> Children {
+            let page = ConnectionBatch.Page(
+                positions: 0..<Int32(min(first, rows.count)), hasNextPage: rows.count > first,
+                hasPreviousPage: after != nil)
+            return .each(
+                of: ConnectionBatch(rows, pages: [page], layouts: layouts, selection: selection) {
+                    row in
+                    Position(score: rows.float8(row, score) ?? 0, id: rows.uuid(row, id)).cursor
+                })
+        }
+    }
+
+    /// A place in the order of a search: what a cursor holds.
+    struct Position: Equatable {
+        let score: Double
+        let id: UUID?
+
+        init(score: Double, id: UUID?) {
+            self.score = score
+            self.id = id
+        }
+
+        /// Bytes: the score, the id; base64url.
+        var cursor: String {
+            var bytes: [UInt8] = []
+            withUnsafeBytes(of: score.bitPattern.bigEndian) { bytes.append(contentsOf: $0) }
+            return Base64URL.encode(bytes + (id?.bytes ?? []))
+        }
+
+        /// - Throws: `.badUserInput` for what no search made.
+        init(cursor: String) throws(BookplateError) {
+            guard cursor.utf8.count <= 64, let bytes = Base64URL.decode(cursor.utf8),
+                bytes.count == 24, let id = bytes[8...].withUnsafeBytes({ UUID(bytes: $0) })
+            else {
+                throw .badUserInput(
+                    field: "after", "This cursor is not of a search. Start again without it.")
+            }
+            let bits = bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            self.init(score: Double(bitPattern: bits), id: id)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import GraphQL
+import GraphQLPostgres
+import Postgres
+
+/// A book of a reader's library.
+enum Book {
+    static let id = Column("b.id", .uuid)
+    static let status = Column("b.status", .text)
+    private static let editionID = Column("b.edition_id", .uuid)
+    private static let isbn13 = Column("b.isbn13", .text)
+
+    static let type: RowType = RowType(
+        name: "Book", table: "books b", scope: "b.user_id = $1", id: id,
+        fields: [
+            "id": .column(id),
+            "title": .column(Column("b.title", .text)),
+            "author": .column(Column("b.author", .text)),
+            "isbn13": .column(isbn13),
+            "isbn10": .computed([isbn13], writeISBN10),
+            "isbn13Hyphenated": .computed([isbn13], writeHyphenatedISBN),
+            "publisher": .column(Column("b.publisher", .text)),
+            "publishedDate": .column(Column("b.published_date", .text)),
+            "pageCount": .column(Column("b.page_count", .integer)),
+            "category": .column(Column("b.category", .text)),
+            "genre": .column(Column("b.genre", .text)),
+            "description": .column(Column("b.description", .text)),
+            "status": .column(status),
+            "currentPage": .column(Column("b.current_page", .integer)),
+            "shelves": .relation(Shelf.ofBook),
+            "card": .relation(
+                RowRelation(
+                    .one, FeedCard.type, key: editionID, matching: "e.id",
+                    from: "editions e WHERE e.id = ANY($2)")),
+            "review": .relation(Review.ofBook),
+            "cover": .relation(Cover.ofBook),
+            "coverUrl": .relation(CoverURL(.book)),
+            "coverStatus": .column(Cover.statusOfBook),
+            "addedAt": .column(Column("b.added_at", .timestamp)),
+            "startedAt": .column(Column("b.started_at", .timestamp)),
+            "finishedAt": .column(Column("b.finished_at", .timestamp)),
+            "updatedAt": .column(Column("b.updated_at", .timestamp)),
+        ])
+
+    /// The book that the caller has of an edition.
+    static let ofEdition = RowRelation(
+        .one, type, key: FeedCard.id, matching: "b.edition_id",
+        from: "books b WHERE b.user_id = $1 AND b.edition_id = ANY($2)")
+
+    /// Writes the ISBN-10 of the first cell's ISBN-13.
+    static let writeISBN10: @Sendable (RowCells, inout ResponseWriter) -> LeafResult = {
+        cells, writer in
+        guard let isbn10 = cells.text(0).flatMap({ ISBN($0) })?.isbn10 else { return .null }
+        writer.write(isbn10)
+        return .value
+    }
+
+    /// Writes the first cell's ISBN-13 with its hyphens.
+    static let writeHyphenatedISBN: @Sendable (RowCells, inout ResponseWriter) -> LeafResult = {
+        cells, writer in
+        guard let isbn = cells.text(0).flatMap({ ISBN($0) }) else { return .null }
+        writer.write(ISBNRanges.current.hyphenated(isbn))
+        return .value
+    }
+}

@@ -1,0 +1,89 @@
+import GraphQL
+import GraphQLPostgres
+import Postgres
+
+/// The lists of books: a library's and a shelf's.
+extension Book {
+    static let ofUser = RowConnection(
+        type, key: User.id, orders: BookOrder.of("b.added_at", "b.id"),
+        source: { arguments, order throws(BookplateError) in
+            var conditions = ["b.user_id = $1"]
+            var binds: [(inout Parameters) -> Void] = []
+            // The first four parameters are the caller, the parents and the page.
+            func bind(_ append: @escaping (inout Parameters) -> Void) -> String {
+                binds.append(append)
+                return "$\(4 + binds.count)"
+            }
+            if let status = arguments["status"]?.string {
+                let parameter = bind { $0.append(text: status, as: .inferred) }
+                conditions.append("b.status = \(parameter)::reading_status")
+            }
+            if let shelf = arguments["shelfId"]?.string {
+                let parameter = bind { $0.append(uuid: UUID(shelf)) }
+                conditions.append(
+                    "EXISTS (SELECT FROM shelf_books f WHERE f.user_id = $1 "
+                        + "AND f.shelf_id = \(parameter) AND f.book_id = b.id)")
+            }
+            var score = "0::float8"
+            if let search = try BookSearch(arguments["search"]?.string) {
+                let parameter = bind { $0.append(text: search.text) }
+                conditions.append(search.condition(parameter))
+                score = search.score(parameter)
+            }
+            let books =
+                order.name == BookOrder.relevance
+                ? "(SELECT b.*, \(score) AS score FROM books b WHERE b.user_id = $1 OFFSET 0) b"
+                : "books b"
+            let from = "\(books) WHERE \(conditions.joined(separator: " AND "))"
+            return .init(from: from) { [binds] parameters in
+                for bind in binds { bind(&parameters) }
+            }
+        })
+
+    static let ofShelf = RowConnection(
+        type, key: Shelf.id, orders: BookOrder.of("sb.added_at", "sb.book_id"),
+        source: { _, _ in
+            .init(
+                from: """
+                    shelf_books sb JOIN books b ON b.user_id = sb.user_id AND b.id = sb.book_id \
+                    WHERE sb.user_id = $1 AND sb.shelf_id = k.id
+                    """)
+        })
+}
+
+/// The values of the schema's `BookOrder`, its default first.
+private enum BookOrder {
+    static let relevance = "RELEVANCE"
+    static let addedAt = Column("b.added_at", .timestamp)
+    static let updatedAt = Column("b.updated_at", .timestamp)
+    // The root collation of Unicode: case and accents decide last.
+    static let title = Column("b.title", .text)
+    static let author = Column("coalesce(b.author, '')", .text)
+    static let hasNoAuthor = Column("(b.author IS NULL)", .boolean)
+
+    /// - Parameters: the place where the date added and the id are found in an index, in that order.
+    static func of(_ added: String, _ id: String) -> [RowOrder] {
+        let newest = [RowOrder.Key(added, addedAt), RowOrder.Key(id, Book.id)]
+        let unicode = "COLLATE \"und-x-icu\""
+        return [
+            RowOrder(name: "ADDED_DESC", columns: newest, isDescending: true),
+            RowOrder(name: "ADDED_ASC", columns: newest, isDescending: false),
+            RowOrder(
+                name: "TITLE_ASC", columns: [.init("b.title \(unicode)", title), .init(Book.id)],
+                isDescending: false),
+            RowOrder(
+                name: "AUTHOR_ASC",
+                columns: [
+                    .init(hasNoAuthor), .init("coalesce(b.author, '') \(unicode)", author),
+                    .init("b.title \(unicode)", title), .init(Book.id),
+                ], isDescending: false),
+            RowOrder(
+                name: "UPDATED_DESC", columns: [.init(updatedAt), .init(Book.id)],
+                isDescending: true),
+            RowOrder(
+                name: relevance,
+                columns: [.init(Column("b.score", .float)), .init(addedAt), .init(Book.id)],
+                isDescending: true),
+        ]
+    }
+}

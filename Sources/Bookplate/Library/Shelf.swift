@@ -1,0 +1,34 @@
+import GraphQL
+import GraphQLPostgres
+import Postgres
+
+/// A named list of books; a book stands on any number of them.
+enum Shelf {
+    static let id = Column("s.id", .uuid)
+
+    static let type: RowType = RowType(
+        name: "Shelf", table: "shelves s", scope: "s.user_id = $1", id: id,
+        fields: [
+            "id": .column(id),
+            "name": .column(Column("s.name", .text)),
+            "position": .column(Column("s.position", .integer)),
+            "createdAt": .column(Column("s.created_at", .timestamp)),
+            "updatedAt": .column(Column("s.updated_at", .timestamp)),
+            "bookCount": .column(
+                Column(
+                    "(SELECT count(*) FROM shelf_books c "
+                        + "WHERE c.user_id = s.user_id AND c.shelf_id = s.id)", .integer)),
+            "books": .relation(Book.ofShelf),
+        ])
+
+    static let ofUser = RowRelation(
+        .many, type, key: User.id, matching: "s.user_id",
+        from: "shelves s WHERE s.user_id = $1 AND s.user_id = ANY($2) ORDER BY s.position, s.id")
+
+    static let ofBook = RowRelation(
+        .many, type, key: Book.id, matching: "sb.book_id",
+        from: """
+            shelf_books sb JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id \
+            WHERE sb.user_id = $1 AND sb.book_id = ANY($2) ORDER BY s.position, s.id
+            """)
+}

@@ -1,0 +1,209 @@
+import GraphQL
+import Postgres
+import Synchronization
+
+/// A list of rows for each parent, in pages that are continued by a cursor: `Shelf.books`, `User.books`.
+///
+/// Pages use keyset pagination, not offsets. Rows that are inserted or deleted before the cursor do not shift the next
+/// page.
+///
+/// Spec: https://relay.dev/graphql/connections.htm
+package struct RowConnection: RowLoader {
+    /// Called when an operation is planned, because the types refer to each other.
+    let type: @Sendable () -> RowType
+    /// The parent's id, available to the source as `k.id`.
+    let key: Column
+    /// The orders by the value of `orderBy`. A list without that argument has a single order.
+    let orders: [RowOrder]
+    /// Returns the source of the rows, without order and page.
+    let source: @Sendable (ArgumentValues, RowOrder) throws -> Source
+
+    package init(
+        _ type: @autoclosure @escaping @Sendable () -> RowType, key: Column, orders: [RowOrder],
+        source:
+            @escaping @Sendable (ArgumentValues, RowOrder) throws -> Source
+    ) {
+        self.type = type
+        self.key = key
+        self.orders = orders
+        self.source = source
+    }
+
+    /// The tables and conditions of one parent's rows. `$1` is the caller.
+    package struct Source {
+        /// For example `books b WHERE b.user_id = $1`.
+        package var from: String
+        /// Appends the parameters from `$5` on.
+        package var bind: (inout Parameters) -> Void
+
+        package init(from: String, bind: @escaping (inout Parameters) -> Void = { _ in }) {
+            self.from = from
+            self.bind = bind
+        }
+    }
+
+    package var parentColumns: [Column] { [key] }
+
+    package func prepare(_ field: SelectedField) -> any PreparedLoad {
+        var columns = ColumnSet()
+        let type = type()
+        let layouts = ConnectionLayouts(field, of: type, columns: &columns)
+        return Prepared(
+            connection: self, alias: type.alias, selection: field.selections[0], layouts: layouts,
+            columns: columns)
+    }
+
+    private final class Prepared: RowLoad {
+        let connection: RowConnection
+        let alias: Substring
+        let selection: PlannedSelection
+        let layouts: ConnectionLayouts
+        let columns: ColumnSet
+        /// The statements by their text. Arguments select one of a few.
+        private let statements = Mutex<[String: Statement]>([:])
+
+        init(
+            connection: RowConnection, alias: Substring, selection: PlannedSelection,
+            layouts: ConnectionLayouts, columns: ColumnSet
+        ) {
+            self.connection = connection
+            self.alias = alias
+            self.selection = selection
+            self.layouts = layouts
+            self.columns = columns
+        }
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues, in request: any RowContext
+        ) throws -> Load {
+            let placeholderKey = (parents as? PlaceholderRow)?.value(of: connection.key)
+            if parents is PlaceholderRow, placeholderKey == nil { return .needsParents }
+            let first = try PageSize(arguments).first
+            let order = connection.order(arguments)
+            let after = try arguments["after"]?.string.map { text in
+                try Cursor(text, of: order)
+            }
+            let source = try connection.source(arguments, order)
+
+            // The columns of the order follow those of the selections.
+            var columns = columns
+            let orderIndices = order.columns.map { columns.index(of: $0.column) }
+            var parameters = Parameters()
+            parameters.append(uuid: try request.callerID())
+            parameters.appendArray(of: .uuid) { keys in
+                if let placeholderKey { keys.append(uuid: placeholderKey) }
+                guard let parents = parents as? RowBatch else { return }
+                for object in 0..<parents.count {
+                    keys.append(cell: parents.cell(connection.key, of: object))
+                }
+            }
+            var counting = parameters
+            parameters.append(int32: Int32(first + 1))
+            // $4 is used only to keep the numbers of the source's parameters, with and without a cursor.
+            parameters.append(bool: after != nil)
+            source.bind(&parameters)
+            let keyset = after.map {
+                " AND " + order.isAfter(firstParameter: parameters.count + 1, $0, &parameters)
+            }
+            let page = request.pending(
+                statement(
+                    """
+                    SELECT \(columns.sql), k.n
+                    FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+                    CROSS JOIN LATERAL (
+                        SELECT \(alias).*
+                        FROM \(source.from)\(keyset ?? "")
+                        ORDER BY \(order.sql)
+                        LIMIT $3
+                    ) \(alias)
+                    """), parameters)
+            var total: (any PendingResult)?
+            if layouts.selectsTotalCount {
+                counting.append(int32: 0)
+                counting.append(bool: false)
+                source.bind(&counting)
+                total = request.pending(
+                    statement(
+                        """
+                        SELECT (SELECT count(*) FROM \(source.from))
+                        FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+                        ORDER BY k.n
+                        """), counting)
+            }
+            let parentIndex = columns.count
+            return .afterFlush { [layouts, selection] parents in
+                request.children(of: parents) {
+                    let rows = try page.rows()
+                    let totals = try total?.rows()
+                    let pages = rows.pages(
+                        parents: parents.count, parentIndex: parentIndex, first: first,
+                        hasPrevious: after != nil, totals: totals)
+                    return .each(
+                        of: ConnectionBatch(
+                            rows, pages: pages, layouts: layouts, selection: selection
+                        ) { row in Cursor.text(of: rows, row, orderIndices, order) })
+                }
+            }
+        }
+
+        private func statement(_ text: String) -> Statement {
+            statements.withLock { statements in
+                if let statement = statements[text] { return statement }
+                let statement = Statement(text)
+                statements[text] = statement
+                return statement
+            }
+        }
+    }
+
+    private func order(_ arguments: ArgumentValues) -> RowOrder {
+        let name = arguments["orderBy"]?.string
+        // The schema's enum restricts the names. The first order is the default, also for null.
+        return orders.first { $0.name == name } ?? orders[0]
+    }
+}
+
+/// The argument `first`.
+package struct PageSize {
+    /// The maximum number of rows on a page.
+    package static let max = 100
+    package let first: Int
+
+    /// - Throws: `.invalidPageSize` unless the argument is between 1 and `max`.
+    package init(_ arguments: ArgumentValues, default: Int = 20) throws(RowError) {
+        first = arguments["first"]?.int ?? `default`
+        guard (1...Self.max).contains(first) else {
+            throw .invalidPageSize(max: Self.max)
+        }
+    }
+}
+
+extension Rows {
+    /// Splits the rows into one page per parent. The statement returns up to one row more than a page contains, which
+    /// shows that there is a next page.
+    ///
+    /// The lateral join returns the rows of each parent together, parents in order, and rows in the order of the list.
+    fileprivate func pages(
+        parents: Int, parentIndex: Int, first: Int, hasPrevious: Bool, totals: Rows?
+    ) -> [ConnectionBatch.Page] {
+        var pages: [ConnectionBatch.Page] = []
+        pages.reserveCapacity(parents)
+        var row = 0
+        for parent in 0..<parents {
+            let start = row
+            while row < count, int64(row, parentIndex) == Int64(parent + 1) { row += 1 }
+            let end = min(row, start + first)
+            pages.append(
+                ConnectionBatch.Page(
+                    positions: Int32(start)..<Int32(end), hasNextPage: row > end,
+                    hasPreviousPage: hasPrevious,
+                    totalCount: totals.flatMap { $0.int64(parent, 0) }.map { Int($0) }))
+        }
+        return pages
+    }
+}
+
+extension RowType {
+    /// The alias of the table, `b` for `books b`.
+    package var alias: Substring { table.split(separator: " ").last ?? "" }
+}

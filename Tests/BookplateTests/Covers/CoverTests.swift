@@ -1,0 +1,270 @@
+import GraphQL
+import LoopbackHTTP
+import ObjectStorage
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Covers by GraphQL: real images, a real store, a real database.
+@Suite struct CoverTests {
+    static let app = Shared { try await TestApp.start() }
+
+    private static let set = """
+        mutation($book: ID!, $image: Upload!) {
+          setCover(bookId: $book, source: {image: $image}) {
+            coverUrl coverStatus cover {
+              url small: url(size: THUMBNAIL) width height dominantColor blurHash source updatedAt
+            }
+          }
+        }
+        """
+
+    /// The files that the store has of a reader.
+    private func files(_ reader: TestReader) async throws -> [ObjectPath] {
+        try await reader.app.services.covers.store.list(reader.id.string ?? "", of: .bookCovers)
+            .objects
+            .map(\.path)
+    }
+
+    private func version(_ url: Value?) -> Substring? {
+        url?.string?.split(separator: "v=").last
+    }
+
+    @Test func anUploadBecomesTheCover() async throws {
+        let reader = try await Self.app().makeReader()
+        let book = try await reader.makeBook("Dune")
+        let response = try await reader.setCover(Self.set, book, TestImage.png())
+        let changed = try #require(response["setCover"])
+        #expect(changed["coverStatus"] == "READY")
+        #expect(changed["cover", "source"] == "MANUAL_UPLOAD")
+        #expect(changed["cover", "width"] == 60 && changed["cover", "height"] == 90)
+        let url = try #require(changed["coverUrl"]?.string)
+        #expect(url == changed["cover", "url"]?.string)
+        let base =
+            "http://covers.test/book-covers/\(reader.id.string ?? "")/\(book.string ?? "").jpg"
+        #expect(url.hasPrefix(base + "?v="))
+        #expect(changed["cover", "small"]?.string?.hasPrefix(base + "?size=thumbnail&v=") == true)
+        let files = try await files(reader)
+        #expect(Set(files.map(\.variant)) == Set(ObjectVariant.allCases))
+        #expect(files.allSatisfy { $0.version == version(changed["coverUrl"]) ?? "" })
+        #expect(
+            try await reader.requireValue(
+                "query($book: ID!) { book(id: $book) { coverUrl coverStatus } }", ["book": book],
+                "book") == ["coverUrl": .string(url), "coverStatus": "READY"])
+    }
+
+    /// A mutation that is sent again has no second effect, and another picture takes the place of the first.
+    @Test func theSamePictureKeepsItsAddress() async throws {
+        let reader = try await Self.app().makeReader()
+        let book = try await reader.makeBook("Dune")
+        let first = try await reader.setCover(Self.set, book, TestImage.png(seed: 1))
+        let again = try await reader.setCover(Self.set, book, TestImage.png(seed: 1))
+        #expect(first.json == again.json)
+        let second = try await reader.setCover(Self.set, book, TestImage.png(seed: 2))
+        #expect(second["setCover", "coverUrl"] != first["setCover", "coverUrl"])
+        let files = try await files(reader)
+        #expect(files.count == 3)
+        #expect(
+            files.allSatisfy { $0.version == version(second["setCover", "coverUrl"]) ?? "" })
+    }
+
+    @Test func whatIsNoImageChangesNothing() async throws {
+        let reader = try await Self.app().makeReader()
+        let book = try await reader.makeBook("Dune")
+        let before = try await reader.setCover(Self.set, book, TestImage.png())
+        for bytes in [[], Array("<svg/>".utf8), TestImage.png(width: 15, height: 90)] {
+            let response = try await reader.setCover(Self.set, book, bytes)
+            #expect(response.code == "UNSUPPORTED_IMAGE", "\(response.json)")
+        }
+        #expect(
+            try await reader.requireValue(
+                "query($book: ID!) { book(id: $book) { coverUrl } }", ["book": book], "book")
+                == ["coverUrl": before["setCover", "coverUrl"] ?? .null])
+    }
+
+    @Test func anUploadHasToBeAFile() async throws {
+        let reader = try await Self.app().makeReader()
+        let book = try await reader.makeBook("Dune")
+        for image in ["upload:0", "upload:-1", "upload:7"] as [Value] {
+            let response = try await reader.execute(Self.set, ["book": book, "image": image])
+            #expect(response.code == "BAD_USER_INPUT", "\(response.json)")
+            #expect(response.field == "source.image")
+        }
+        let response = try await reader.execute(Self.set, ["book": book, "image": "x"])
+        #expect(response.isRequestError)
+    }
+
+    @Test func anAddressBecomesTheCover() async throws {
+        let png = TestImage.png(seed: 3)
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/cover":
+                [.send("HTTP/1.1 200 OK\r\nContent-Length: \(png.count)\r\n\r\n"), .bytes(png)]
+            case "/page": [.response(200, "<html>")]
+            default: [.response(404)]
+            }
+        }
+        let reader = try await Self.app().makeReader()
+        let book = try await reader.makeBook("Dune")
+        func set(_ url: String) async throws -> TestResponse {
+            try await reader.execute(
+                """
+                mutation($book: ID!, $url: URL!) {
+                  setCover(bookId: $book, source: {url: $url}) { cover { source width } }
+                }
+                """, ["book": book, "url": .string(url)])
+        }
+        #expect(
+            try await set(server.url("/cover"))["setCover", "cover"] == [
+                "source": "URL", "width": 60,
+            ])
+        #expect(try await set(server.url("/page")).code == "UNSUPPORTED_IMAGE")
+        #expect(try await set(server.url("/nothing")).code == "UPSTREAM_UNAVAILABLE")
+        for url in [
+            "file:///etc/passwd", "http://169.254.169.254/", "http://[::1]/", "x", "gopher://a/",
+            "http://user:pass@127.0.0.1/",
+        ] {
+            let response = try await set(url)
+            #expect(response.code == "BAD_USER_INPUT", "\(url): \(response.json)")
+        }
+    }
+
+    @Test func aCoverIsRemoved() async throws {
+        let reader = try await Self.app().makeReader()
+        let book = try await reader.makeBook("Dune")
+        let url = try await reader.setCover(Self.set, book, TestImage.png())["setCover", "coverUrl"]
+        for _ in 0..<2 {
+            let removed = try await reader.requireValue(
+                """
+                mutation($book: ID!) {
+                  removeCover(bookId: $book) { coverStatus coverUrl cover { width } }
+                }
+                """, ["book": book], "removeCover")
+            #expect(removed["coverStatus"] == "NONE")
+            #expect(removed["cover"] == .null)
+            #expect(removed["coverUrl"] != url)
+            #expect(removed["coverUrl"]?.string?.contains("/title-cards/") == true)
+        }
+        #expect(try await files(reader).isEmpty)
+    }
+
+    /// However a book goes, its files go with it.
+    @Test(arguments: ["book", "shelf", "account"])
+    func filesGoWithTheirBook(what: String) async throws {
+        let reader = try await Self.app().makeReader()
+        let shelf = try await reader.makeShelf("Shelf")
+        let book = try await reader.makeBook("Dune", shelves: [shelf])
+        _ = try await reader.setCover(Self.set, book, TestImage.png())
+        #expect(try await files(reader).count == 3)
+        let response =
+            switch what {
+            case "book":
+                try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+            case "shelf":
+                try await reader.execute(
+                    "mutation($id: ID!) { deleteShelf(id: $id, books: DELETE) }", ["id": shelf])
+            default:
+                try await reader.execute(
+                    "mutation($id: String!) { deleteAccount(confirm: $id) { covers } }",
+                    ["id": reader.id])
+            }
+        #expect(response.errors.isEmpty, "\(response.json)")
+        if what == "account" { #expect(response["deleteAccount", "covers"] == 1) }
+        #expect(try await files(reader).isEmpty)
+        #expect(
+            try await Self.app().database.count(
+                "SELECT count(*) FROM covers WHERE user_id = '\(reader.id.string ?? "")'") == 0)
+    }
+
+    /// Uploads of one cover at once: one of them is the cover, whole, and nothing is left of the others.
+    @Test func uploadsAtOnceLeaveOne() async throws {
+        let reader = try await Self.app().makeReader()
+        let book = try await reader.makeBook("Dune")
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for seed in 1...8 {
+                tasks.addTask {
+                    let response = try await reader.setCover(
+                        Self.set, book, TestImage.png(seed: UInt64(seed % 4)))
+                    #expect(response.errors.isEmpty, "\(response.json)")
+                }
+            }
+            try await tasks.waitForAll()
+        }
+        let url = try await reader.requireValue(
+            "query($book: ID!) { book(id: $book) { coverUrl } }", ["book": book], "book",
+            "coverUrl")
+        let files = try await files(reader)
+        #expect(files.count == 3)
+        #expect(files.allSatisfy { $0.version == version(url) ?? "" })
+    }
+
+    /// A book that is deleted while its cover is uploaded leaves no file, whoever is first.
+    @Test func deletingDuringUploadsLeavesNothing() async throws {
+        let reader = try await Self.app().makeReader()
+        for round in 0..<4 {
+            let book = try await reader.makeBook("Book \(round)")
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for seed in 1...3 {
+                    tasks.addTask {
+                        let response = try await reader.setCover(
+                            Self.set, book, TestImage.png(seed: UInt64(seed)))
+                        #expect(response.errors.isEmpty || response.code == "NOT_FOUND")
+                    }
+                }
+                tasks.addTask {
+                    try await Task.sleep(for: .milliseconds(8 * round))
+                    _ = try await reader.execute(
+                        "mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+                }
+                try await tasks.waitForAll()
+            }
+        }
+        #expect(try await files(reader).isEmpty)
+    }
+
+    @Test func theRoomOfAReaderIsLimited() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let (first, second) = (try await reader.makeBook("One"), try await reader.makeBook("Two"))
+        _ = try await reader.setCover(Self.set, first, TestImage.png())
+        try await app.database.execute(
+            """
+            UPDATE tenants SET user_storage_bytes_max = (SELECT sum(bytes) FROM tenant_storage)
+            """)
+        let refused = try await reader.setCover(Self.set, second, TestImage.png())
+        #expect(refused.code == "PAYLOAD_TOO_LARGE", "\(refused.json)")
+        #expect(try await files(reader).count == 3)
+        // Another picture of the same size in the same place is no more than before.
+        #expect(
+            try await reader.setCover(Self.set, first, TestImage.png()).errors.isEmpty)
+        try await app.database.execute(
+            "UPDATE tenants SET user_storage_bytes_max = NULL, storage_bytes_max = 1")
+        let full = try await reader.setCover(Self.set, second, TestImage.png())
+        #expect(full.code == "PAYLOAD_TOO_LARGE")
+        _ = try await reader.execute(
+            "mutation($id: String!) { deleteAccount(confirm: $id) { id } }", ["id": reader.id])
+        #expect(try await app.database.count("SELECT sum(bytes)::bigint FROM tenant_storage") == 0)
+    }
+
+    @Test func everyCardHasAPicture() async throws {
+        let reader = try await Self.app().makeReader()
+        let cards = try await reader.requireValue(
+            "{ feed(first: 5) { nodes { coverUrl coverKind } } }", .null, "feed", "nodes")
+        for card in cards.list ?? [] {
+            #expect(card["coverUrl"]?.string?.hasPrefix("http://covers.test/title-cards/") == true)
+            #expect(card["coverKind"] == "TITLE_CARD")
+        }
+        #expect(cards.list?.count == 5)
+    }
+}
+
+extension TestReader {
+    /// Runs a mutation with a `$book` and an `$image`.
+    func setCover(_ mutation: String, _ book: Value, _ image: [UInt8]) async throws -> TestResponse
+    {
+        try await app.execute(
+            mutation, ["book": book, "image": UploadReference.value(0)], token: token,
+            uploads: [image])
+    }
+}

@@ -1,0 +1,226 @@
+import Glibc
+import GraphQL
+import Identity
+import ObjectStorage
+import Postgres
+import TestSupport
+import Testing
+import Zip
+
+@testable import Bookplate
+
+/// A library as an archive, and back.
+@Suite struct ExportTests {
+    private static let library = """
+        { me { shelves { id name position createdAt bookCount }
+          books(orderBy: TITLE_ASC, first: 100) { nodes {
+            id title author isbn13 publisher publishedDate pageCount category genre description status
+            currentPage addedAt startedAt finishedAt card { id }
+            shelves { id } review { id rating text createdAt updatedAt } } } } }
+        """
+
+    private func link(_ reader: TestReader) async throws -> String {
+        let url = try await reader.requireValue(
+            "mutation { exportLibrary }", .null, "exportLibrary")
+        return url.string ?? ""
+    }
+
+    private func token(_ url: String) -> Substring {
+        url.split(separator: "/").last?.dropLast(4) ?? ""
+    }
+
+    private func open(_ app: TestApp, _ token: Substring) async throws -> [UInt8] {
+        let (pool, services) = (app.pool, app.services)
+        return try await Task(executorPreference: pool.executor) {
+            try await ExportRequests(database: pool, services: services)
+                .open(token: token, requestID: "test").bytes()
+        }.value
+    }
+
+    private func files(_ archive: [UInt8]) throws -> [String: [UInt8]] {
+        var files: [String: [UInt8]] = [:]
+        try ZipReader.read(archive, bytesMax: { _ in 1 << 24 }) { files[$0] = $1 }
+        return files
+    }
+
+    private func imported(_ reader: TestReader, _ bytes: [UInt8]) async throws -> Value {
+        let response = try await reader.app.execute(
+            "mutation($file: Upload!) { importLibrary(file: $file) { id } }",
+            ["file": UploadReference.value(0)], token: reader.token, uploads: [bytes])
+        let id = try #require(response["importLibrary", "id"], "\(response.json)")
+        let worker = try await TestWorker.start(
+            reader.app.database, [ImportLibrary(covers: reader.app.covers, canSearch: true)])
+        var found = Value.null
+        try await waitUntil("the import is done") {
+            found = try await reader.requireValue(
+                """
+                query($id: ID!) { node(id: $id) { ... on Import {
+                  state created updated failed { line message } } } }
+                """, ["id": id], "node")
+            return ["DONE", "FAILED"].contains(found["state"])
+        }
+        await worker.stop()
+        return found
+    }
+
+    /// Something of everything, with what is hard to carry.
+    private func fill(_ reader: TestReader) async throws {
+        let empty = try await reader.makeShelf("Empty, with \"quotes\"")
+        let shelf = try await reader.makeShelf("Bücher 日本")
+        _ = try await reader.execute(
+            "mutation($id: ID!) { updateShelf(id: $id, input: {position: 1}) { id } }",
+            ["id": empty])
+        let cards = try await reader.feedCards(3)
+        let read = try await reader.makeBook([
+            "cardId": cards[0]["id"] ?? .null, "status": "READ", "shelfIds": [shelf],
+        ])
+        try await reader.review(read, rating: 3, text: "One < two & \"three\"\n\nNew, line")
+        let hidden = try await reader.makeBook([
+            "title": "=HYPERLINK(\"http://evil\")", "author": "@SUM(A1)", "status": "READ",
+            "category": "-1+1", "genre": "Own genre", "shelfIds": [shelf, empty],
+        ])
+        try await reader.review(hidden, rating: 1, text: "+hidden while it is not READ")
+        _ = try await reader.execute(
+            """
+            mutation($id: ID!) { updateBook(id: $id, input: {status: PAUSED, currentPage: 77}) { id } }
+            """, ["id": hidden])
+        _ = try await reader.makeBook(["title": "'=quoted", "isbn": "9780374104092"])
+        for status in ["READING", "DID_NOT_FINISH", "WANT_TO_READ"] {
+            _ = try await reader.makeBook("Émile \(status)", status: status)
+        }
+        _ = try await reader.swipe("DISLIKE", [cards[2]["id"] ?? .null])
+    }
+
+    @Test func exportAndImportLoseNothing() async throws {
+        let app = try await TestApp.start()
+        let (from, to) = (try await app.makeReader(), try await app.makeReader())
+        try await fill(from)
+        let pictured = try await from.requireValue(
+            Self.library, .null, "me", "books", "nodes", 0, "id")
+        _ = try await from.setCover(
+            """
+            mutation($book: ID!, $image: Upload!) {
+              setCover(bookId: $book, source: {image: $image}) { id }
+            }
+            """, pictured, TestImage.png())
+        let before = try await from.requireValue(Self.library, .null, "me")
+
+        let archive = try await open(app, token(try await link(from)))
+        let files = try files(archive)
+        #expect(
+            files.keys.sorted() == [
+                "covers/\(pictured.string ?? "").jpg", "goodreads_library_export.csv",
+                "library.json",
+            ])
+        let result = try await imported(to, archive)
+        #expect(result == ["state": "DONE", "created": 6, "updated": 0, "failed": []])
+        #expect(try await to.requireValue(Self.library, .null, "me") == before)
+        let cover = "query($id: ID!) { book(id: $id) { cover { width height source } } }"
+        #expect(
+            try await to.requireValue(cover, ["id": pictured], "book", "cover")
+                == from.requireValue(cover, ["id": pictured], "book", "cover"))
+        // Where the archive has none, one is looked for.
+        #expect(
+            try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'cover.fetch'")
+                == 5)
+        // A review that is hidden has come along.
+        let swipes = "SELECT count(*) FROM swipes"
+        #expect(try await app.database.count(swipes) == 2)
+        #expect(try await app.database.count("SELECT count(*) FROM reviews") == 4)
+
+        let again = try await imported(to, archive)
+        #expect(again == ["state": "DONE", "created": 0, "updated": 0, "failed": []])
+    }
+
+    /// The table for other systems carries what it has columns for, and no formula.
+    @Test func tableIsReadAsGoodreads() async throws {
+        let app = try await TestApp.start()
+        let (from, to) = (try await app.makeReader(), try await app.makeReader())
+        try await fill(from)
+        let table = try #require(
+            try files(await open(app, token(try await link(from))))["goodreads_library_export.csv"])
+        for record in CSVReader(table[...]) {
+            for field in try record.fields.get() where !field.hasPrefix("=\"") {
+                #expect(!"=+-@".contains(field.first ?? " "), "\(field)")
+            }
+        }
+        let result = try await imported(to, table)
+        #expect(result["created"] == 6 && result["failed"] == [])
+        let fields = """
+            { me { books(orderBy: TITLE_ASC, first: 100) { nodes {
+              id title author isbn13 status review { rating text } } } } }
+            """
+        #expect(
+            try await to.requireValue(fields, .null, "me") == from.requireValue(fields, .null, "me")
+        )
+    }
+
+    @Test func linkIsGoodForItsSessionAndForAWhile() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let url = try await link(reader)
+        #expect(url.hasPrefix("http://covers.test/exports/") && url.hasSuffix(".zip"))
+        let token = token(url)
+        _ = try await open(app, token)
+        let signed = try #require(
+            ExportLink(token: token, keys: app.keys, now: unixSecondsNow()))
+        let late = unixSecondsNow() + ExportLink.secondsMax + 1
+        #expect(ExportLink(token: token, keys: app.keys, now: late) == nil)
+        #expect(
+            ExportLink(token: token, keys: SessionKeys.generate(), now: unixSecondsNow()) == nil)
+        for index in 0..<token.count {
+            var bytes = Array(token.utf8)
+            bytes[index] = bytes[index] == 65 ? 66 : 65
+            let changed = ExportLink(
+                token: String(decoding: bytes, as: UTF8.self), keys: app.keys,
+                now: unixSecondsNow())
+            #expect(changed == nil || changed == signed)
+        }
+        await #expect(
+            throws: BookplateError.notFound("This link is not good any more. Ask for a new one.")
+        ) { try await open(app, "nonsense") }
+
+        _ = try await reader.execute("mutation { signOut }")
+        await #expect(throws: BookplateError.unauthenticated) { try await open(app, token) }
+        let response = try await reader.execute("mutation { exportLibrary }")
+        #expect(response.code == "UNAUTHENTICATED")
+    }
+
+    /// The operator's command writes what the user would get.
+    @Test func operatorGetsTheSameArchive() async throws {
+        let app = try await TestApp.start()
+        let reader = try await app.makeReader()
+        try await fill(reader)
+        let mine = try files(await open(app, token(try await link(reader))))
+        let user = try #require(UUID(reader.id.string ?? ""))
+        let store = try #require(app.covers.store as? FileStore)
+        let archive = try await app.database.withConnection { connection in
+            var template = Array("/tmp/bookplate-export-XXXXXX".utf8CString)
+            let file = mkstemp(&template)
+            unlink(template)
+            defer { close(file) }
+            try LibraryExport.write(of: user, to: file, connection, store: store)
+            return try OpenObject(descriptor: dup(file))?.bytes() ?? []
+        }
+        let theirs = try files(archive)
+        #expect(theirs.keys.sorted() == mine.keys.sorted())
+        #expect(theirs["goodreads_library_export.csv"] == mine["goodreads_library_export.csv"])
+    }
+
+    /// A library larger than a page of the export.
+    @Test func largeLibrariesComeWhole() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        try await app.database.execute(
+            """
+            INSERT INTO books (user_id, id, title) SELECT '\(reader.id.string ?? "")', gen_random_uuid(), 'Book ' || n
+            FROM generate_series(1, 1201) n
+            """)
+        let files = try files(await open(app, token(try await link(reader))))
+        let library = try parseJSON(
+            files["library.json"] ?? [], limits: JSONLimits(bytesMax: 1 << 24))
+        #expect(library["books"]?.list?.count == 1201)
+        let table = Array(CSVReader((files["goodreads_library_export.csv"] ?? [])[...]))
+        #expect(table.count == 1202)
+    }
+}

@@ -1,0 +1,162 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// What the records of other systems' exports stand for.
+@Suite struct ImportRecordTests {
+    static func fixture(_ name: String) throws -> [UInt8] {
+        let folder = TestCluster.project + "/Tests/BookplateTests/Library/Import/Fixtures"
+        return Array(try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
+    }
+
+    private func records(_ text: String, _ format: ImportFormat? = nil) throws -> [ImportRecord] {
+        Array(try ImportFile(Array(text.utf8), format: format).records())
+    }
+
+    private func books(_ file: ImportFile) -> [ImportedBook] {
+        file.records().compactMap { if case .book(let book) = $0.content { book } else { nil } }
+    }
+
+    @Test func goodreadsExportIsRead() throws {
+        let file = try ImportFile(Self.fixture("goodreads.csv"), format: nil)
+        #expect(file.format == .goodreads)
+        let books = books(file)
+        #expect(books.map(\.title).last == "Like Water for Chocolate")
+        let games = try #require(books.first)
+        #expect(games.title == "The Hunger Games (The Hunger Games, #1)")
+        #expect(games.author == "Suzanne Collins")
+        #expect(games.isbn?.description == "9780439023481")
+        #expect(games.publisher == "Scholastic Press")
+        #expect(games.pageCount == 374 && games.publishedDate == "2008")
+        #expect(games.status == "READ")
+        #expect(games.finishedAt?.text == "2021-03-14T00:00:00.000Z")
+        #expect(games.addedAt?.text == "2021-02-01T00:00:00.000Z")
+        #expect(games.shelves == ["favorites", "dystopia"])
+        #expect(games.review?.rating == 5 && games.review?.text == "Loved it.\nTwice.")
+        #expect(books.map(\.status) == ["READ", "WANT_TO_READ", "READING"])
+        #expect(books[1].isbn == nil && books[1].review == nil && books[1].shelves == [])
+    }
+
+    @Test func storyGraphExportIsRead() throws {
+        let file = try ImportFile(Self.fixture("storygraph.csv"), format: nil)
+        #expect(file.format == .storyGraph)
+        let books = books(file)
+        #expect(books.map(\.status) == ["READ", "DID_NOT_FINISH"])
+        #expect(books[0].isbn?.description == "9780374104092")
+        #expect(books[0].startedAt?.text == "2022-02-01T00:00:00.000Z")
+        #expect(books[0].finishedAt?.text == "2022-02-11T00:00:00.000Z")
+        #expect(books[0].review?.rating == 4)
+        #expect(books[1].review == nil)
+    }
+
+    private static let header =
+        "Book Id,Title,Author,My Rating,Date Read,Bookshelves,Exclusive Shelf,My Review\n"
+
+    @Test(
+        arguments: [
+            ("1,,A,0,,,read,", "The title is missing."),
+            ("1,T,A,6,,,read,", "My Rating is not 0 to 5: 6"),
+            ("1,T,A,x,,,read,", "My Rating is not 0 to 5: x"),
+            ("1,T,A,0,2021/02/30,,read,", "Date Read is not a date like 2021/03/14: 2021/02/30"),
+            ("1,T,A,0,soon,,read,", "Date Read is not a date like 2021/03/14: soon"),
+            (
+                "1,T,A,0,,\(String(repeating: "x", count: 101)),read,",
+                "A name in Bookshelves may have at most 100 characters."
+            ),
+            (
+                "1,\(String(repeating: "x", count: 501)),A,0,,,read,",
+                "Title may have at most 500 characters."
+            ),
+            ("1,\"T,A,0,,,read,", "It cannot be read: a quoted field is not closed where it ends."),
+        ])
+    func badRecordsSayWhatIsWrong(record: String, problem: String) throws {
+        let records = try records(Self.header + record)
+        #expect(records == [ImportRecord(line: 2, content: .nothing, problem: problem)])
+    }
+
+    @Test func reviewWithoutARatingIsToldAndTheBookComesAnyway() throws {
+        let record = try #require(try records(Self.header + "1,T,A,0,,,read,Words").first)
+        #expect(record.problem == "The review was left out, for it comes without a rating.")
+        guard case .book(let book) = record.content else {
+            Issue.record("no book")
+            return
+        }
+        #expect(book.title == "T" && book.review == nil)
+    }
+
+    @Test(arguments: [
+        ("did-not-finish", "", "DID_NOT_FINISH", []), ("on-hold", "", "PAUSED", []),
+        ("own-shelf", "2020/01/01", "READ", ["own-shelf"]),
+        ("own-shelf", "", "WANT_TO_READ", ["own-shelf"]),
+    ])
+    func exclusiveShelvesOfOnesOwn(shelf: String, read: String, status: String, shelves: [String])
+        throws
+    {
+        let book = try #require(
+            books(
+                try ImportFile(
+                    Array((Self.header + "1,T,A,0,\(read),,\(shelf),").utf8), format: nil)
+            ).first)
+        #expect(book.status == status && book.shelves == shelves)
+    }
+
+    @Test(arguments: [
+        ("a<br/>b<br>c", "a\nb\nc"), ("<b>bold</b> &amp; <i>it</i>", "bold & it"),
+        ("1 < 2 & 3 > 2", "1 < 2 & 3 > 2"), ("&#233;&#xE9;&nbsp;&unknown;", "éé &unknown;"),
+        ("<p>one</p><p>two</p>", "one\n\ntwo"), ("<unclosed", "<unclosed"),
+        ("&#0;&#x110000;", "&#0;&#x110000;"),
+    ])
+    func markupOfReviewsIsRead(html: String, text: String) {
+        #expect(plainText(ofHTML: html) == text)
+    }
+
+    @Test(arguments: [
+        ("", "The file is empty."), ("   \n", "The file is empty."),
+        (
+            "a,b\n1,2",
+            "This is no export of Goodreads, The StoryGraph or Bookplate that we know. Send the file as it was downloaded."
+        ),
+        ("{\"format\": \"other\"}", "This is no library that Bookplate has exported."),
+    ])
+    func otherFilesAreRefused(text: String, message: String) {
+        #expect(throws: BookplateError.badUserInput(field: "file", message)) {
+            try ImportFile(Array(text.utf8), format: nil)
+        }
+    }
+
+    @Test func formatThatIsSaidMustBeTheFiles() throws {
+        let bytes = try Self.fixture("goodreads.csv")
+        for format in [ImportFormat.storyGraph, .bookplate] {
+            #expect(throws: BookplateError.self) { try ImportFile(bytes, format: format) }
+        }
+        #expect(throws: BookplateError.self) {
+            try ImportFile(Array(repeating: 65, count: ImportFile.bytesMax + 1), format: nil)
+        }
+    }
+
+    @Test(arguments: [";", "\t"])
+    func spreadsheetsWriteOtherSeparators(separator: String) throws {
+        let text = Self.header + "1,T,A,4,,,read,"
+        let records = try records(text.replacing(",", with: separator))
+        #expect(records.count == 1 && records[0].problem == nil)
+    }
+
+    /// Else no swipe to come would be newer than it.
+    @Test func aSwipeOfTheFutureIsOfNow() throws {
+        let card = "0198c0de-0000-7000-8000-000000000001"
+        let file = """
+            {"format": "\(BookplateFile.name)", "version": 1, "swipes": [
+              {"cardId": "\(card)", "action": "LIKE", "swipedAt": "2099-01-01T00:00:00Z"},
+              {"cardId": "\(card)", "action": "LIKE", "swipedAt": "2026-01-01T00:00:00Z"}]}
+            """
+        let times = try BookplateFile.records(Array(file.utf8)).map { record -> Instant? in
+            guard case .swipe(let swipe) = record.content else { return nil }
+            return swipe.swipedAt
+        }
+        let (future, past) = (Instant("2098-12-31T00:00:00Z"), Instant("2026-01-01T00:00:00Z"))
+        #expect(try #require(times[0]).microseconds < #require(future).microseconds)
+        #expect(times[1] == past)
+    }
+}

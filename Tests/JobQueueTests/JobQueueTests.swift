@@ -1,0 +1,413 @@
+import EventLoops
+import GraphQL
+import Logging
+import NIOPosix
+import Postgres
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Bookplate
+@testable import JobQueue
+
+/// What handlers of this suite were asked to do, and what they should say.
+private final class Recorder: Sendable {
+    struct Run: Equatable, Sendable {
+        let word: String
+        let attempt: Int
+        let userID: UUID?
+    }
+
+    private let runs = Mutex<[Run]>([])
+    let answer: @Sendable (Run, JobContext) async throws(JobError) -> Void
+
+    init(
+        _ answer: @escaping @Sendable (Run, JobContext) async throws(JobError) -> Void = { _, _ in }
+    ) {
+        self.answer = answer
+    }
+
+    var all: [Run] { runs.withLock { $0 } }
+    var words: [String] { all.map(\.word) }
+
+    func note(_ run: Run) { runs.withLock { $0.append(run) } }
+}
+
+private struct Word: Codable, Sendable {
+    let word: String
+}
+
+private struct Echo: JobHandler {
+    static let kind = "test.echo"
+    static let settings = JobSettings(
+        concurrency: 3, attemptsMax: 3, retryDelay: .milliseconds(1))
+
+    let recorder: Recorder
+
+    func run(_ payload: Word, in job: JobContext) async throws(JobError) {
+        let run = Recorder.Run(word: payload.word, attempt: job.attempt, userID: job.userID)
+        recorder.note(run)
+        try await recorder.answer(run, job)
+    }
+}
+
+private struct Ticker: JobHandler {
+    static let kind = "test.ticker"
+    static let settings = JobSettings(
+        concurrency: 1, attemptsMax: 1, every: .milliseconds(20))
+
+    let recorder: Recorder
+
+    func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
+        recorder.note(.init(word: "tick", attempt: job.attempt, userID: job.userID))
+        try await recorder.answer(.init(word: "tick", attempt: 1, userID: nil), job)
+    }
+}
+
+@Suite struct JobQueueTests {
+    private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    private func pool(_ database: TestDatabase) async throws -> ConnectionPool {
+        var configuration = PostgresConfiguration(url: try database.url(as: TestCluster.app))
+        configuration.connectionCount = 2
+        return try await ConnectionPool.start(
+            configuration, on: EventLoopTaskExecutor(Self.loops.next()))
+    }
+
+    private func start(
+        _ database: TestDatabase, _ handlers: [any JobHandler]
+    ) async throws -> TestWorker {
+        try await TestWorker.start(database, handlers)
+    }
+
+    private func enqueue(
+        _ pool: ConnectionPool, _ words: [String], for user: UUID? = nil, key: String? = nil,
+        after delay: Duration = .zero, priority: JobPriority = .foreground
+    ) async throws {
+        var segment = Pipeline()
+        for word in words {
+            segment.enqueue(
+                Echo.self, Word(word: word), for: user, key: key, after: delay, priority: priority)
+        }
+        _ = try await pool.run(segment)
+    }
+
+    @Test func jobsOfSeveralServersAreDoneOnceEach() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let recorder = Recorder()
+        let workers = [
+            try await start(database, [Echo(recorder: recorder)]),
+            try await start(database, [Echo(recorder: recorder)]),
+        ]
+        let words = (1...200).map { "word \($0)" }
+        try await enqueue(workers[0].pool, words)
+        try await waitUntil("all are done") {
+            try await database.count("SELECT count(*) FROM jobs") == 0
+        }
+        for worker in workers { await worker.stop() }
+        #expect(recorder.words.sorted() == words.sorted())
+        #expect(recorder.all.allSatisfy { $0.attempt == 1 })
+    }
+
+    @Test func failuresAreTriedAgainAndThenDead() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let recorder = Recorder { run, _ throws(JobError) in
+            switch run.word {
+            case "heals" where run.attempt == 2: return
+            case "hopeless": throw .giveUp("There is no hope.")
+            default: throw .retry("Not now.")
+            }
+        }
+        let worker = try await start(database, [Echo(recorder: recorder)])
+        try await enqueue(worker.pool, ["heals", "hopeless", "fails"])
+        try await waitUntil("two are dead") {
+            try await database.count(
+                "SELECT count(*) FILTER (WHERE state = 'DEAD') * 10 + count(*) FROM jobs") == 22
+        }
+        #expect(recorder.words.count { $0 == "heals" } == 2)
+        #expect(recorder.words.count { $0 == "hopeless" } == 1)
+        #expect(recorder.words.count { $0 == "fails" } == 3)
+        let errors = try await database.withConnection { connection in
+            try connection.texts("SELECT last_error FROM jobs ORDER BY attempts")
+        }
+        #expect(errors == ["There is no hope.", "Not now."])
+        // The operator lets them run again, with all their attempts.
+        let retried = try await database.withConnection { connection in
+            try JobRecord.retry(.init(state: .dead), connection)
+        }
+        #expect(retried == 2)
+        try await waitUntil("they were tried again") {
+            recorder.words.count { $0 == "fails" } == 6
+        }
+        await worker.stop()
+    }
+
+    /// However often a job is postponed, it keeps its attempts, until it has been postponed for three days.
+    @Test func postponingIsNotAnAttempt() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let isPaused = Mutex(true)
+        let recorder = Recorder { _, job throws(JobError) in
+            #expect(job.isAwaited == (job.postponedFor == nil))
+            if isPaused.withLock({ $0 }) {
+                throw .postpone("Paused.", until: .now.advanced(by: .seconds(3600)))
+            }
+        }
+        let worker = try await start(database, [Echo(recorder: recorder)])
+        try await enqueue(worker.pool, ["patient"])
+        for run in 1...5 {
+            try await waitUntil("it was postponed \(run) times") {
+                try await database.count(
+                    """
+                    SELECT count(*) FROM jobs WHERE state = 'READY' AND attempts = 0 AND last_error = 'Paused.' \
+                    AND run_at BETWEEN now() + interval '59 minutes' AND now() + interval '68 minutes'
+                    """) == 1 && recorder.all.count == run
+            }
+            if run < 5 { try await database.execute("UPDATE jobs SET run_at = now()") }
+        }
+        #expect(recorder.all.allSatisfy { $0.attempt == 1 })
+        // After three days a pause is a failure like any other.
+        try await database.execute(
+            "UPDATE jobs SET postponed_since = now() - interval '73 hours', run_at = now()")
+        try await waitUntil("it is dead") {
+            try await database.count(
+                "SELECT count(*) FROM jobs WHERE state = 'DEAD' AND attempts = 3") == 1
+        }
+        // The operator lets it run again, and it can be postponed again.
+        _ = try await database.withConnection { try JobRecord.retry(.init(state: .dead), $0) }
+        try await waitUntil("it is postponed") {
+            try await database.count(
+                "SELECT count(*) FROM jobs WHERE state = 'READY' AND attempts = 0") == 1
+        }
+        isPaused.withLock { $0 = false }
+        try await database.execute("UPDATE jobs SET run_at = now()")
+        try await waitUntil("it is done") {
+            try await database.count("SELECT count(*) FROM jobs") == 0
+        }
+        await worker.stop()
+    }
+
+    /// A worker that is killed says nothing more: not that it is alive, not that it is done.
+    @Test func jobOfAKilledWorkerIsBackAfterItsLease() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let reader = try await pool(database)
+        try await enqueue(reader, ["orphan"])
+        let dead = JobTable(database: reader, worker: "dead", lease: .milliseconds(300))
+        let taken = try await dead.claim(["test.echo": 5])
+        #expect(taken.count == 1)
+        #expect(try await dead.claim(["test.echo": 5]) == [])
+
+        let recorder = Recorder()
+        let worker = try await start(database, [Echo(recorder: recorder)])
+        try await waitUntil("it is done by another") { recorder.words == ["orphan"] }
+        #expect(recorder.all.map(\.attempt) == [2])
+        await worker.stop()
+        await reader.close()
+    }
+
+    /// A job that kills its workers does not do so for ever.
+    @Test func jobWhoseWorkersAllDieIsDead() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let pool = try await pool(database)
+        try await enqueue(pool, ["poison"])
+        let queue = JobTable(database: pool, worker: "dying", lease: .zero)
+        for attempt in 1...3 {
+            try await waitUntil("it is taken for the \(attempt). time") {
+                try await queue.claim(["test.echo": 1]).first?.attempt == attempt
+            }
+        }
+        #expect(try await queue.claim(["test.echo": 1]) == [])
+        #expect(try await database.count("SELECT count(*) FROM jobs WHERE state = 'DEAD'") == 1)
+        await pool.close()
+    }
+
+    /// The connection of the worker is cut while the job runs, and another worker takes the job. What the
+    /// first one then writes is refused.
+    @Test func workerThatLostItsJobCannotWriteForIt() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let userID = try #require(UUID(reader.id.string ?? ""))
+        try await enqueue(app.pool, ["contested"], for: userID)
+        let first = JobTable(database: app.pool, worker: "first", lease: .zero)
+        let slow = try #require(try await first.claim(["test.echo": 1]).first)
+        let second = JobTable(database: app.pool, worker: "second", lease: .seconds(60))
+        let quick = try #require(try await second.claim(["test.echo": 1]).first)
+        #expect(quick.lease.id == slow.lease.id && quick.lease.fence != slow.lease.fence)
+
+        func context(_ job: ClaimedJob) -> JobContext {
+            JobContext(
+                id: job.lease.id, userID: job.userID, attempt: job.attempt, attemptsMax: 3,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, lease: job.lease,
+                database: app.pool)
+        }
+        let rename = Statement("UPDATE users SET display_name = 'job' WHERE id = $1")
+        let error = await #expect(throws: JobError.self) {
+            _ = try await context(slow).write { $0.append(rename, .of(userID)) }
+        }
+        guard case .database(.server(let server)) = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(server.sqlState.rawValue == "BP410")
+        #expect(try await first.renew([slow.lease]) == [])
+        try await first.settle(slow.lease, .finished)
+        #expect(try await database(app).count("SELECT count(*) FROM jobs") == 1)
+
+        let rows = try await context(quick).write { $0.append(rename, .of(userID)) }
+        #expect(rows[0].affectedCount == 1)
+        try await second.settle(quick.lease, .finished)
+        #expect(try await database(app).count("SELECT count(*) FROM jobs") == 0)
+    }
+
+    private func database(_ app: TestApp) -> TestDatabase { app.database }
+
+    /// A claim passes over a job whose holder is in the midst of a transaction, even if its lease is over.
+    @Test func claimWaitsForWhatTheHolderHasBegun() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let pool = try await pool(database)
+        try await enqueue(pool, ["writing"])
+        let queue = JobTable(database: pool, worker: "first", lease: .zero)
+        let job = try #require(try await queue.claim(["test.echo": 1]).first)
+        try await database.withConnection(as: TestCluster.app) { connection in
+            try connection.execute("BEGIN")
+            try connection.execute(
+                "SELECT begin_job('\(job.lease.id)', \(job.lease.fence), false)")
+            let other = try AdminConnection(try database.url(as: TestCluster.app))
+            let claim = "SELECT * FROM claim_jobs('{test.echo}', '{1}', 'second', 60000)"
+            #expect(try other.query(claim).count == 0)
+            try connection.execute("COMMIT")
+            #expect(try other.query(claim).count == 1)
+        }
+        await pool.close()
+    }
+
+    @Test func jobSeesItsUsersRowsOnly() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let (mine, other) = (try await app.makeReader(), try await app.makeReader(.beta))
+        _ = try await mine.makeShelf("Mine")
+        _ = try await other.makeShelf("Other")
+        let shelves = Statement("SELECT name FROM shelves ORDER BY name")
+        let seen = Mutex<[String: [String]]>([:])
+        let recorder = Recorder { run, job throws(JobError) in
+            let rows = try await job.read { $0.append(shelves) }[0]
+            seen.withLock {
+                $0[run.word] = (0..<rows.count).map { rows.text($0, 0) ?? "" }
+            }
+        }
+        let worker = try await start(app.database, [Echo(recorder: recorder)])
+        let userID = UUID(mine.id.string ?? "")
+        try await enqueue(worker.pool, ["mine"], for: userID)
+        try await enqueue(worker.pool, ["nobody's"])
+        try await waitUntil("both are done") { recorder.all.count == 2 }
+        await worker.stop()
+        #expect(seen.withLock { $0 } == ["mine": ["Mine"], "nobody's": []])
+    }
+
+    @Test func sameWorkWaitsOnceAndIsDoneAgainWhenAskedForMeanwhile() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let pool = try await pool(database)
+        try await enqueue(pool, ["first"], key: "k")
+        try await enqueue(pool, ["second"], key: "k")
+        #expect(try await database.count("SELECT count(*) FROM jobs") == 1)
+        let queue = JobTable(database: pool, worker: "w", lease: .seconds(60))
+        let job = try #require(try await queue.claim(["test.echo": 1]).first)
+        #expect(String(decoding: job.payload, as: UTF8.self) == #"{"word": "second"}"#)
+        try await enqueue(pool, ["third"], key: "k")
+        #expect(try await queue.claim(["test.echo": 1]) == [])
+        try await queue.settle(job.lease, .finished)
+        let again = try #require(try await queue.claim(["test.echo": 1]).first)
+        #expect(again.attempt == 1)
+        #expect(String(decoding: again.payload, as: UTF8.self) == #"{"word": "third"}"#)
+        try await queue.settle(again.lease, .finished)
+        #expect(try await database.count("SELECT count(*) FROM jobs") == 0)
+        await pool.close()
+    }
+
+    @Test func whatSomebodyWaitsForComesFirstAndWhatIsLaterComesLater() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let pool = try await pool(database)
+        try await enqueue(pool, ["backfill"], priority: .background)
+        try await enqueue(pool, ["tomorrow"], after: .seconds(86_400))
+        try await enqueue(pool, ["now"])
+        let queue = JobTable(database: pool, worker: "w", lease: .seconds(60))
+        var words: [String] = []
+        while let job = try await queue.claim(["test.echo": 1]).first {
+            words.append(String(decoding: job.payload, as: UTF8.self))
+        }
+        #expect(words == [#"{"word": "now"}"#, #"{"word": "backfill"}"#])
+        await pool.close()
+    }
+
+    /// Two servers share the schedule: the pauses are between runs, whoever does them.
+    @Test func scheduledJobIsOneForAllServers() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let running = Mutex((now: 0, most: 0))
+        let recorder = Recorder { _, job throws(JobError) in
+            running.withLock {
+                $0.now += 1
+                $0.most = max($0.most, $0.now)
+            }
+            try? await Task.sleep(for: .milliseconds(10))
+            running.withLock { $0.now -= 1 }
+            // A failure does not end it.
+            if job.attempt == 1, Bool.random() { throw .giveUp("Not this time.") }
+        }
+        let workers = [
+            try await start(database, [Ticker(recorder: recorder)]),
+            try await start(database, [Ticker(recorder: recorder)]),
+        ]
+        try await waitUntil("it has run some times") { recorder.all.count >= 6 }
+        for worker in workers { await worker.stop() }
+        #expect(running.withLock { $0.most } == 1)
+        #expect(try await database.count("SELECT count(*) FROM jobs") == 1)
+    }
+
+    @Test func stoppingLetsJobsFinishOrGivesThemBack() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let recorder = Recorder { run, _ throws(JobError) in
+            do {
+                try await Task.sleep(for: run.word == "short" ? .milliseconds(100) : .seconds(600))
+            } catch {
+                throw .retry("cancelled")
+            }
+        }
+        let worker = try await start(database, [Echo(recorder: recorder)])
+        try await enqueue(worker.pool, ["short", "long"])
+        try await waitUntil("both run") { recorder.all.count == 2 }
+        await worker.stop()
+        let left = try await database.withConnection { connection in
+            try connection.texts(
+                "SELECT payload->>'word' || ' ' || state || ' ' || attempts FROM jobs")
+        }
+        #expect(left == ["long READY 0"])
+    }
+
+    @Test func jobsGoWithTheirUser() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        try await enqueue(app.pool, ["late"], for: UUID(reader.id.string ?? ""))
+        try await enqueue(app.pool, ["nobody's"])
+        _ = try await reader.requireValue(
+            "mutation($id: String!) { deleteAccount(confirm: $id) { id } }", ["id": reader.id],
+            "deleteAccount", "id")
+        #expect(try await app.database.count("SELECT count(*) FROM jobs") == 1)
+    }
+
+    /// The server's role has no way to the table but through the queue's functions.
+    @Test(arguments: [
+        "SELECT * FROM jobs",
+        "INSERT INTO jobs (kind, payload, attempts_max) VALUES ('a.b', '{}', 1)",
+        "UPDATE jobs SET payload = '{}'", "DELETE FROM jobs",
+        // In the name of somebody else than the caller.
+        """
+        SELECT set_config('app.user_id', '0198c0de-0000-7000-8000-000000000001', true); \
+        SELECT enqueue_job('0198c0de-0000-7000-8000-000000000002', 'a.b', '{}', NULL, 0, 0, 1)
+        """,
+    ])
+    func queueIsClosed(sql: String) async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let refusal = try await database.withConnection(as: TestCluster.app) { connection in
+            try connection.undoing { try connection.refusal(sql) }
+        }
+        #expect(refusal == "42501")
+    }
+}
