@@ -37,7 +37,7 @@ import Testing
             try await withThrowingTaskGroup { group in
                 for _ in 0..<Self.clientCount {
                     group.addTask {
-                        let response = try await client.ask(query, token: token)
+                        let response = try await client.execute(query, token: token)
                         #expect(
                             response["errors", 0, "extensions", "code"] == "RESPONSE_TOO_LARGE")
                     }
@@ -47,8 +47,8 @@ import Testing
         }
         let peak = try server.program.memoryBytes("VmHWM")
         #expect(peak - before < 500 * Self.megabyte)
-        // The server releases the memory that it needed for the responses.
-        try await until("the server is small again") {
+        // What was needed for the responses is given back.
+        try await waitUntil("the server is small again") {
             try server.program.memoryBytes("VmRSS") - before < 64 * Self.megabyte
         }
         server.program.send(SIGTERM)

@@ -36,11 +36,12 @@
 ///
 ///     buffer                                             stack: position, valueStart
 ///     {"data":{"book":                                   root: book, 16
-///     {"data":{"book":{"title":"Emma","author":          root: book, 16 / book: author
+///     {"data":{"book":{"title":"Emma","author":          root: book, 16 / book
 ///     {"data":{"book":{"title":"Emma","author":{"name":  name is null: report an error
 ///     {"data":{"book":null                               rewound to 16
 ///
-/// `author` is written without a stack entry, because none of its fields is loaded. It is null
+/// The entry of `book` gets a position only when a value below it is pushed. That does not happen
+/// here: `author` is written without a stack entry, because none of its fields is loaded. It is null
 /// because `name` is non-nullable. `book` is null because `author` is non-nullable, so its entry is
 /// popped. `Query.book` is nullable, so the buffer is rewound to the `valueStart` of the root
 /// entry. The error has the path `["book", "author", "name"]`.

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RowLimitTests {
     /// A reader with 100 books that are reviewed, each with 100,000 characters.
     private static func readerOfLongReviews() async throws -> Reader {
-        let reader = try await TestApp.start(catalog: []).newReader()
+        let reader = try await TestApp.start(catalog: []).makeReader()
         let id = try #require(reader.id.string)
         try await reader.app.database.execute(
             """
@@ -29,10 +29,10 @@ import Testing
 
     @Test func rowsBeyondTheLimitAreRefusedAsALargeResponse() async throws {
         let reader = try await Self.readerOfLongReviews()
-        let small = try await reader.ask(
+        let small = try await reader.execute(
             "{ me { \(Self.lists(5, first: 1, "text book { id }")) } }")
         #expect(small.errors.isEmpty)
-        let refused = try await reader.ask(
+        let refused = try await reader.execute(
             "{ me { \(Self.lists(5, first: 100, "text book { id }")) } }")
         #expect(refused.json["data"]?.isNull == true)
         #expect(refused.errors.count == 1)
@@ -46,7 +46,7 @@ import Testing
         // The books were not loaded any more.
         #expect(refused.roundTrips == small.roundTrips - 1)
 
-        let next = try await reader.ask("{ me { \(Self.lists(1, first: 80, "text")) } }")
+        let next = try await reader.execute("{ me { \(Self.lists(1, first: 80, "text")) } }")
         #expect(next.errors.isEmpty)
         #expect(next["me", "a0", "nodes", 79, "text"]?.string?.utf8.count == 100_000)
     }
@@ -55,9 +55,9 @@ import Testing
         let reader = try await Self.readerOfLongReviews()
         // The texts of the first level have 9 MB, and so have those of the second.
         let fields = "text book { review { text book { shelves { id } } } }"
-        let small = try await reader.ask("{ me { \(Self.lists(1, first: 1, fields)) } }")
+        let small = try await reader.execute("{ me { \(Self.lists(1, first: 1, fields)) } }")
         #expect(small.errors.isEmpty)
-        let refused = try await reader.ask("{ me { \(Self.lists(1, first: 90, fields)) } }")
+        let refused = try await reader.execute("{ me { \(Self.lists(1, first: 90, fields)) } }")
         #expect(refused.code == "RESPONSE_TOO_LARGE")
         #expect(refused.roundTrips < small.roundTrips)
         #expect(
@@ -67,7 +67,7 @@ import Testing
 
     @Test func allMutationsOfARefusedResponseAreExecuted() async throws {
         let reader = try await Self.readerOfLongReviews()
-        let refused = try await reader.ask(
+        let refused = try await reader.execute(
             """
             mutation {
               updateProfile(input: {displayName: "Ada"}) { \(Self.lists(5, first: 100, "text")) }
@@ -75,7 +75,7 @@ import Testing
             }
             """)
         #expect(refused.code == "RESPONSE_TOO_LARGE")
-        let me = try await reader.ask("{ me { displayName shelves { name } } }")
+        let me = try await reader.execute("{ me { displayName shelves { name } } }")
         #expect(me["me", "displayName"] == "Ada")
         #expect(me["me", "shelves"]?.list?.contains(["name": "Sea"]) == true)
     }

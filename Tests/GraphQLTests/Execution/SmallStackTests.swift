@@ -1,11 +1,19 @@
+import Foundation
 import Testing
 
 @testable import GraphQL
 
-/// Tests that nesting does not use the thread's stack, even in a debug build with its large stack
-/// frames.
+/// Tests that nesting uses little or none of the thread's stack, even in debug builds and with
+/// AddressSanitizer, whose stack frames are large.
 @Suite struct SmallStackTests {
-    private static let stackKilobytes = 256
+    private static let stackKilobytes = 384
+
+    @Test func tasksRunOnTheSmallStack() async throws {
+        @Sendable func stackBytes() -> Int { Thread.current.stackSize }
+        #expect(
+            try await withStack(kilobytes: Self.stackKilobytes) { stackBytes() }
+                == Self.stackKilobytes * 1024)
+    }
 
     private static func schema(listDepth: Int) -> String {
         """

@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    /// `{"$args": true}` stands for the coerced arguments of a field.
+    /// The value `{"$args": true}` is replaced by the coerced arguments of its field.
     @Test func echoesCoercedArguments() throws {
         let line = #"""
             {"op":"execute","schema":"type Query { f(a: Int = 1, b: [Int]): String }","source":"{ f(b: 2) }",\#

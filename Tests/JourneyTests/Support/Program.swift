@@ -143,7 +143,7 @@ final class RunningProgram: Sendable {
 
     func send(_ signal: Int32) { kill(pid, signal) }
 
-    /// Returns a size from `/proc/PID/status`: `VmRSS`, the memory in use, or `VmHWM`, the peak.
+    /// Returns a size from `/proc/PID/status`: `VmRSS`, the memory in use, or `VmHWM`, the most that was in use.
     func memoryBytes(_ name: String) throws -> Int {
         let line = text("/proc/\(pid)/status").split(separator: "\n")
             .first { $0.hasPrefix("\(name):") }
