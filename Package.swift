@@ -302,7 +302,7 @@ let package = Package(
 // executor at every call and return.
 for target in package.targets
 where [
-    "GraphQL", "GraphQLPostgres", "GraphQLServing", "JobQueue", "Bookplate", "Server",
+    "Basics", "GraphQL", "GraphQLPostgres", "GraphQLServing", "JobQueue", "Bookplate", "Server",
     "BookplateServer",
 ]
 .contains(target.name) {

@@ -84,7 +84,7 @@ struct CoverChanged: FieldLoader {
             ]
             if let source = event.source { leaves["source"] = .string(source) }
             if let version = event.version {
-                let url = request.services.covers.addresses.cover(user, event.book, version)
+                let url = request.services.covers.urls.cover(user, event.book, version)
                 leaves["coverUrl"] = .string(url)
             }
             return PlainObject(leaves: leaves, ids: ["book": [event.book]])

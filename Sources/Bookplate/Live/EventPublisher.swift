@@ -118,7 +118,7 @@ package final class EventPublisher: Sendable {
         writer.write(
             .object([
                 .init("book_id", .string(book.description)),
-                .init("cover_url", .string(addresses.cover(event.user, book, version))),
+                .init("cover_url", .string(urls.cover(event.user, book, version))),
                 .init("timestamp", .string(Instant(microseconds: at).text)),
                 .init(
                     "source",
