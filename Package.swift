@@ -268,7 +268,10 @@ let package = Package(
         .testTarget(name: "ProjectTests", dependencies: ["Version"]),
         .testTarget(
             name: "GraphQLPostgresTests",
-            dependencies: ["Basics", "GraphQL", "GraphQLPostgres", "Postgres", "TestSupport"]),
+            dependencies: [
+                "Basics", "EventLoops", "GraphQL", "GraphQLPostgres", "Postgres", "TestSupport",
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .testTarget(
             name: "JobQueueTests",
             dependencies: [
