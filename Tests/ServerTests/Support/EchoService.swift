@@ -113,7 +113,7 @@ final class EchoService: GraphQLService {
         var count = 0
         return .responses(
             ResponseStream { () throws(RequestErrors) in
-                loop.preconditionInEventLoop()
+                self.loop.preconditionInEventLoop()
                 _ = instance
                 count += 1
                 switch query {
