@@ -124,10 +124,13 @@ let package = Package(
                 .embedInCode("Explorer/Page/signin.js"),
                 .embedInCode("Explorer/Page/store.js"),
             ]),
+        // What glibc has beside the standard library's functions.
+        .systemLibrary(name: "CMalloc"),
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "MQTT", "Objects",
+                "BookSources", "Bookplate", "CMalloc", "Config", "EventLoops", "Images", "MQTT",
+                "Objects",
                 "Server", "Telemetry", "Version",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -77,8 +77,9 @@ import Version
                 "Images", "MQTT", "Objects", "Postgres", "Version",
             ],
             "BookplateServer": [
-                "BookSources", "Bookplate", "Config", "EventLoops", "GraphQL", "HTTPFetch",
-                "Identity", "Images", "MQTT", "Objects", "Postgres", "Server", "Telemetry",
+                "BookSources", "Bookplate", "CMalloc", "Config", "EventLoops", "GraphQL",
+                "HTTPFetch", "Identity", "Images", "MQTT", "Objects", "Postgres", "Server",
+                "Telemetry",
                 "Version",
             ],
         ]
