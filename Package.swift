@@ -124,7 +124,7 @@ let package = Package(
                 .embedInCode("Explorer/Page/signin.js"),
                 .embedInCode("Explorer/Page/store.js"),
             ]),
-        // What glibc has beside the standard library's functions.
+        // glibc's functions for memory, which Swift's module of glibc lacks.
         .systemLibrary(name: "CMalloc"),
         .executableTarget(
             name: "BookplateServer",

@@ -47,7 +47,7 @@ import Testing
         }
         let peak = try server.program.memoryBytes("VmHWM")
         #expect(peak - before < 500 * Self.megabyte)
-        // What was needed for the responses is given back.
+        // The server returns the memory of the responses to the system.
         try await until("the server is small again") {
             try server.program.memoryBytes("VmRSS") - before < 64 * Self.megabyte
         }
