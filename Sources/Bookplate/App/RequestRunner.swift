@@ -156,7 +156,7 @@ package final class RequestRunner: GraphQLService {
                 try await GraphQL.subscribe(
                     planned.plan, variables: planned.variables, context: context,
                     errorsMax: limits.errorsMax, responseBytesMax: limits.responseBytesMax,
-                    eventContext: { context.another() }))
+                    eventContext: { context.makeEventContext() }))
         } catch {
             throw .request(error)
         }
