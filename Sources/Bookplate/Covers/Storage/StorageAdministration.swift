@@ -1,3 +1,4 @@
+import Basics
 import Objects
 import Postgres
 
@@ -61,20 +62,20 @@ package struct DanglingCovers {
     package static func forget(
         _ record: CoverRecord, _ connection: AdminConnection
     ) throws(AdministrationError) -> Bool {
-        try administering { () throws(PostgresError) in
+        try mappingError(AdministrationError.database) { () throws(PostgresError) in
             try connection.query("SELECT take_turns($1)", .of(record.user))
             var parameters = Parameters.of(record.user, record.book)
             parameters.append(text: record.version)
             let gone = try connection.query(
                 "DELETE FROM covers WHERE user_id = $1 AND book_id = $2 AND version = $3",
                 parameters)
-            guard gone.affectedCount > 0 else { return .success(false) }
+            guard gone.affectedCount > 0 else { return false }
             try connection.query(
                 """
                 UPDATE books SET cover_status = 'NONE', cover_wanted_at = NULL \
                 WHERE user_id = $1 AND id = $2
                 """, .of(record.user, record.book))
-            return .success(true)
+            return true
         }
     }
 }
