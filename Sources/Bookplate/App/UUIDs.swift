@@ -2,7 +2,7 @@ import FoundationEssentials
 import Postgres
 
 extension FoundationEssentials.UUID {
-    /// The same id as tokens carry it.
+    /// Converts the type of UUIDs in the database to that in tokens.
     init(_ id: Postgres.UUID) {
         let b = id.bytes
         self.init(
@@ -14,7 +14,7 @@ extension FoundationEssentials.UUID {
 }
 
 extension Postgres.UUID {
-    /// The same id as the database carries it.
+    /// Converts the type of UUIDs in tokens to that in the database.
     init(_ id: FoundationEssentials.UUID) {
         let (high, low) = withUnsafeBytes(of: id.uuid) {
             (
@@ -25,11 +25,11 @@ extension Postgres.UUID {
         self.init(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
     }
 
-    /// An id made of 16 or more bytes that nobody can foresee.
+    /// Creates a UUID from at least 16 unpredictable bytes.
     ///
     /// Spec: https://www.rfc-editor.org/rfc/rfc9562#section-5.8 (version 8)
     init(random bytes: [UInt8]) {
-        precondition(bytes.count >= 16, "an id has 16 bytes")
+        precondition(bytes.count >= 16, "a UUID has 16 bytes")
         let (high, low) = bytes.withUnsafeBytes {
             (
                 UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),

@@ -167,7 +167,7 @@ package final class Hub: Sendable {
     // MARK: Hearing
 
     private func isListening(_ isListening: Bool) {
-        replica?.isHearing(isListening)
+        replica?.setHubConnected(isListening)
         state.withLock { state in
             state.isListening = isListening
             for userID in state.libraries.keys { state.libraries[userID]?.isDoubtful = true }

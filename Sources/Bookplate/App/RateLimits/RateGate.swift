@@ -1,11 +1,11 @@
 import GraphQL
 
-/// Where one request is charged for what it asks.
+/// Charges one request's units to the rate limits.
 struct RateGate {
     private let services: Services
     private let viewer: Viewer?
     private let address: RateKey?
-    /// Nil where nothing is limited.
+    /// The state after the last charge; nil if nothing is limited.
     private(set) var state: RateLimits.State?
 
     init(_ services: Services, _ viewer: Viewer?, _ address: RateKey?) {
@@ -14,9 +14,9 @@ struct RateGate {
         self.address = address
     }
 
-    /// Takes so many more units.
+    /// Charges units.
     ///
-    /// - Throws: `RATE_LIMITED`, where there are not enough.
+    /// - Throws: An error with the code `RATE_LIMITED` if there are not enough units.
     mutating func admit(_ units: Int) throws(RequestErrors) {
         guard units > 0 else { return }
         let tenantMax = viewer.flatMap { services.tenants.requestsPerMinuteMax(of: $0.tenantID) }
@@ -29,7 +29,7 @@ struct RateGate {
         ])
     }
 
-    /// When what was refused for its rate may be asked again; nil where nothing was.
+    /// Returns the time after which a rate-limited request can be sent again; nil if none of the errors is `RATE_LIMITED`.
     static func retryAfterSeconds(of errors: [GraphQLError]) -> Int? {
         if errors.isEmpty { return nil }
         return errors.compactMap { error in

@@ -128,7 +128,7 @@ private struct ChangeNode: FieldLoader {
                     changes.lazy.filter { $0.typename == rows.typename && $0.kind != "DELETED" }
                         .map(\.id))
                 if !ids.isEmpty {
-                    asked.append((rows, try rows.byID.ask(Array(ids), in: request)))
+                    asked.append((rows, try rows.byID.query(Array(ids), in: request)))
                 }
             }
             guard !asked.isEmpty else { return .ready(.null(parents.count)) }

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{", "no JSON"), ("[]", "no JSON object"), (#"{"a": 1}"#, "neither Apollo's format"),
+        ("{", "not JSON"), ("[]", "not a JSON object"), (#"{"a": 1}"#, "neither Apollo's format"),
         (#"{"format": "other", "version": 1, "operations": []}"#, "is not apollo-persisted"),
         (
             #"{"format": "apollo-persisted-query-manifest", "version": 2, "operations": []}"#,
@@ -35,7 +35,7 @@ import Testing
         (#"{"format": "apollo-persisted-query-manifest", "version": 1}"#, "no list of operations"),
         (
             #"{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "a"}]}"#,
-            "lacks its id or its body"
+            "has no ID or no body"
         ), (#"{"": "{ __typename }"}"#, "1 to 200 characters"),
     ])
     func saysWhatIsWrong(text: String, sentence: String) {
