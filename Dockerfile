@@ -1,4 +1,4 @@
-# The server and the admin CLI, without a compiler and without root.
+# An image with the server and the admin CLI. It contains no compiler, and the programs do not run as root.
 #
 #   docker build -t bookplate .
 #   docker run --rm -e BOOKPLATE_ADMIN_DATABASE_URL=… bookplate bookplate-admin migrate up
@@ -10,7 +10,7 @@ COPY scripts/common scripts/packages scripts/
 RUN apt-get update \
     && apt-get install -y --no-install-recommends $(scripts/packages build) \
     && rm -rf /var/lib/apt/lists/*
-# The schema is built into the programs.
+# The programs embed the schema.
 COPY Package.swift schema.graphql ./
 COPY Sources Sources
 COPY Tests Tests
@@ -31,7 +31,7 @@ COPY --from=build /install/ /usr/local/bin/
 WORKDIR /usr/local/share/bookplate
 COPY schema.graphql LICENSE ./
 COPY migrations migrations
-# The starter catalogue with its licence and attribution beside it.
+# The starter catalog with its license and attribution.
 COPY scripts/catalog/starter.jsonl scripts/catalog/README.md scripts/catalog/
 
 USER bookplate

@@ -45,6 +45,7 @@ let package = Package(
         .target(
             name: "Postgres",
             dependencies: [
+                "Basics",
                 "CLibPQ", "CReadiness", "EventLoops",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -80,8 +81,12 @@ let package = Package(
             name: "Identity",
             dependencies: ["Basics", "CJWT", "CCrypto", "HTTPFetch"]),
 
+        // The interface between transports and the product that executes GraphQL requests.
+        .target(name: "GraphQLServing", dependencies: ["GraphQL"]),
         // Loads the fields of a GraphQL operation from the rows of tables.
-        .target(name: "GraphQLPostgres", dependencies: ["Basics", "GraphQL", "Postgres"]),
+        .target(
+            name: "GraphQLPostgres", dependencies: ["Basics", "GraphQL", "Postgres"],
+            exclude: ["README.md"]),
         // Background jobs in a table.
         .target(
             name: "JobQueue",
@@ -89,26 +94,28 @@ let package = Package(
                 "Basics", "Postgres", "Telemetry", .product(name: "Logging", package: "swift-log"),
             ]),
 
-        .target(name: "Objects"),
+        .target(name: "ObjectStorage"),
         .systemLibrary(
             name: "CLibVips", path: "Sources/System/CLibVips", pkgConfig: "vips",
             providers: [.apt(["libvips-dev"])]),
         .target(name: "CVips", dependencies: ["CLibVips"], path: "Sources/System/CVips"),
         .target(name: "CSandbox", path: "Sources/System/CSandbox"),
-        .target(name: "Images"),
+        .target(name: "ImageProcessing"),
         .systemLibrary(
             name: "CArchive", path: "Sources/System/CArchive", pkgConfig: "libarchive",
             providers: [.apt(["libarchive-dev"])]),
         .target(name: "Zip", dependencies: ["CArchive"]),
         // The only program that loads libvips.
         .executableTarget(
-            name: "Imager", dependencies: ["CSandbox", "CVips", "Images", "Version"]),
+            name: "Imager", dependencies: ["CSandbox", "CVips", "ImageProcessing", "Version"]),
 
         .target(
             name: "Bookplate",
             dependencies: [
+                "GraphQLServing",
                 "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "HTTPFetch", "Identity",
-                "Images", "JobQueue", "Objects", "Postgres", "Ranking", "Telemetry", "Zip",
+                "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres", "Ranking", "Telemetry",
+                "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -119,7 +126,9 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "CExplorer", "Config", "EventLoops", "GraphQL", "Objects", "Telemetry", "Version",
+                "GraphQLServing",
+                "CExplorer", "Config", "EventLoops", "GraphQL", "ObjectStorage", "Telemetry",
+                "Version",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -167,11 +176,18 @@ let package = Package(
                 .embedInCode("Explorer/Page/toolbar.js"),
                 .embedInCode("Explorer/Page/variables-completion.js"),
             ]),
+        // malloc_trim, which the Glibc module does not export.
+        .systemLibrary(name: "CMalloc", path: "Sources/System/CMalloc"),
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "EventLoops", "Images", "JobQueue", "MQTT",
-                "Objects", "Server", "Telemetry", "Version",
+                "CMalloc",
+                "GraphQL", "HTTPFetch", "Identity", "Postgres",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                "BookSources", "Bookplate", "Config", "EventLoops", "ImageProcessing", "JobQueue",
+                "MQTT",
+                "ObjectStorage", "Server", "Telemetry", "Version",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -179,21 +195,30 @@ let package = Package(
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "Images", "JobQueue",
-                "MQTT", "Objects", "Version",
+                "GraphQL", "Identity", "Postgres",
+                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "ImageProcessing",
+                "JobQueue",
+                "MQTT", "ObjectStorage", "Version",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
         .testTarget(name: "RankingTests", dependencies: ["Ranking"]),
-        .testTarget(name: "PostgresTests", dependencies: ["EventLoops", "Postgres"]),
+        .testTarget(
+            name: "PostgresTests",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), "EventLoops", "Postgres",
+            ]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
         .testTarget(name: "AdminTests", dependencies: ["Admin"]),
         .testTarget(
             name: "ServerTests",
             dependencies: [
+                "GraphQLServing",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 "Config", "EventLoops", "GraphQL", "Server", "SocketClient", "Telemetry",
                 "TestSupport", "Version",
                 .product(name: "Logging", package: "swift-log"),
@@ -219,8 +244,9 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
+                "GraphQLServing",
                 "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
-                "Images", "JobQueue", "LoopbackHTTP", "Objects", "Postgres",
+                "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -228,18 +254,25 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
+                "GraphQLServing",
+                "EventLoops", "HTTPFetch", "Telemetry",
+                .product(name: "NIOPosix", package: "swift-nio"),
                 "Basics", "BookSources", "Bookplate", "GraphQL", "GraphQLPostgres", "Identity",
-                "Images", "JobQueue", "LoopbackHTTP", "Objects", "Postgres", "TestSupport",
+                "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
+                "TestSupport",
                 "Version", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Library/Import/Fixtures"]),
+        // Checks of the project itself: dependencies, prose, and conventions.
+        .testTarget(name: "ProjectTests", dependencies: ["Version"]),
         .testTarget(
             name: "GraphQLPostgresTests",
             dependencies: ["Basics", "GraphQL", "GraphQLPostgres", "Postgres", "TestSupport"]),
         .testTarget(
             name: "JobQueueTests",
             dependencies: [
+                "GraphQL",
                 "Bookplate", "EventLoops", "JobQueue", "Postgres", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -248,15 +281,18 @@ let package = Package(
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Bookplate", "GraphQL", "LoopbackHTTP", "MosquittoBroker", "Objects", "Postgres",
+                "Bookplate", "GraphQL", "LoopbackHTTP", "MosquittoBroker", "ObjectStorage",
+                "Postgres",
                 "SocketClient", "TestSupport", "Version",
             ]),
-        .testTarget(name: "ImagesTests", dependencies: ["Images"], exclude: ["Fixtures"]),
+        .testTarget(
+            name: "ImageProcessingTests", dependencies: ["ImageProcessing"], exclude: ["Fixtures"]),
         .target(name: "LinkRefusal", path: "Tests/LinkRefusal"),
-        .testTarget(name: "ObjectsTests", dependencies: ["LinkRefusal", "Objects"]),
+        .testTarget(name: "ObjectStorageTests", dependencies: ["LinkRefusal", "ObjectStorage"]),
         .testTarget(name: "ZipTests", dependencies: ["Zip"]),
         .testTarget(
-            name: "IdentityTests", dependencies: ["Basics", "Identity", "CCrypto", "LoopbackHTTP"],
+            name: "IdentityTests",
+            dependencies: ["HTTPFetch", "Basics", "Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
@@ -266,7 +302,8 @@ let package = Package(
 // executor at every call and return.
 for target in package.targets
 where [
-    "GraphQL", "GraphQLPostgres", "JobQueue", "Bookplate", "Server", "BookplateServer",
+    "GraphQL", "GraphQLPostgres", "GraphQLServing", "JobQueue", "Bookplate", "Server",
+    "BookplateServer",
 ]
 .contains(target.name) {
     target.swiftSettings =
@@ -277,5 +314,24 @@ where [
 if Context.environment["WARNINGS_AS_ERRORS"] == "1" {
     for target in package.targets where target.type != .system {
         target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
+    }
+}
+
+// scripts/check sets this to the targets that it needs. They and their dependencies are kept, and the others are not built.
+if let targets = Context.environment["ONLY_TARGETS"] {
+    var names = targets.split(separator: " ").map(String.init)
+    var kept: [Target] = []
+    while let name = names.popLast() {
+        guard !kept.contains(where: { $0.name == name }),
+            let target = package.targets.first(where: { $0.name == name })
+        else { continue }
+        kept.append(target)
+        for case .byNameItem(let dependency, _) in target.dependencies { names.append(dependency) }
+    }
+    package.targets = kept
+    package.products.removeAll { product in
+        let targets =
+            (product as? Product.Executable)?.targets ?? (product as? Product.Library)?.targets
+        return targets?.allSatisfy { name in kept.contains { $0.name == name } } != true
     }
 }

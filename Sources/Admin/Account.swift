@@ -4,17 +4,17 @@ import GraphQL
 import Glibc
 import Postgres
 
-/// `bookplate-admin account`: the people who use the apps.
+/// `bookplate-admin account`: manages the accounts of users.
 struct Account: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The accounts of readers.",
+        abstract: "Manage users' accounts.",
         subcommands: [Find.self, Show.self, Export.self, Delete.self])
 
     struct Find: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Finds accounts by id, or by a part of the e-mail address or the name.",
+            abstract: "Find accounts by ID, or by part of the e-mail address or the name.",
             discussion: """
-                The newest first, 50 at most.
+                Lists at most 50 accounts, the newest first.
 
                 Examples:
                   bookplate-admin account find ada@example.com
@@ -22,14 +22,12 @@ struct Account: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @ArgumentParser.Argument(help: "An id, or a part of an address or a name.")
+        @ArgumentParser.Argument(help: "An ID, or part of an e-mail address or a name.")
         var text: String
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let accounts = try administer { () throws(AdministrationError) in
-                try AccountRecord.find(text, connection)
-            }
+            let accounts = try AccountRecord.find(text, connection)
             output.print(
                 .list(accounts.map { json($0) }),
                 lines: accounts.map {
@@ -40,7 +38,7 @@ struct Account: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows what an account has.",
+            abstract: "Show an account and the numbers of its books, shelves, and reviews.",
             discussion:
                 "Examples:\n  bookplate-admin account show 0198c0de-0000-7000-8000-000000000001")
 
@@ -50,9 +48,7 @@ struct Account: ParsableCommand {
         func run() throws {
             let id = try account.id
             let connection = try connect(try loadConfiguration())
-            let found = try administer { () throws(AdministrationError) in
-                try AccountRecord.show(id, connection)
-            }
+            let found = try AccountRecord.show(id, connection)
             output.print(
                 json(found),
                 lines: [
@@ -68,36 +64,35 @@ struct Account: ParsableCommand {
 
     struct Delete: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Deletes an account, as its owner would.",
+            abstract: "Delete an account, as its owner could do.",
             discussion: """
-                All rows go in one transaction, which leaves a tombstone. What lies outside of the database is left to
-                the running servers, who begin at once; the command waits some seconds for them.
+                Deletes all rows of the account in one transaction and leaves a tombstone. Jobs of the running servers
+                delete the data outside of the database. They start immediately, and the command waits up to 10 seconds
+                for them.
 
                 Examples:
                   bookplate-admin account delete 0198c0de-0000-7000-8000-000000000001 --dry-run
                   bookplate-admin account delete 0198c0de-0000-7000-8000-000000000001 --yes --json
                 """)
 
-        /// For the servers to do the rest.
+        /// How long to wait for the jobs that delete data outside of the database.
         private static let waitSeconds: UInt32 = 10
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var account: AccountArgument
-        @OptionGroup var trial: DryRunOptions
+        @OptionGroup var dryRunOptions: DryRunOptions
         @OptionGroup var confirmation: ConfirmationOptions
 
         func run() throws {
             let id = try account.id
             let connection = try connect(try loadConfiguration())
-            let found = try administer { () throws(AdministrationError) in
-                try AccountRecord.show(id, connection)
-            }
-            if !trial.dryRun {
+            let found = try AccountRecord.show(id, connection)
+            if !dryRunOptions.dryRun {
                 try confirmation.confirm(
-                    "This deletes the account of \(found.displayName ?? "somebody without a name") "
-                        + "with \(found.books) books for ever.", byTyping: id.description)
+                    "This permanently deletes the account of \(found.displayName ?? "a user without a name") "
+                        + "with \(found.books) books.", byTyping: id.description)
             }
-            let attempt = try trial.attempt(connection) { () throws(AdministrationError) in
+            let attempt = try dryRunOptions.attempt(connection) {
                 try AccountRecord.delete(id, connection)
             }
             let deleted = attempt.result
@@ -113,19 +108,16 @@ struct Account: ParsableCommand {
                     "deleted \(id): \(deleted.books) books, \(deleted.reviews) reviews",
                     left == 0
                         ? nil
-                        : "\(left) jobs are left to the servers: see bookplate-admin jobs list",
+                        : "\(left) jobs have not finished yet: see bookplate-admin jobs list",
                 ].compactMap { $0 } + attempt.lines)
         }
 
-        private func unfinished(
-            _ jobs: [UUID], _ connection: AdminConnection
-        ) throws(Failure) -> Int {
+        /// Waits for jobs and returns the number of those that have not finished.
+        private func unfinished(_ jobs: [UUID], _ connection: AdminConnection) throws -> Int {
             var left = jobs.count
             for _ in 0..<(Self.waitSeconds * 5) where left > 0 {
                 usleep(200_000)
-                left = try administer { () throws(AdministrationError) in
-                    try AccountRecord.unfinished(jobs, connection)
-                }
+                left = try AccountRecord.unfinished(jobs, connection)
             }
             return left
         }
@@ -145,15 +137,16 @@ struct Account: ParsableCommand {
     }
 }
 
-/// Which account.
 struct AccountArgument: ParsableArguments {
-    @ArgumentParser.Argument(help: "The account's id.")
+    @ArgumentParser.Argument(help: "The ID of the account.")
     var account: String
 
-    /// - Throws: `.usage` for what is no id.
+    /// - Throws: `.usage` if the argument is not a UUID.
     var id: UUID {
         get throws(Failure) {
-            guard let id = UUID(account) else { throw Failure("an account's id is a UUID", .usage) }
+            guard let id = UUID(account) else {
+                throw Failure("'\(account)' is not an account ID: it must be a UUID", .usage)
+            }
             return id
         }
     }

@@ -1,18 +1,18 @@
 import ArgumentParser
 import Bookplate
 import Config
-import GraphQL
 import Glibc
-import Objects
+import GraphQL
+import ObjectStorage
 import Postgres
 
 extension Account {
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Writes all that an account has into a zip of JSON, CSV and covers.",
+            abstract: "Export all data of an account to a ZIP archive of JSON, CSV, and covers.",
             discussion: """
-                The same archive as the reader's own export. The file is readable by you alone, and appears when it
-                is whole.
+                Writes the same archive as the export in the app. Only you can read the file. It gets its name when it is
+                complete.
 
                 Examples:
                   bookplate-admin account export 0198c0de-0000-7000-8000-000000000001
@@ -21,7 +21,7 @@ extension Account {
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var account: AccountArgument
-        @Option(name: .customLong("to"), help: "The file; account-ID.zip by default.")
+        @Option(name: .customLong("to"), help: "The path of the archive (default: account-ID.zip).")
         var path: String?
 
         func run() throws {
@@ -29,15 +29,13 @@ extension Account {
             let configuration = try loadConfiguration()
             guard case .folder(let folder) = configuration.storage else {
                 throw Failure(
-                    "BOOKPLATE_STORAGE is on S3, which this version cannot read: use file:PATH",
+                    "BOOKPLATE_STORAGE is on S3, which this version does not support: use file:PATH",
                     .configuration)
             }
             let connection = try connect(configuration)
-            _ = try administer { () throws(AdministrationError) in
-                try AccountRecord.show(id, connection)
-            }
+            _ = try AccountRecord.show(id, connection)
             let path = self.path ?? "account-\(id).zip"
-            let byteCount = try written(to: path) { descriptor throws(Failure) in
+            let byteCount = try writeFile(path) { descriptor in
                 let store: FileStore
                 do throws(ObjectError) {
                     store = try FileStore(folder)
@@ -57,28 +55,26 @@ extension Account {
                 .object([
                     .init("id", .string(id.description)), .init("file", .string(path)),
                     .init("bytes", .int(byteCount)),
-                ]), lines: ["wrote \(path), \(byteCount) bytes"])
+                ]), lines: ["wrote \(path) (\(byteCount) bytes)"])
         }
 
-        /// Writes a file that has its name only when it is whole.
+        /// Writes a file under a temporary name and renames it when it is complete.
         ///
-        /// - Returns: its size in bytes.
-        private func written(
-            to path: String, _ write: (Int32) throws(Failure) -> Void
-        ) throws(Failure) -> Int {
-            let unfinished = path + ".part"
-            let descriptor = open(unfinished, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        /// - Returns: The size of the file in bytes.
+        private func writeFile(_ path: String, _ write: (Int32) throws -> Void) throws -> Int {
+            let temporaryPath = path + ".part"
+            let descriptor = open(temporaryPath, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw Failure("\(path) cannot be written") }
             defer { close(descriptor) }
-            do throws(Failure) {
+            do {
                 try write(descriptor)
                 var status = stat()
                 guard fsync(descriptor) == 0, fstat(descriptor, &status) == 0,
-                    rename(unfinished, path) == 0
+                    rename(temporaryPath, path) == 0
                 else { throw Failure("\(path) cannot be written") }
                 return Int(status.st_size)
             } catch {
-                unlink(unfinished)
+                unlink(temporaryPath)
                 throw error
             }
         }

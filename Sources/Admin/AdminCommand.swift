@@ -1,18 +1,19 @@
 import ArgumentParser
-import Config
 import Glibc
 import Version
 
-/// The operator's command: migrations, tenants, the catalogue.
+/// The command line of operators.
 ///
-/// Results go to standard output, words for people to standard error; `ExitStatus` says how it exits.
+/// Commands print results to standard output, and errors, warnings, and progress to standard error. See `ExitStatus` for the
+/// exit codes.
 @main
 struct AdminCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bookplate-admin",
-        abstract: "Runs a Bookplate installation.",
+        abstract: "Administer a Bookplate installation.",
         discussion: """
-            The database is BOOKPLATE_ADMIN_DATABASE_URL, the owner's role, or else DATABASE_URL.
+            Connects to the database at BOOKPLATE_ADMIN_DATABASE_URL, or at DATABASE_URL if that is not set. The role must
+            be the owner of the tables.
 
             Examples:
               bookplate-admin migrate up
@@ -28,7 +29,7 @@ struct AdminCommand: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // A reader that has seen enough ends the output, not the work.
+        // If the reader of the output exits early, such as `head`, the command still completes its work.
         signal(SIGPIPE, SIG_IGN)
         do {
             var command = try parseAsRoot()
@@ -37,14 +38,10 @@ struct AdminCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-        } catch let error as Failure {
-            tell("bookplate-admin: \(error.message)")
-            Glibc.exit(error.status.rawValue)
-        } catch let error as ConfigError {
-            tell("bookplate-admin: \(error)")
-            Glibc.exit(ExitStatus.configuration.rawValue)
         } catch {
-            exit(withError: error)
+            guard let failure = Failure(error) else { exit(withError: error) }
+            printError("bookplate-admin: \(failure.message)")
+            Glibc.exit(failure.status.rawValue)
         }
     }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// `bookplate-admin backfill`: brings derived data up to date.
+/// `bookplate-admin backfill`: adds missing data.
 struct Backfill: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Brings derived data up to date.",
+        abstract: "Add missing covers, thumbnails, book data, and recommendations.",
         subcommands: [Covers.self, Editions.self, Similar.self, Thumbnails.self])
 }

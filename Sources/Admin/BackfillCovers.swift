@@ -4,22 +4,25 @@ import Bookplate
 import Config
 import GraphQL
 import HTTPFetch
-import Images
+import ImageProcessing
 import Logging
-import Objects
+import ObjectStorage
 import Postgres
 
 extension Backfill {
     struct Covers: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Looks for covers of the books that have none.",
+            abstract: "Search for covers of the books that have none.",
             discussion: """
-                By ISBN, then by title and author, at the pace of --rate; covers that are there stay. It can run beside the
-                servers. Interrupted, the same command goes on with the next book; done, it begins anew. It needs the
-                storage of the servers, and looks for what readers have removed, too. Books that no source can tell of are
-                passed and counted; after a hundred of them in a row it stops, and when nobody could tell of any book it ends
-                with 69: the same command then asks for these again. With --skip-unavailable it goes past them, however many.
-                Requests count against the daily budgets of BOOKPLATE_SOURCE_BUDGETS, which it shares with the servers.
+                Searches by ISBN, then by title and author. Existing covers are not changed. Covers that users have removed
+                are searched, too. The command needs the storage of the servers, which may be running. After an interruption,
+                the same command continues with the next book. After a complete run, it starts with the first book again.
+
+                A book is counted as unavailable and skipped if no source responds to its requests. After a hundred such books
+                in a row, or if all books were unavailable, the command exits with 69, and the same command requests these
+                books again. With --skip-unavailable it continues.
+
+                Requests count against the daily budgets of BOOKPLATE_SOURCE_BUDGETS, which the servers share.
 
                 Examples:
                   bookplate-admin backfill covers --rate 2
@@ -29,59 +32,52 @@ extension Backfill {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Option(help: "Books a second, at most.") var rate = 1.0
-        @Option(help: "Books at once, at most.") var concurrency = 4
-        @Option(help: "At most so many books.") var limit = 1_000_000_000
-        @Flag(help: "Search the web for what is found nowhere else: each search is paid for.")
+        @Option(help: "Maximum number of books per second.") var rate = 1.0
+        @Option(help: "Maximum number of books at the same time.") var concurrency = 4
+        @Option(help: "Maximum number of books.") var limit = 1_000_000_000
+        @Flag(help: "Search the web if no other source has a cover. Each search costs money.")
         var web = false
-        @Flag(help: "Begin with the first book, though another run has not come to its end.")
+        @Flag(help: "Start with the first book, even if an earlier run was interrupted.")
         var restart = false
-        @Flag(
-            help:
-                "Go past books that no source can tell of, however many; the next run goes on behind them."
-        )
+        @Flag(help: "Skip any number of unavailable books. The next run continues after them.")
         var skipUnavailable = false
-        @Flag(help: "Say how many would be looked for, and look for none.") var dryRun = false
+        @Flag(help: "Print the number of books without searching.") var dryRun = false
 
-        /// After so many in a row that nobody could tell of, what follows would fare no better.
+        /// The number of unavailable books in a row after which the sources are assumed to be down.
         private static let unavailableMax = 100
 
         func validate() throws {
-            guard rate > 0, rate <= 1000 else { throw ValidationError("--rate is up to 1000.") }
-            guard (1...64).contains(concurrency) else {
-                throw ValidationError("--concurrency is 1 to 64.")
+            guard rate > 0, rate <= 1000 else {
+                throw ValidationError("--rate must be greater than 0 and at most 1000.")
             }
-            guard limit > 0 else { throw ValidationError("--limit is 1 or more.") }
+            guard (1...64).contains(concurrency) else {
+                throw ValidationError("--concurrency must be from 1 to 64.")
+            }
+            guard limit > 0 else { throw ValidationError("--limit must be at least 1.") }
         }
 
         func run() async throws {
             let configuration = try loadConfiguration()
             let connection = try connect(configuration)
             let sources = try CoverSources(configuration, asksWeb: web)
-            guard !sources.isEmpty else { throw Failure("no source of covers is switched on") }
+            guard !sources.isEmpty else { throw Failure("no source of covers is configured") }
             let covers = try openCovers(configuration)
             guard
-                var backfill = try database({ () throws(PostgresError) in
-                    try CoverBackfill(
-                        connection, sources, covers: covers, startsOver: restart,
-                        skipsUnavailable: skipUnavailable)
-                })
-            else { throw Failure("another backfill of covers is under way") }
+                var backfill = try CoverBackfill(
+                    connection, sources, covers: covers, startsOver: restart,
+                    skipsUnavailable: skipUnavailable)
+            else { throw Failure("another backfill of covers is running") }
             Interruption.watch()
             let earlier = backfill.earlier
-            let remaining = try database { () throws(PostgresError) in
-                if restart, !dryRun { try backfill.finish() }
-                return try backfill.remaining()
-            }
+            if restart, !dryRun { try backfill.finish() }
+            let remaining = try backfill.remaining()
             let (total, failures) = try await work(&backfill, min(remaining, limit))
             let left = max(0, remaining - total.asked)
             let isUnreachable =
                 !skipUnavailable
                 && (failures.count >= Self.unavailableMax
                     || total.asked > 0 && total.asked == total.unavailable)
-            if !dryRun, left == 0, !isUnreachable {
-                try database { () throws(PostgresError) in try backfill.finish() }
-            }
+            if !dryRun, left == 0, !isUnreachable { try backfill.finish() }
             output.print(
                 .object([
                     .init("asked", .int(total.asked)), .init("found", .int(total.found)),
@@ -94,27 +90,29 @@ extension Backfill {
                 ]),
                 lines: [
                     dryRun
-                        ? "\(min(remaining, limit)) books would be looked for"
-                        : "\(total.asked) looked for, \(total.found) found, "
-                            + "\(total.unavailable) that nobody could tell of, \(left) left"
+                        ? "would search covers of \(min(remaining, limit)) books"
+                        : "searched covers of \(total.asked) books: \(total.found) found, "
+                            + "\(total.unavailable) unavailable, \(left) books left"
                 ])
             if isUnreachable {
                 let names = failures.sources.sorted().joined(separator: ", ")
                 throw Failure(
                     """
-                    the last \(failures.count) books: \(names.isEmpty ? "the sources" : names) could not tell of them; the same \
-                    command asks for them again, with --skip-unavailable it goes past them
+                    no response for the last \(failures.count) books from \(names.isEmpty ? "the sources" : names): run the same \
+                    command again later, or use --skip-unavailable to skip these books
                     """, .unavailable)
             }
         }
 
-        /// The last books in a row that nobody could tell of, and who could not.
+        /// The unavailable books at the end of a run.
         private struct Failures {
+            /// The number of unavailable books in a row.
             var count = 0
+            /// The sources that did not respond.
             var sources: Set<String> = []
         }
 
-        /// - Returns: what was done, and of what it ended with nobody could tell.
+        /// Searches covers of `count` books.
         private func work(
             _ backfill: inout CoverBackfill, _ count: Int
         ) async throws -> (CoverBackfill.Progress, Failures) {
@@ -128,27 +126,21 @@ extension Backfill {
                 skipUnavailable || failures.count < Self.unavailableMax
             {
                 try Interruption.check()
-                let books = try database { () throws(PostgresError) in
-                    try backfill.next(min(concurrency, count - total.asked))
-                }
+                let books = try backfill.next(min(concurrency, count - total.asked))
                 if books.isEmpty { break }
                 let found = await backfill.look(for: books)
-                for (book, one) in zip(books, found) {
-                    if let sources = one.unavailable {
+                for (book, result) in zip(books, found) {
+                    if let sources = result.unavailable {
                         failures.count += 1
                         failures.sources.formUnion(sources)
                     } else {
                         failures = Failures()
                     }
-                    do throws(PostgresError) {
-                        let done = try await backfill.save(one, of: book)
-                        total.asked += done.asked
-                        total.found += done.found
-                        total.unavailable += done.unavailable
-                        total.failed += done.failed
-                    } catch {
-                        throw Failure(error)
-                    }
+                    let done = try await backfill.save(result, of: book)
+                    total.asked += done.asked
+                    total.found += done.found
+                    total.unavailable += done.unavailable
+                    total.failed += done.failed
                     progress.advance()
                 }
                 try? await Task.sleep(
@@ -160,7 +152,7 @@ extension Backfill {
         private func openCovers(_ configuration: Configuration) throws -> Bookplate.Covers {
             guard case .folder(let folder) = configuration.storage else {
                 throw Failure(
-                    "BOOKPLATE_STORAGE is on S3, which this version cannot write: use file:PATH",
+                    "BOOKPLATE_STORAGE is on S3, which this version does not support: use file:PATH",
                     .configuration)
             }
             let allowed = try FetchAllowList(
@@ -176,27 +168,27 @@ extension Backfill {
             } catch let error as ObjectError {
                 throw Failure("BOOKPLATE_STORAGE cannot be used: \(error.description)")
             } catch {
-                throw Failure("no images can be read: \(error)")
+                throw Failure("images cannot be decoded: \(error)")
             }
         }
     }
 }
 
 extension CoverSources {
-    /// Those that are configured.
+    /// Creates the configured sources. Errors other than pauses are printed.
     fileprivate convenience init(_ configuration: Config.Configuration, asksWeb: Bool) throws {
         let settings = configuration.sources
         let sources = SourceChain.Configuration(configuration)
         let chain = try SourceChain(sources, limits: try SourceLimits(configuration)) {
             source, error in
-            if !error.isPause { tell("\(source.rawValue): \(error)") }
+            if !error.isPause { printError("\(source.rawValue): \(error)") }
         }
         var web: WebAccess?
         if asksWeb, let url = settings.openAIURL, let key = settings.openAIKey {
             web = WebAccess(url: url, key: key, model: settings.openAIModel)
         }
         try self.init(sources, chain: chain, web: web) { error in
-            if !error.isPause { tell("the web search: \(error)") }
+            if !error.isPause { printError("web search: \(error)") }
         }
     }
 }

@@ -8,12 +8,11 @@ import Postgres
 extension Backfill {
     struct Editions: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Fills what the catalogue does not know of its books from the outside sources.",
+            abstract: "Add missing book data to the catalogue from external sources.",
             discussion: """
-                Popular books come first, at the rate that the sources allow, about one book per second, and within the daily
-                budgets of BOOKPLATE_SOURCE_BUDGETS, which it shares with the servers. Existing data is never changed. If it is
-                interrupted, the same command continues. A book is not requested again for 30 days.
+                Popular books come first, at the rate that the sources allow, about one book per second. Requests count against
+                the daily budgets of BOOKPLATE_SOURCE_BUDGETS, which the servers share. Existing data is never changed. After
+                an interruption, the same command continues. A book is not requested again for 30 days.
 
                 Examples:
                   bookplate-admin backfill editions --limit 1000
@@ -21,13 +20,13 @@ extension Backfill {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Option(help: "At most so many books.")
+        @Option(help: "Maximum number of books.")
         var limit = 1_000_000
-        @Flag(help: "Say how many would be asked for, and ask for none.")
+        @Flag(help: "Print the number of books without sending requests.")
         var dryRun = false
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit is 1 or more.") }
+            guard limit > 0 else { throw ValidationError("--limit must be at least 1.") }
         }
 
         func run() async throws {
@@ -36,28 +35,25 @@ extension Backfill {
             let sources = try SourceChain(
                 .init(configuration), limits: try SourceLimits(configuration)
             ) { source, error in
-                if !error.isPause { tell("\(source.rawValue): \(error)") }
+                if !error.isPause { printError("\(source.rawValue): \(error)") }
             }
-            guard !sources.names.isEmpty else { throw Failure("no book source is switched on") }
+            guard !sources.names.isEmpty else { throw Failure("no book source is configured") }
             Interruption.watch()
             var total = EditionBackfill.Progress()
-            let remaining = try database { () throws(PostgresError) in try backfill.remaining() }
+            let remaining = try backfill.remaining()
             let progress = Progress("editions", total: min(remaining, limit))
             while !dryRun, total.asked < limit {
                 try Interruption.check()
-                let editions = try database { () throws(PostgresError) in
-                    try backfill.next(min(EditionBackfill.batchMax, limit - total.asked))
-                }
+                let editions = try backfill.next(
+                    min(EditionBackfill.batchMax, limit - total.asked))
                 if editions.isEmpty { break }
                 let lookups = await EditionBackfill.ask(editions, sources)
-                let done = try database { () throws(PostgresError) in
-                    try backfill.save(lookups, of: editions)
-                }
+                let done = try backfill.save(lookups, of: editions)
                 total.asked += done.asked
                 total.found += done.found
                 total.unavailable += done.unavailable
                 progress.advance(by: done.asked)
-                // Nobody answers: it would go round in circles.
+                // No source responds, so the next batch would be the same one.
                 if done.asked == 0 { break }
             }
             progress.finish()
@@ -70,20 +66,20 @@ extension Backfill {
                 ]),
                 lines: [
                     dryRun
-                        ? "\(min(remaining, limit)) books would be asked for"
-                        : "\(total.asked) asked for, \(total.found) known, "
-                            + "\(max(0, remaining - total.asked)) left"
+                        ? "would request \(min(remaining, limit)) books"
+                        : "requested \(total.asked) books: \(total.found) found, "
+                            + "\(max(0, remaining - total.asked)) books left"
                 ])
             if !dryRun, total.asked == 0, total.unavailable > 0 {
                 throw Failure(
-                    "the sources cannot be asked now; the same command goes on later", .unavailable)
+                    "the sources are not available: run the same command again later", .unavailable)
             }
         }
     }
 }
 
 extension SourceChain.Configuration {
-    /// The sources that are configured.
+    /// Converts the configuration of the program to the configuration of the sources.
     init(_ configuration: Config.Configuration) {
         let settings = configuration.sources
         self.init()

@@ -8,10 +8,10 @@ extension Backfill {
     struct Similar: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Learns which books speak for which, from likes, purchases, libraries and ratings.",
+                "Learn which books are similar, from likes, purchases, libraries, and ratings.",
             discussion: """
-                The server does it every hour for what was spoken of since. Readers' own feeds are
-                prepared from it by the background queue. It can be stopped and run again.
+                The server does this every hour for the books with new signals. Background jobs then update users' feeds.
+                The command can be interrupted and run again.
 
                 Examples:
                   bookplate-admin backfill similar
@@ -19,24 +19,19 @@ extension Backfill {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Flag(help: "Only what was spoken of since the last time.")
+        @Flag(help: "Process only books with new signals since the last run.")
         var incremental = false
-        @Flag(help: "Learn, and write nothing.")
+        @Flag(help: "Compute the results without storing them.")
         var dryRun = false
 
         func run() throws {
             let backfill = SimilarBackfill(try connect(try loadConfiguration()))
             let isTerminal = isatty(STDERR_FILENO) != 0
-            let summary: SimilarBackfill.Summary
-            do throws(PostgresError) {
-                summary = try backfill.run(isIncremental: incremental, isDryRun: dryRun) {
-                    done, total in
-                    if isTerminal, done % 1000 == 0 || done == total {
-                        tell("learnt \(done) of \(total) books")
-                    }
+            let summary = try backfill.run(isIncremental: incremental, isDryRun: dryRun) {
+                done, total in
+                if isTerminal, done % 1000 == 0 || done == total {
+                    printError("processed \(done) of \(total) books")
                 }
-            } catch {
-                throw Failure(error)
             }
             output.print(
                 .object([
@@ -46,8 +41,8 @@ extension Backfill {
                     .init("dryRun", .boolean(dryRun)),
                 ]),
                 lines: [
-                    "\(summary.editions) books learnt from \(summary.signals) signals"
-                        + (dryRun ? " (nothing written)" : "")
+                    "processed \(summary.signals) signals of \(summary.editions) books"
+                        + (dryRun ? " (dry run: nothing was stored)" : "")
                 ])
         }
     }

@@ -2,17 +2,17 @@ import ArgumentParser
 import Bookplate
 import Config
 import GraphQL
-import Images
+import ImageProcessing
 import Postgres
 
 extension Backfill {
     struct Thumbnails: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes sizes of covers again that are missing or damaged.",
+            abstract: "Recreate sizes of covers that are missing or damaged.",
             discussion: """
-                From the largest that is whole. It reads every file, and goes on where it was interrupted.
-                Covers of which only the thumbnail is left, or nothing, are counted as lost: backfill covers
-                looks for others when storage gc has forgotten them.
+                Reads the files of all covers, and recreates missing and damaged sizes from the largest intact one. After an
+                interruption, the same command continues. Covers of which at most the thumbnail is left are counted as lost:
+                run storage gc to remove them, and then backfill covers to search for new ones.
 
                 Examples:
                   bookplate-admin backfill thumbnails
@@ -21,16 +21,16 @@ extension Backfill {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Option(help: "Look at so many covers at most.")
+        @Option(help: "Maximum number of covers.")
         var limit: Int?
-        @Flag(help: "Begin with the first cover, wherever the last run has stopped.")
+        @Flag(help: "Start with the first cover, even if an earlier run was interrupted.")
         var restart = false
-        @Flag(help: "Make the images, say how many there are, and keep none.")
+        @Flag(help: "Create the images and print their number without storing them.")
         var dryRun = false
 
         func validate() throws {
             guard limit.map({ $0 > 0 }) ?? true else {
-                throw ValidationError("--limit is 1 or more.")
+                throw ValidationError("--limit must be at least 1.")
             }
         }
 
@@ -42,15 +42,11 @@ extension Backfill {
             do throws(ImageError) {
                 images = try ImagerPool()
             } catch {
-                throw Failure("no images can be made: \(error)")
+                throw Failure("images cannot be created: \(error)")
             }
-            let total = try database { () throws(PostgresError) in
-                try CoverRecord.count(connection)
-            }
-            var backfill = try database { () throws(PostgresError) in
-                try ThumbnailBackfill(
-                    store, images, startsOver: restart, isDryRun: dryRun, connection)
-            }
+            let total = try CoverRecord.count(connection)
+            var backfill = try ThumbnailBackfill(
+                store, images, startsOver: restart, isDryRun: dryRun, connection)
             let done = backfill.doneBefore
             Interruption.watch()
             let progress = Progress(
@@ -62,7 +58,7 @@ extension Backfill {
                 let count = min(
                     ThumbnailBackfill.batchMax, (limit ?? .max) - summary.looked)
                 if count <= 0 { break }
-                guard let batch = try await Self.next(count, &backfill) else {
+                guard let batch = try await backfill.next(count) else {
                     isComplete = true
                     break
                 }
@@ -80,20 +76,10 @@ extension Backfill {
                     .init("dryRun", .boolean(dryRun)),
                 ]),
                 lines: [
-                    "\(summary.looked) covers looked at, \(summary.mended) mended, \(summary.lost) lost"
-                        + (isComplete ? "" : "; the same command goes on from here")
-                        + (dryRun ? " (nothing written)" : "")
+                    "checked \(summary.looked) covers: \(summary.mended) repaired, \(summary.lost) lost"
+                        + (isComplete ? "" : "; run the same command again to continue")
+                        + (dryRun ? " (dry run: nothing was stored)" : "")
                 ])
-        }
-
-        private static func next(
-            _ count: Int, _ backfill: inout ThumbnailBackfill
-        ) async throws(Failure) -> ThumbnailBackfill.Summary? {
-            do throws(StorageError) {
-                return try await backfill.next(count)
-            } catch {
-                throw Failure(error)
-            }
         }
     }
 }

@@ -5,19 +5,18 @@ import GraphQL
 import Gzip
 import Postgres
 
-/// `bookplate-admin catalog`: the shared catalogue.
+/// `bookplate-admin catalog`: manages the shared catalogue.
 struct Catalog: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The catalogue that feed, search and look-ups show.",
+        abstract: "Manage the catalogue of books, which all users share.",
         subcommands: [Import.self, Refresh.self, Stats.self])
 
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Reads books from a file: JSON lines or comma-separated values, also compressed.",
+            abstract: "Import books from JSON Lines or CSV, which may be gzip-compressed.",
             discussion: """
-                Safe to repeat: a book that is there, by its ISBN, an outside id, or else its title and authors, is
-                brought up to date. A line that cannot be read is reported with its number and passed over.
+                The command can be repeated: a book that already exists is updated. Books are identified by their ISBN, an
+                external ID, or their title and authors. A line that cannot be read is reported with its number and skipped.
 
                 Examples:
                   bookplate-admin catalog import scripts/catalog/starter.jsonl
@@ -25,29 +24,28 @@ struct Catalog: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @ArgumentParser.Argument(help: "The file.")
+        @ArgumentParser.Argument(help: "The path of the file.")
         var file: String
-        @Flag(help: "Import it, and undo it.")
+        @Flag(help: "Import the file and roll the changes back.")
         var dryRun = false
 
-        /// Problems that are told one by one.
-        private static let toldMax = 100
+        /// The maximum number of problems that are printed individually.
+        private static let printedProblemsMax = 100
         private static let bytesMax = 4 << 30
 
         func run() throws {
             let catalog = CatalogImport(try connect(try loadConfiguration()))
             let file = try read()
-            var told = 0
-            let summary: CatalogImport.Summary
-            do throws(PostgresError) {
-                summary = try catalog.run(file, isDryRun: dryRun) { line, message in
-                    told += 1
-                    if told <= Self.toldMax { tell("line \(line): \(message)") }
+            var problemCount = 0
+            let summary = try catalog.run(file, isDryRun: dryRun) { line, message in
+                problemCount += 1
+                if problemCount <= Self.printedProblemsMax {
+                    printError("line \(line): \(message)")
                 }
-            } catch {
-                throw Failure(error)
             }
-            if told > Self.toldMax { tell("and \(told - Self.toldMax) more lines") }
+            if problemCount > Self.printedProblemsMax {
+                printError("and \(problemCount - Self.printedProblemsMax) more lines")
+            }
             output.print(
                 .object([
                     .init("created", .int(summary.created)),
@@ -57,9 +55,9 @@ struct Catalog: ParsableCommand {
                     .init("dryRun", .boolean(dryRun)),
                 ]),
                 lines: [
-                    "\(summary.created) new, \(summary.updated) changed, "
-                        + "\(summary.unchanged) unchanged, \(summary.failed) passed over"
-                        + (dryRun ? " (undone)" : "")
+                    "\(summary.created) created, \(summary.updated) updated, "
+                        + "\(summary.unchanged) unchanged, \(summary.failed) skipped"
+                        + (dryRun ? " (dry run: rolled back)" : "")
                 ])
         }
 
@@ -73,7 +71,8 @@ struct Catalog: ParsableCommand {
                 } catch {
                     throw Failure(
                         error == .tooLarge
-                            ? "\(file) holds more than 4 GiB" : "\(file) is damaged or cut off")
+                            ? "\(file) contains more than 4 GiB of data"
+                            : "\(file) is damaged or truncated")
                 }
             }
             do throws(CatalogFile.Unreadable) {
@@ -87,37 +86,35 @@ struct Catalog: ParsableCommand {
     struct Refresh: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Brings up to date what follows from the catalogue: the feed's order, the search's words.",
+                "Update the data derived from the catalogue: the feed's order and the search index.",
             discussion: """
-                Imports do it by themselves. It is for changes made by hand, and for the books that look-ups have added.
+                Imports do this automatically. Run the command after manual changes of the catalogue, and to include books that
+                ISBN lookups have added.
 
                 Examples:
                   bookplate-admin catalog refresh
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Flag(help: "Do it, and undo it.")
+        @Flag(help: "Update the data and roll the changes back.")
         var dryRun = false
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            do throws(PostgresError) {
-                try connection.execute("BEGIN")
+            try inTransaction(connection, commits: !dryRun) {
                 try CatalogUpkeep.refresh(connection)
-                try connection.execute(dryRun ? "ROLLBACK" : "COMMIT")
-                if !dryRun { try CatalogUpkeep.analyze(connection) }
-            } catch {
-                throw Failure(error)
             }
+            if !dryRun { try CatalogUpkeep.analyze(connection) }
             output.print(
                 .object([.init("refreshed", .boolean(true)), .init("dryRun", .boolean(dryRun))]),
-                lines: [dryRun ? "would be up to date (undone)" : "up to date"])
+                lines: [dryRun ? "would be up to date (dry run: rolled back)" : "up to date"])
         }
     }
 
     struct Stats: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Counts what the catalogue holds.",
+            abstract:
+                "Print the number of books in the catalogue, and how many of them have which data.",
             discussion: """
                 Examples:
                   bookplate-admin catalog stats --json
@@ -127,12 +124,7 @@ struct Catalog: ParsableCommand {
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let counts: [(name: String, count: Int)]
-            do throws(PostgresError) {
-                counts = try CatalogUpkeep.statistics(connection).counts
-            } catch {
-                throw Failure(error)
-            }
+            let counts = try CatalogUpkeep.statistics(connection).counts
             output.print(
                 .object(counts.map { .init($0.name, .int($0.count)) }),
                 lines: counts.map { "\($0.name)\t\($0.count)" })

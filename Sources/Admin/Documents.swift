@@ -5,22 +5,23 @@ import FoundationEssentials
 import GraphQL
 import Postgres
 
-/// `bookplate-admin documents`: the trusted documents.
+/// `bookplate-admin documents`: manages the trusted documents.
 struct Documents: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The operations that apps were published with.",
+        abstract: "Manage the trusted documents: the operations of published apps.",
         discussion: """
-            Clients name them by id (documentId), by hash (persistedQuery), or send the very text. With
-            BOOKPLATE_DOCUMENTS=only-known the server runs no others; with =logged it logs the others.
+            Clients refer to a document by ID (documentId) or by hash (persistedQuery), or send its exact text. With
+            BOOKPLATE_DOCUMENTS=only-known, the server executes no other documents. With BOOKPLATE_DOCUMENTS=logged, it
+            executes and logs them.
             """, subcommands: [Sync.self, List.self, Prune.self])
 
     struct Sync: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Loads a manifest, Apollo's or Relay's.",
+            abstract: "Load a manifest of Apollo or Relay.",
             discussion: """
-                Every document must be valid for the schema, or nothing is loaded. A document that
-                introspects the schema is valid only with BOOKPLATE_INTROSPECTION=on. Documents of other
-                manifests stay because older versions of an app need them; prune deletes them.
+                All documents must be valid for the schema, otherwise none is loaded. Documents with introspection fields are
+                valid only with BOOKPLATE_INTROSPECTION=on. Documents of other manifests are kept, because older versions of
+                an app need them. Delete them with documents prune.
 
                 Examples:
                   bookplate-admin documents sync persisted-query-manifest.json
@@ -28,12 +29,12 @@ struct Documents: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @OptionGroup var trial: DryRunOptions
-        @ArgumentParser.Argument(help: "The manifest.")
+        @OptionGroup var dryRunOptions: DryRunOptions
+        @ArgumentParser.Argument(help: "The path of the manifest.")
         var file: String
 
-        /// Problems that are told one by one.
-        private static let toldMax = 20
+        /// The maximum number of problems that are printed individually.
+        private static let printedProblemsMax = 20
 
         func run() throws {
             guard let data = try? Data(contentsOf: URL(filePath: file)) else {
@@ -51,15 +52,13 @@ struct Documents: ParsableCommand {
             options.hasSuggestions = true
             let problems = manifest.problems(with: schema, options: options)
             guard problems.isEmpty else {
-                for problem in problems.prefix(Self.toldMax) { tell(problem) }
+                for problem in problems.prefix(Self.printedProblemsMax) { printError(problem) }
                 throw Failure(
-                    "\(problems.count) documents are not valid: nothing was loaded", .found)
+                    "\(problems.count) documents are invalid: nothing was loaded", .found)
             }
             let connection = try connect(configuration)
-            let synced = try trial.attempt(connection) { () throws(AdministrationError) in
-                try asking { () throws(PostgresError) in
-                    try DocumentRecord.sync(manifest, connection)
-                }
+            let synced = try dryRunOptions.attempt(connection) {
+                try DocumentRecord.sync(manifest, connection)
             }
             let counts = synced.result
             output.print(
@@ -70,23 +69,21 @@ struct Documents: ParsableCommand {
                         .init("unchanged", .int(counts.unchanged)),
                     ] + synced.members),
                 lines: [
-                    "\(counts.created) new, \(counts.updated) changed, \(counts.unchanged) unchanged"
+                    "\(counts.created) created, \(counts.updated) updated, \(counts.unchanged) unchanged"
                 ] + synced.lines)
         }
     }
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the documents.",
+            abstract: "List the documents.",
             discussion: "Examples:\n  bookplate-admin documents list --json")
 
         @OptionGroup var output: OutputOptions
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let documents = try database { () throws(PostgresError) in
-                try DocumentRecord.all(connection)
-            }
+            let documents = try DocumentRecord.all(connection)
             output.print(
                 .list(documents.map(json)),
                 lines: documents.map {
@@ -97,9 +94,9 @@ struct Documents: ParsableCommand {
 
     struct Prune: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Deletes documents that no manifest has any more.",
+            abstract: "Delete documents that are no longer in any manifest.",
             discussion: """
-                A server may run a deleted document for a minute more.
+                Servers may accept a deleted document for another minute.
 
                 Examples:
                   bookplate-admin documents prune --dry-run
@@ -107,26 +104,27 @@ struct Documents: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Option(help: "Only those that were in no manifest for so many days.")
+        @Option(
+            help: "Delete only documents that have been in no manifest for this number of days.")
         var olderThan: Int32 = 180
-        @OptionGroup var trial: DryRunOptions
+        @OptionGroup var dryRunOptions: DryRunOptions
         @OptionGroup var confirmation: ConfirmationOptions
 
         func validate() throws {
-            guard olderThan >= 0 else { throw ValidationError("Days are not negative.") }
+            guard olderThan >= 0 else {
+                throw ValidationError("--older-than must not be negative.")
+            }
         }
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            if !trial.dryRun {
+            if !dryRunOptions.dryRun {
                 try confirmation.confirm(
-                    "This deletes documents that were in no manifest for \(olderThan) days.",
+                    "This deletes documents that have been in no manifest for \(olderThan) days.",
                     byTyping: "prune")
             }
-            let pruned = try trial.attempt(connection) { () throws(AdministrationError) in
-                try asking { () throws(PostgresError) in
-                    try DocumentRecord.prune(olderThanDays: olderThan, connection)
-                }
+            let pruned = try dryRunOptions.attempt(connection) {
+                try DocumentRecord.prune(olderThanDays: olderThan, connection)
             }
             output.print(
                 .object(

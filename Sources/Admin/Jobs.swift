@@ -1,20 +1,20 @@
-import JobQueue
 import ArgumentParser
 import Bookplate
 import GraphQL
+import JobQueue
 import Postgres
 
-/// `bookplate-admin jobs`: the background queue.
+/// `bookplate-admin jobs`: manages background jobs.
 struct Jobs: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The background queue, with its dead letters.",
+        abstract: "Manage background jobs, including dead letters.",
         subcommands: [List.self, Retry.self, Purge.self])
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists jobs that are not done.",
+            abstract: "List jobs that have not finished.",
             discussion: """
-                Running jobs come after dead ones, then those that wait. A job that is done is gone.
+                Dead jobs come first, then running jobs, then waiting jobs. Finished jobs are deleted from the queue.
 
                 Examples:
                   bookplate-admin jobs list --state dead
@@ -22,25 +22,22 @@ struct Jobs: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Option(help: "ready, running or dead.") var state: JobRecord.State?
-        @Option(help: "One kind only.") var kind: String?
-        @Option(help: "At most so many.") var limit = 100
+        @Option(help: "List only jobs in this state: ready, running, or dead.")
+        var state: JobRecord.State?
+        @Option(help: "List only jobs of this kind.") var kind: String?
+        @Option(help: "Maximum number of jobs.") var limit = 100
 
         func validate() throws {
             guard (1...100_000).contains(limit) else {
-                throw ValidationError("--limit is 1 to 100000.")
+                throw ValidationError("--limit must be from 1 to 100000.")
             }
         }
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let (jobs, counts) = try database { () throws(PostgresError) in
-                (
-                    try JobRecord.list(
-                        .init(state: state, kind: kind), limit: limit, connection),
-                    try JobRecord.counts(connection)
-                )
-            }
+            let jobs = try JobRecord.list(
+                .init(state: state, kind: kind), limit: limit, connection)
+            let counts = try JobRecord.counts(connection)
             output.print(
                 .object([
                     .init("jobs", .list(jobs.map(Jobs.json))),
@@ -57,7 +54,7 @@ struct Jobs: ParsableCommand {
                 ]), lines: jobs.map(Jobs.line))
             if !output.json {
                 for count in counts {
-                    tell("\(count.kind): \(count.count) \(count.state.rawValue)")
+                    printError("\(count.kind): \(count.count) \(count.state.rawValue)")
                 }
             }
         }
@@ -65,7 +62,7 @@ struct Jobs: ParsableCommand {
 
     struct Retry: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lets jobs run now: dead letters, and those that wait for another attempt.",
+            abstract: "Run jobs now that are dead or wait for another attempt.",
             discussion: """
                 Examples:
                   bookplate-admin jobs retry 0198c0de-0000-7000-8000-000000000001
@@ -73,15 +70,13 @@ struct Jobs: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @OptionGroup var choice: Choice
-        @OptionGroup var trial: DryRunOptions
+        @OptionGroup var jobs: JobOptions
+        @OptionGroup var dryRunOptions: DryRunOptions
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let retried = try trial.attempt(connection) { () throws(AdministrationError) in
-                try asking { () throws(PostgresError) in
-                    try JobRecord.retry(choice.selection, connection)
-                }
+            let retried = try dryRunOptions.attempt(connection) {
+                try JobRecord.retry(jobs.selection, connection)
             }
             output.print(
                 .object([.init("retried", .int(retried.result))] + retried.members),
@@ -91,7 +86,7 @@ struct Jobs: ParsableCommand {
 
     struct Purge: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Deletes dead letters.",
+            abstract: "Delete dead letters.",
             discussion: """
                 Examples:
                   bookplate-admin jobs purge --dead --older-than 7 --yes
@@ -99,22 +94,21 @@ struct Jobs: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @OptionGroup var choice: Choice
-        @Option(help: "Only those that died so many days ago.") var olderThan: Int32?
-        @OptionGroup var trial: DryRunOptions
+        @OptionGroup var jobs: JobOptions
+        @Option(help: "Delete only jobs that have been dead for this number of days.")
+        var olderThan: Int32?
+        @OptionGroup var dryRunOptions: DryRunOptions
         @OptionGroup var confirmation: ConfirmationOptions
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            var selection = choice.selection
+            var selection = jobs.selection
             selection.olderThanDays = olderThan
-            if !trial.dryRun {
+            if !dryRunOptions.dryRun {
                 try confirmation.confirm("This deletes dead jobs.", byTyping: "dead")
             }
-            let purged = try trial.attempt(connection) { () throws(AdministrationError) in
-                try asking { () throws(PostgresError) in
-                    try JobRecord.purge(selection, connection)
-                }
+            let purged = try dryRunOptions.attempt(connection) {
+                try JobRecord.purge(selection, connection)
             }
             output.print(
                 .object([.init("purged", .int(purged.result))] + purged.members),
@@ -122,18 +116,18 @@ struct Jobs: ParsableCommand {
         }
     }
 
-    /// Which jobs: by their ids, or all that are dead.
-    struct Choice: ParsableArguments {
-        @ArgumentParser.Argument(help: "Ids of jobs.") var ids: [String] = []
-        @Flag(help: "All dead letters.") var dead = false
-        @Option(help: "Of one kind only.") var kind: String?
+    /// Selects jobs by their IDs, or all dead jobs.
+    struct JobOptions: ParsableArguments {
+        @ArgumentParser.Argument(help: "The IDs of jobs.") var ids: [String] = []
+        @Flag(help: "Select all dead letters.") var dead = false
+        @Option(help: "Select only jobs of this kind.") var kind: String?
 
         func validate() throws {
             guard ids.isEmpty == dead else {
-                throw ValidationError("Give ids, or --dead for all dead letters.")
+                throw ValidationError("Specify either IDs or --dead.")
             }
             if let id = ids.first(where: { UUID($0) == nil }) {
-                throw ValidationError("\(id) is not an id: ids are UUIDs.")
+                throw ValidationError("'\(id)' is not a job ID: it must be a UUID.")
             }
         }
 
@@ -164,12 +158,3 @@ struct Jobs: ParsableCommand {
 }
 
 extension JobRecord.State: ExpressibleByArgument {}
-
-/// Tells a database's error as a failure of the command.
-func database<Value>(_ work: () throws(PostgresError) -> Value) throws(Failure) -> Value {
-    do throws(PostgresError) {
-        return try work()
-    } catch {
-        throw Failure(error)
-    }
-}

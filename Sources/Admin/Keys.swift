@@ -1,34 +1,37 @@
 import ArgumentParser
 import Bookplate
 import Config
+import Glibc
 import GraphQL
 import Identity
 
-/// `bookplate-admin keys`: what signs the access tokens.
+/// `bookplate-admin keys`: manages the keys that sign access tokens.
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The keys that sign access tokens.", subcommands: [Rotate.self])
+        abstract: "Manage the keys that sign access tokens.", subcommands: [Rotate.self])
 
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes a new signing key, and the file where there is none.",
+            abstract: "Create a new signing key, and the key file if it does not exist.",
             discussion: """
-                The file is BOOKPLATE_SESSION_KEYS. Tokens of the kept keys stay good until they run out, which
-                takes a quarter of an hour. Running servers read the file again within a second; where each has
-                a file of its own, bring the new one to all of them.
+                The path of the key file is BOOKPLATE_SESSION_KEYS. Tokens that were signed with the kept keys remain valid
+                until they expire, at most 15 minutes later. Running servers reload the file within a second. If each server
+                has its own copy of the file, copy the new file to all of them.
 
                 Examples:
                   BOOKPLATE_SESSION_KEYS=/etc/bookplate/session-keys bookplate-admin keys rotate
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Option(help: "How many of the older keys stay.")
+        @Option(help: "Number of older keys to keep.")
         var keep = 2
-        @Flag(help: "Say what would be done, and do nothing.")
+        @Flag(help: "Print the result without changing the file.")
         var dryRun = false
 
         func validate() throws {
-            guard (1...30).contains(keep) else { throw ValidationError("--keep is 1 to 30.") }
+            guard (1...30).contains(keep) else {
+                throw ValidationError("--keep must be from 1 to 30.")
+            }
         }
 
         func run() throws {
@@ -56,7 +59,7 @@ struct Keys: ParsableCommand {
             do throws(SessionKeysError) {
                 old = try SessionKeys(file: file)
             } catch {
-                guard case .system(errno: 2) = error else { throw error }
+                guard case .system(errno: ENOENT) = error else { throw error }
                 return dryRun
                     ? SessionKeys.generate() : try SessionKeys(file: file, makesMissing: true)
             }

@@ -3,15 +3,16 @@ import Bookplate
 import FoundationEssentials
 import GraphQL
 
-/// `bookplate-admin schema`: what clients can ask.
+/// `bookplate-admin schema`: prints and compares the GraphQL schema.
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "What clients can ask.",
+        commandName: "schema",
+        abstract: "Print the GraphQL schema, or compare it with an older one.",
         subcommands: [Print.self, Check.self])
 
     struct Print: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prints the schema that the server serves, as SDL.",
+            abstract: "Print the schema of the server as SDL.",
             discussion: "Examples:\n  bookplate-admin schema print > schema.graphql")
 
         @OptionGroup var output: OutputOptions
@@ -26,11 +27,11 @@ struct SchemaCommand: ParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Says what the schema does to clients of an older one.",
+            abstract: "Find changes that affect clients of an older schema.",
             discussion: """
-                Compares the schema that this program serves with an older SDL, as apps in the field know it.
-                Breaking changes make their operations fail; dangerous ones may surprise them. Exits with 2
-                on a breaking change.
+                Compares the schema of the server with an older SDL, which published apps were written for. After a breaking
+                change, some of their operations fail. After a dangerous change, they may behave differently. Exits with 2 if
+                there is a breaking change.
 
                 Examples:
                   bookplate-admin schema check released.graphql
@@ -38,7 +39,7 @@ struct SchemaCommand: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @ArgumentParser.Argument(help: "The older SDL; - for standard input.")
+        @ArgumentParser.Argument(help: "The path of the older SDL, or - for standard input.")
         var file: String
 
         func run() throws {

@@ -2,20 +2,20 @@ import ArgumentParser
 import Bookplate
 import Config
 import GraphQL
-import Objects
+import ObjectStorage
 import Postgres
 
-/// `bookplate-admin storage`: the files of covers beside the rows that name them.
+/// `bookplate-admin storage`: checks and cleans up the files of covers.
 struct Storage: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Looks after the files of covers.",
+        abstract: "Check and clean up the files of covers.",
         subcommands: [Verify.self, Gc.self, Usage.self])
 
-    /// The store that is configured.
+    /// Opens the configured store.
     static func open(_ configuration: Configuration) throws(Failure) -> FileStore {
         guard case .folder(let path) = configuration.storage else {
             throw Failure(
-                "BOOKPLATE_STORAGE is on S3, which this version cannot do: use file:PATH",
+                "BOOKPLATE_STORAGE is on S3, which this version does not support: use file:PATH",
                 .configuration)
         }
         do throws(ObjectError) {
@@ -26,47 +26,27 @@ struct Storage: ParsableCommand {
         }
     }
 
-    /// How young a file may be to be left alone.
     struct GraceOptions: ParsableArguments {
         @Option(
             name: .customLong("grace"),
-            help: "Leave files alone that are younger than so many seconds.")
+            help: "Ignore files that are younger than this number of seconds.")
         var seconds = StorageSweep.graceSeconds
 
         func validate() throws {
             guard (0...31_536_000).contains(seconds) else {
-                throw ValidationError("--grace is 0 to 31536000 seconds.")
+                throw ValidationError("--grace must be from 0 to 31536000.")
             }
         }
     }
 
-    /// Interrupted between two batches.
-    static func check() throws(StorageError) {
+    /// Must be called between two batches.
+    ///
+    /// - Throws: `.cancelled` if the command has been interrupted.
+    static func checkInterruption() throws(StorageError) {
         do throws(Failure) {
             try Interruption.check()
         } catch {
             throw .cancelled
         }
-    }
-}
-
-extension Failure {
-    init(_ error: StorageError) {
-        switch error {
-        case .database(let error): self.init(error)
-        case .cancelled: self.init("interrupted: the same command goes on from here")
-        case .store, .images, .foreign: self.init(error.message)
-        }
-    }
-}
-
-/// Tells an error of work on the store as a failure of the command.
-func storing<Value>(
-    _ work: () async throws(StorageError) -> Value
-) async throws(Failure) -> Value {
-    do throws(StorageError) {
-        return try await work()
-    } catch {
-        throw Failure(error)
     }
 }

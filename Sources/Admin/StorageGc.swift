@@ -8,13 +8,14 @@ extension Storage {
     struct Gc: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "gc",
-            abstract: "Removes files that no row names, and rows whose pictures are gone.",
+            abstract: "Remove files without a row, and rows without images.",
             discussion: """
-                The server removes such files by itself, a few times a day; here it is done now, and may be
-                done while servers run. Stopped, the same command goes on within a day with the folders that
-                were left. A cover of which neither the full nor the large size is there is
-                forgotten: the book gets its title card again. Where most covers are, a disk may not be
-                mounted, and it asks. Strangers stay.
+                Servers do this a few times a day. The command does it now, also while servers are running. After an
+                interruption, the same command continues with the remaining folders if it is run within a day.
+
+                If both the full and the large size of a cover are missing, its row is deleted, and the book gets a title card
+                again. If this concerns many covers, the disk may not be mounted, so the command asks for confirmation. Files
+                that Bookplate did not create are kept.
 
                 Examples:
                   bookplate-admin storage gc --dry-run
@@ -23,9 +24,9 @@ extension Storage {
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var grace: GraceOptions
-        @Flag(help: "Begin with the first folder, wherever the last run has stopped.")
+        @Flag(help: "Start with the first folder, even if an earlier run was interrupted.")
         var restart = false
-        @OptionGroup var trial: DryRunOptions
+        @OptionGroup var dryRunOptions: DryRunOptions
         @OptionGroup var confirmation: ConfirmationOptions
 
         private static let batchMax = 100
@@ -34,33 +35,29 @@ extension Storage {
             let configuration = try loadConfiguration()
             let store = try Storage.open(configuration)
             let connection = try connect(configuration)
-            let total = try database { () throws(PostgresError) in
-                try CoverRecord.count(connection)
-            }
+            let total = try CoverRecord.count(connection)
             Interruption.watch()
             let sweep = StorageSweep(
-                store, graceSeconds: grace.seconds, isDryRun: trial.dryRun, progress: .ofOperator,
+                store, graceSeconds: grace.seconds, isDryRun: dryRunOptions.dryRun,
+                progress: .ofOperator,
                 connection)
             let progress = Progress("covers", total: total)
-            let dangling = try await storing { () async throws(StorageError) in
-                try await sweep.checkOwner()
-                return try DanglingCovers(in: store, connection) { count throws(StorageError) in
-                    progress.advance(by: count)
-                    try Storage.check()
-                }
+            try await sweep.checkOwner()
+            let dangling = try DanglingCovers(in: store, connection) {
+                count throws(StorageError) in
+                progress.advance(by: count)
+                try Storage.checkInterruption()
             }
             progress.finish()
-            if dangling.isSuspicious, !trial.dryRun {
+            if dangling.isSuspicious, !dryRunOptions.dryRun {
                 try confirmation.confirm(
-                    "The pictures of \(dangling.records.count) of \(dangling.total) covers are not there, "
-                        + "and these covers will be forgotten. Is the disk mounted, and BOOKPLATE_STORAGE right?",
+                    "The images of \(dangling.records.count) of \(dangling.total) covers are missing. "
+                        + "This deletes the rows of these covers. Is the disk mounted, and is BOOKPLATE_STORAGE correct?",
                     byTyping: "\(dangling.records.count)")
             }
             let forgotten = try forget(dangling.records, connection)
-            let swept = try await storing { () async throws(StorageError) in
-                if restart { try await sweep.startOver() }
-                return try await sweep.run(onFolder: Storage.check)
-            }
+            if restart { try await sweep.startOver() }
+            let swept = try await sweep.run(onFolder: Storage.checkInterruption)
             output.print(
                 .object(
                     [
@@ -74,25 +71,25 @@ extension Storage {
                         .init("foldersBefore", .int(swept.foldersBefore)),
                     ] + forgotten.members),
                 lines: [
-                    "\(swept.orphans) orphans with \(swept.orphanBytes) bytes, "
-                        + "\(forgotten.result) rows without a picture, "
+                    "removed \(swept.orphans) orphans (\(swept.orphanBytes) bytes), "
+                        + "\(forgotten.result) rows without images, "
                         + "\(swept.deadWrites) unfinished writes, \(swept.titleCards) old title cards"
                 ] + forgotten.lines)
         }
 
-        /// In a transaction for each reader, whose writes it holds up, and no longer than for a batch.
+        /// Deletes the rows of covers. Each transaction blocks the writes of one user for at most one batch.
         private func forget(
             _ records: [CoverRecord], _ connection: AdminConnection
-        ) throws(Failure) -> Attempt<Int> {
+        ) throws -> Attempt<Int> {
             var count = 0
             var locks: [TableLock] = []
             var rest = records[...]
             while let first = rest.first {
                 try Interruption.check()
-                // They come in the order of readers.
+                // The records are sorted by user.
                 let batch = rest.prefix(Self.batchMax).prefix { $0.user == first.user }
                 rest = rest.dropFirst(batch.count)
-                let attempt = try trial.attempt(connection) { () throws(AdministrationError) in
+                let attempt = try dryRunOptions.attempt(connection) {
                     var count = 0
                     for record in batch where try DanglingCovers.forget(record, connection) {
                         count += 1
@@ -102,7 +99,7 @@ extension Storage {
                 count += attempt.result
                 locks = attempt.locks
             }
-            return Attempt(result: count, isDryRun: trial.dryRun, locks: locks)
+            return Attempt(result: count, isDryRun: dryRunOptions.dryRun, locks: locks)
         }
     }
 }

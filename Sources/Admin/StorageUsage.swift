@@ -6,9 +6,9 @@ import Postgres
 extension Storage {
     struct Usage: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Says how many bytes the covers of each tenant and user take.",
+            abstract: "Print the storage used by the covers of each tenant and user.",
             discussion: """
-                Users with the most bytes come first. Title cards are not counted: they can be drawn again.
+                Users with the most bytes come first. Title cards are not counted, because they can be recreated.
 
                 Examples:
                   bookplate-admin storage usage
@@ -16,26 +16,24 @@ extension Storage {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Option(help: "The slug of a tenant: of this one only.")
+        @Option(help: "Print only the tenant with this slug.")
         var tenant: String?
-        @Option(help: "The id of a user: of this one only.")
+        @Option(help: "Print only the user with this ID.")
         var user: String?
-        @Option(help: "At most so many users.")
+        @Option(help: "Maximum number of users.")
         var limit = 20
 
         func validate() throws {
-            guard limit >= 0 else { throw ValidationError("--limit is 0 or more.") }
+            guard limit >= 0 else { throw ValidationError("--limit must not be negative.") }
             guard user.map({ UUID($0) != nil }) ?? true else {
-                throw ValidationError("--user is a user's id.")
+                throw ValidationError("--user must be a UUID.")
             }
         }
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let usage = try database { () throws(PostgresError) in
-                try Bookplate.StorageUsage(
-                    tenant: tenant, user: user.flatMap { UUID($0) }, usersMax: limit, connection)
-            }
+            let usage = try Bookplate.StorageUsage(
+                tenant: tenant, user: user.flatMap { UUID($0) }, usersMax: limit, connection)
             if let tenant, usage.tenants.isEmpty { throw Failure("there is no tenant \(tenant)") }
             output.print(
                 .object([

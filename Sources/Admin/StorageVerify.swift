@@ -7,14 +7,15 @@ import Postgres
 extension Storage {
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Compares the checksum of every file with its row, and every file with the rows.",
+            abstract: "Compare the files of covers and their checksums with the database.",
             discussion: """
-                It changes nothing, and the server may go on meanwhile. Exits with 2 where something is
-                wrong: a file that is missing or damaged (backfill thumbnails makes variants again), an
-                orphan, which no row names (the server sweeps, and storage gc does it now), a stranger,
-                which Bookplate has not made. Title cards and pictures of the catalogue are left out: they can be
-                made again.
+                The command changes nothing and can run while servers are running. It exits with 2 if it finds one of these
+                problems:
+                  missing, damaged  a file of a cover; run backfill thumbnails to recreate it
+                  orphan            a file without a row; servers remove it, or run storage gc
+                  stranger          a file that Bookplate did not create
+
+                Title cards and covers of the catalogue are not checked, because they can be recreated.
 
                 Examples:
                   bookplate-admin storage verify
@@ -28,18 +29,14 @@ extension Storage {
             let configuration = try loadConfiguration()
             let store = try Storage.open(configuration)
             let connection = try connect(configuration)
-            let total = try database { () throws(PostgresError) in
-                try CoverRecord.count(connection)
-            }
+            let total = try CoverRecord.count(connection)
             Interruption.watch()
             let progress = Progress("covers", total: total)
             let verification = StorageVerification(
                 store, graceSeconds: grace.seconds, connection)
-            let summary = try await storing { () async throws(StorageError) in
-                try await verification.run { count throws(StorageError) in
-                    progress.advance(by: count)
-                    try Storage.check()
-                }
+            let summary = try await verification.run { count throws(StorageError) in
+                progress.advance(by: count)
+                try Storage.checkInterruption()
             }
             progress.finish()
             output.print(
@@ -50,7 +47,7 @@ extension Storage {
                         .init("unfinishedWrites", .int(summary.deadWrites)),
                     ]
                         + StorageVerification.Problem.allCases.map {
-                            .init($0.counted, .int(summary.counts[$0] ?? 0))
+                            .init($0.countName, .int(summary.counts[$0] ?? 0))
                         } + [.init("findings", .list(summary.findings.map(\.json)))]),
                 lines: lines(summary))
             if !summary.isSound { throw ExitStatus.found.code }
@@ -61,19 +58,19 @@ extension Storage {
             var lines = summary.findings.map { "\($0.problem.rawValue)  \($0.file)" }
             if found > lines.count { lines.append("… and \(found - lines.count) more") }
             if summary.deadWrites > 0 {
-                lines.append("\(summary.deadWrites) unfinished writes of servers that were killed")
+                lines.append("\(summary.deadWrites) unfinished writes by servers that were killed")
             }
             lines.append(
                 "\(summary.covers) covers, \(summary.bytes) bytes: "
-                    + (summary.isSound ? "all is well" : "\(found) files are wrong"))
+                    + (summary.isSound ? "no problems" : "\(found) problems"))
             return lines
         }
     }
 }
 
 extension StorageVerification.Problem {
-    /// A member of the command's JSON document.
-    fileprivate var counted: String {
+    /// The name of the number of these problems in the command's JSON document.
+    fileprivate var countName: String {
         switch self {
         case .missing, .damaged: rawValue
         case .orphan, .stranger: rawValue + "s"

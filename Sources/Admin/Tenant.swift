@@ -3,16 +3,16 @@ import Bookplate
 import GraphQL
 import Postgres
 
-/// `bookplate-admin tenant`: the apps that share the server.
+/// `bookplate-admin tenant`: manages tenants.
 struct Tenant: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The apps that share this server.",
-        discussion: "Running servers take changes over within a second.",
+        abstract: "Manage tenants: the apps that share this server.",
+        discussion: "Running servers apply changes within a second.",
         subcommands: [Add.self, List.self, Update.self, Remove.self])
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Adds an app.",
+            abstract: "Add a tenant.",
             discussion: """
                 Examples:
                   bookplate-admin tenant add --slug reader --name Reader --audience com.example.reader
@@ -21,23 +21,23 @@ struct Tenant: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Option(help: "A short name: lower-case letters, digits, hyphens.")
+        @Option(help: "A short identifier of lower-case letters, digits, and hyphens.")
         var slug: String
-        @Option(help: "The app's name.")
+        @Option(help: "The name of the app.")
         var name: String
         @OptionGroup var settings: TenantSettings
-        @OptionGroup var trial: DryRunOptions
+        @OptionGroup var dryRunOptions: DryRunOptions
 
         func validate() throws {
             guard !settings.audience.isEmpty else {
-                throw ValidationError("Give at least one --audience.")
+                throw ValidationError("At least one --audience is required.")
             }
         }
 
         func run() throws {
             let providers = try settings.providers
             let connection = try connect(try loadConfiguration())
-            let attempt = try trial.attempt(connection) { () throws(AdministrationError) in
+            let attempt = try dryRunOptions.attempt(connection) {
                 try TenantRecord.add(
                     slug: slug, name: name, issuers: settings.issuer, audiences: settings.audience,
                     amazonTag: settings.amazonTag, bookshopID: settings.bookshopId,
@@ -51,19 +51,14 @@ struct Tenant: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the apps.",
+            abstract: "List the tenants.",
             discussion: "Examples:\n  bookplate-admin tenant list --json")
 
         @OptionGroup var output: OutputOptions
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let tenants: [TenantRecord]
-            do throws(PostgresError) {
-                tenants = try TenantRecord.all(connection)
-            } catch {
-                throw Failure(error)
-            }
+            let tenants = try TenantRecord.all(connection)
             output.print(
                 .list(tenants.map { json($0) }),
                 lines: tenants.map {
@@ -74,8 +69,10 @@ struct Tenant: ParsableCommand {
 
     struct Update: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Changes an app. What is not given stays; a list is given whole.",
+            abstract: "Change settings of a tenant.",
             discussion: """
+                Settings that are not specified are not changed. The values of a repeatable option replace all earlier values.
+
                 Examples:
                   bookplate-admin tenant update reader --name 'The Reader' --rate 10000
                   bookplate-admin tenant update reader --audience com.example.reader --audience com.example.reader.web
@@ -90,19 +87,19 @@ struct Tenant: ParsableCommand {
         }
 
         @OptionGroup var output: OutputOptions
-        @ArgumentParser.Argument(help: "The app's slug.")
+        @ArgumentParser.Argument(help: "The slug of the tenant.")
         var slug: String
-        @Option(help: "The app's name.")
+        @Option(help: "The name of the app.")
         var name: String?
         @OptionGroup var settings: TenantSettings
-        @Option(help: "Takes a setting away; repeatable.")
+        @Option(help: "Remove a setting. Repeatable.")
         var clear: [Clearable] = []
-        @OptionGroup var trial: DryRunOptions
+        @OptionGroup var dryRunOptions: DryRunOptions
 
         func run() throws {
             let providers = try settings.providers
             let connection = try connect(try loadConfiguration())
-            let attempt = try trial.attempt(connection) { () throws(AdministrationError) in
+            let attempt = try dryRunOptions.attempt(connection) {
                 var tenant = try TenantRecord.find(slug, connection)
                 tenant.name = name ?? tenant.name
                 if !settings.audience.isEmpty { tenant.audiences = settings.audience }
@@ -130,10 +127,10 @@ struct Tenant: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Removes an app, with all accounts in it.",
+            abstract: "Remove a tenant and delete all of its accounts.",
             discussion: """
-                First nobody can sign in any more; then each account is deleted, as its owner would do it; then the
-                app is gone. Interrupted anywhere, the same command goes on.
+                Disables sign-in, deletes each account as its owner could do, and removes the tenant. After an interruption,
+                the same command continues.
 
                 Examples:
                   bookplate-admin tenant remove reader --dry-run
@@ -141,23 +138,19 @@ struct Tenant: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @ArgumentParser.Argument(help: "The app's slug.")
+        @ArgumentParser.Argument(help: "The slug of the tenant.")
         var slug: String
-        @Flag(help: "Say what would go, and do nothing.")
+        @Flag(help: "Print what would be removed without changing anything.")
         var dryRun = false
         @OptionGroup var confirmation: ConfirmationOptions
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let tenant = try administer { () throws(AdministrationError) in
-                try TenantRecord.find(slug, connection)
-            }
-            let accounts = try administer { () throws(AdministrationError) in
-                try tenant.accounts(connection)
-            }
+            let tenant = try TenantRecord.find(slug, connection)
+            let accounts = try tenant.accounts(connection)
             if !dryRun {
                 try confirmation.confirm(
-                    "This removes \(slug) and deletes its \(accounts.count) accounts for ever.",
+                    "This removes \(slug) and permanently deletes its \(accounts.count) accounts.",
                     byTyping: slug)
                 try remove(tenant, connection)
             }
@@ -172,25 +165,21 @@ struct Tenant: ParsableCommand {
                 ])
         }
 
-        private func remove(_ tenant: TenantRecord, _ connection: AdminConnection) throws(Failure) {
+        private func remove(_ tenant: TenantRecord, _ connection: AdminConnection) throws {
             Interruption.watch()
-            try administer { () throws(AdministrationError) in try tenant.close(connection) }
-            // Read again: somebody may have signed in before it was closed.
-            let accounts = try administer { () throws(AdministrationError) in
-                try tenant.accounts(connection)
-            }
+            try tenant.close(connection)
+            // Read the accounts again, because users may have signed in for the first time before sign-in was disabled.
+            let accounts = try tenant.accounts(connection)
             let progress = Progress("accounts", total: accounts.count)
             for id in accounts {
                 try Interruption.check()
-                _ = try administer { () throws(AdministrationError) in
-                    try inTransaction(connection, keeps: true) { () throws(AdministrationError) in
-                        try AccountRecord.delete(id, connection)
-                    }
+                _ = try inTransaction(connection, commits: true) {
+                    try AccountRecord.delete(id, connection)
                 }
                 progress.advance()
             }
             progress.finish()
-            try administer { () throws(AdministrationError) in try tenant.remove(connection) }
+            try tenant.remove(connection)
         }
     }
 
@@ -222,33 +211,33 @@ struct Tenant: ParsableCommand {
     }
 }
 
-/// What can be set of an app.
+/// The options for settings of a tenant.
 struct TenantSettings: ParsableArguments {
-    @Option(help: "A bundle or service id that its identity tokens are made for; repeatable.")
+    @Option(help: "A bundle ID or service ID in the audience of identity tokens. Repeatable.")
     var audience: [String] = []
     @Option(
-        help: "An issuer of its identity tokens, in place of the configured ones; repeatable.")
+        help: "An issuer of identity tokens that replaces the configured issuers. Repeatable.")
     var issuer: [String] = []
     @Option(
         help:
-            "An OpenID provider beside the configured issuer, as ISSUER=URL of its keys; repeatable."
+            "An OpenID provider in addition to the configured issuers, as ISSUER=URL, where URL is the address of its keys. Repeatable."
     )
     var provider: [String] = []
-    @Option(help: "The Amazon affiliate tag of its purchase links.")
+    @Option(help: "The Amazon affiliate tag in purchase links.")
     var amazonTag: String?
-    @Option(help: "The Bookshop.org affiliate id of its purchase links.")
+    @Option(help: "The Bookshop.org affiliate ID in purchase links.")
     var bookshopId: String?
-    @Option(help: "Requests a minute of all its users together, in each server.")
+    @Option(help: "Maximum number of requests per minute of all users together, per server.")
     var rate: Int32?
 
-    /// - Throws: `.usage` for what is no pair.
+    /// - Throws: `.usage` for a value without `=`.
     var providers: [TenantRecord.Provider] {
         get throws(Failure) {
             var providers: [TenantRecord.Provider] = []
             for text in provider {
                 let parts = text.split(separator: "=", maxSplits: 1)
                 guard parts.count == 2 else {
-                    throw Failure("--provider is ISSUER=URL, not \(text)", .usage)
+                    throw Failure("--provider must be ISSUER=URL, not '\(text)'", .usage)
                 }
                 providers.append(.init(issuer: String(parts[0]), jwksURL: String(parts[1])))
             }

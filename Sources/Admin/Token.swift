@@ -5,59 +5,61 @@ import GraphQL
 import Identity
 import Postgres
 
-/// `bookplate-admin token`: sessions for development.
+/// `bookplate-admin token`: issues access tokens for development.
 struct Token: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Sessions for development.", subcommands: [Issue.self])
+        abstract: "Issue access tokens for development.", subcommands: [Issue.self])
 
     struct Issue: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Opens a session for a user, who is made where there is none. Development only.",
+            abstract: "Create a session and print its access token.",
             discussion: """
+                Creates the user if it does not exist. The command works only with BOOKPLATE_ENV=development.
+
                 Examples:
                   bookplate-admin token issue --name Ada
                   bookplate-admin token issue --user 0198c0de-0000-7000-8000-000000000001 --json
                 """)
 
         @OptionGroup var output: OutputOptions
-        @OptionGroup var trial: DryRunOptions
-        @Option(help: "The user's id.")
+        @OptionGroup var dryRunOptions: DryRunOptions
+        @Option(help: "The ID of the user.")
         var user: String?
         @Option(help: "The display name of a new user.")
         var name: String?
-        @Option(help: "The slug of a new user's app; the oldest where it is not given.")
+        @Option(help: "The slug of a new user's tenant (default: the oldest tenant).")
         var tenant: String?
 
         func run() throws {
             let configuration = try loadConfiguration()
             guard configuration.environment == .development else {
-                throw Failure("tokens are issued in development only", .configuration)
+                throw Failure(
+                    "tokens can be issued only with BOOKPLATE_ENV=development", .configuration)
             }
             var userID: UUID?
             if let user {
                 userID = UUID(user)
-                guard userID != nil else { throw ValidationError("--user is a UUID.") }
+                guard userID != nil else { throw ValidationError("--user must be a UUID.") }
             }
             let file = try configuration.sessionKeysFile()
             let keys: SessionKeys
             do throws(SessionKeysError) {
-                keys = try SessionKeys(file: file, makesMissing: !trial.dryRun)
+                keys = try SessionKeys(file: file, makesMissing: !dryRunOptions.dryRun)
             } catch {
                 throw Failure("the session keys cannot be used: \(error)", .configuration)
             }
             let connection = try connect(configuration)
-            let issued = try trial.attempt(connection) { () throws(AdministrationError) in
+            let issued = try dryRunOptions.attempt(connection) {
                 try DevelopmentToken.issue(
                     userID: userID, name: name, tenant: tenant, keys: keys, connection)
             }
             guard !issued.isDryRun else {
-                // A token of a session that is undone opens nothing.
+                // The session was rolled back, so its token is invalid and not printed.
                 output.print(
                     .object(
                         [.init("userId", .string(issued.result.userID.description))]
                             + issued.members),
-                    lines: ["would open a session for \(issued.result.userID)"] + issued.lines)
+                    lines: ["would create a session for \(issued.result.userID)"] + issued.lines)
                 return
             }
             output.print(

@@ -1,23 +1,24 @@
-/// A service with data about books, as a struct of functions, so that a test can replace it.
+/// A service with data about books. It is a struct of functions, so that tests can replace them.
 ///
-/// Each call ends by its deadline. A book that the source does not know is nil or missing, not an error.
+/// Each call returns or fails by its deadline. A book that the source does not have is nil or missing in the result; it is not
+/// an error.
 package struct BookSource: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package var name: SourceName
-    /// The edition of an ISBN. What is beside the point and late, such as an author's name, is left out.
+    /// Returns the edition with an ISBN. Secondary data that does not arrive in time, such as authors' names, is omitted.
     package var edition:
         @Sendable (BookNumber, CallOptions) async throws(SourceError) -> BookRecord?
-    /// Many editions by one request, with less of each; nil where the source has no such request.
+    /// Returns many editions with a single request, with less data per edition. nil if the source has no such request.
     package var editions:
         (
             @Sendable ([BookNumber], CallOptions) async throws(SourceError)
                 -> [BookNumber: BookRecord]
         )?
-    /// Books by words of title and author, the best match first. The number is the maximum.
+    /// Searches books by title and author. Returns at most the given number of them, the best match first.
     package var search:
-        @Sendable (BookWords, Int, CallOptions) async throws(SourceError) -> [BookRecord]
-    /// The instant before which the source refuses requests of a priority; nil where it is not paused.
+        @Sendable (BookQuery, Int, CallOptions) async throws(SourceError) -> [BookRecord]
+    /// Returns the instant until which the source is paused for requests of a priority. nil if it is not paused.
     package var pausedUntil: @Sendable (RequestPriority) -> Instant?
 
     package init(
@@ -29,7 +30,7 @@ package struct BookSource: Sendable {
                 -> [BookNumber: BookRecord]
         )? = nil,
         search:
-            @escaping @Sendable (BookWords, Int, CallOptions) async throws(SourceError)
+            @escaping @Sendable (BookQuery, Int, CallOptions) async throws(SourceError)
             -> [BookRecord],
         pausedUntil: @escaping @Sendable (RequestPriority) -> Instant? = { _ in nil }
     ) {
@@ -41,9 +42,9 @@ package struct BookSource: Sendable {
     }
 }
 
-/// What a search looks for.
-package enum BookWords: Sendable, Hashable {
-    /// As typed into a search box.
+/// The terms of a search for books.
+package enum BookQuery: Sendable, Hashable {
+    /// Words from a search box, which may occur in any field.
     case anywhere(String)
     case title(String, author: String?)
 }

@@ -1,9 +1,9 @@
 import HTTPFetch
 
 extension SourceChain {
-    /// The sources that are configured, reached by a fetcher of their own.
+    /// Creates the configured sources, with a fetcher of their own.
     ///
-    /// - Throws: for an entry of `allowed` that is neither a host nor a network.
+    /// - Throws: if an entry of `allowed` is neither a host nor a network.
     package convenience init(
         _ configuration: Configuration, limits: SourceLimits,
         onFailure: @escaping @Sendable (SourceName, SourceError) -> Void
@@ -21,7 +21,7 @@ extension SourceChain {
 }
 
 extension CoverSources {
-    /// A search of the web is one of the sources where there is a key for it.
+    /// The access to web searches, which are one of the sources of covers if there is a key.
     package struct WebAccess: Sendable {
         package var url: String
         package var key: String
@@ -34,9 +34,9 @@ extension CoverSources {
         }
     }
 
-    /// The places that are configured, reached by a fetcher of their own.
+    /// Creates the configured sources of covers, with a fetcher of their own.
     ///
-    /// - Throws: for an entry of `allowed` that is neither a host nor a network.
+    /// - Throws: if an entry of `allowed` is neither a host nor a network.
     package convenience init(
         _ configuration: SourceChain.Configuration, chain: SourceChain, web: WebAccess?,
         onFailure: @escaping @Sendable (SourceError) -> Void
@@ -52,13 +52,15 @@ extension CoverSources {
                 WebSearch(
                     fetcher, chain.limits, url: withoutSlash($0.url), key: $0.key, model: $0.model)
             },
-            fetcher: fetcher, operatorsURLs: sources.compactMap { $0 }, onFailure: onFailure)
+            fetcher: fetcher, configuredURLs: sources.compactMap { $0 }, onFailure: onFailure)
     }
 }
 
 extension SourceChain.Configuration {
-    /// The operator's own settings may name private hosts. What a source says is a stranger's word: this fetcher is given addresses
-    /// at the configured origins only, and no redirect away from them is followed by it.
+    /// Creates a fetcher that may reach private hosts if the operator has configured them.
+    ///
+    /// URLs in the responses of sources are not trusted. This fetcher is therefore used only for URLs at the configured origins,
+    /// and it does not follow redirects to other origins.
     fileprivate func fetcher(
         reaching urls: [String?]
     ) throws(FetchAllowList.InvalidEntry) -> Fetcher {
@@ -70,7 +72,7 @@ extension SourceChain.Configuration {
     }
 }
 
-/// `[::1]` of `http://[::1]:8080/ol`.
+/// Returns the host of a URL, such as `[::1]` for `http://[::1]:8080/ol`.
 package func host(of url: String) -> String {
     let authority = url.split(separator: "/").dropFirst().first ?? ""
     let isBracketed = authority.hasPrefix("[")

@@ -1,16 +1,16 @@
 import HTTPFetch
 
-/// ISBNdb, for operators who pay for it.
+/// ISBNdb, a commercial service.
 ///
 /// API: https://isbndb.com/apidocs/v2
 struct ISBNdb: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// The smallest plan's.
+    /// The rate that the smallest plan allows.
     static let limit = RateLimit(perSecond: 1, burst: 5)
 
     let client: SourceClient
-    /// Without a slash at its end.
+    /// Has no trailing slash.
     let url: String
 
     init(_ fetcher: Fetcher, _ limits: SourceLimits, url: String, key: String) {
@@ -43,7 +43,7 @@ struct ISBNdb: Sendable {
     static func record(book: JSON) -> BookRecord? {
         guard let title = book["title"]?.text else { return nil }
         return BookRecord(
-            title: title, authors: book.texts("authors").map(inOrder),
+            title: title, authors: book.texts("authors").map(givenNameFirst),
             isbns: ["isbn13", "isbn", "isbn10"].compactMap { book[$0]?.text },
             publisher: book["publisher"]?.text,
             publishedDate: book["date_published"].flatMap { $0.text ?? $0.int.map(String.init) }
@@ -55,8 +55,8 @@ struct ISBNdb: Sendable {
             covers: book["image"]?.text.map { [CoverCandidate(source: .isbnDB, url: $0)] } ?? [])
     }
 
-    /// "Coelho, Paulo" as "Paulo Coelho".
-    private static func inOrder(_ name: String) -> String {
+    /// Converts "Coelho, Paulo" to "Paulo Coelho".
+    private static func givenNameFirst(_ name: String) -> String {
         let parts = name.split(separator: ",").map { trimmed($0) }
         return parts.count == 2 ? "\(parts[1]) \(parts[0])" : name
     }

@@ -1,40 +1,42 @@
-/// What the sources found, the likeliest first, each book once.
-package struct SourceSearch: Sendable {
+/// The books that the sources have found.
+package struct SourceSearchResult: Sendable {
+    /// The best match first, without duplicates.
     package var records: [BookRecord] = []
-    /// Those that could not say.
+    /// The sources whose requests failed.
     package var failures: [SourceName] = []
 }
 
-/// Addresses of covers that the sources know.
+/// The covers that the sources have found.
 package struct FoundCovers: Sendable {
     /// The best match first.
     package var candidates: [CoverCandidate] = []
-    /// The sources that could not answer.
+    /// The sources whose requests failed.
     package var failures: [SourceName] = []
-    /// When it is worth asking again, if all failed sources are paused; nil if one failed for another reason.
+    /// When a retry is useful, if all failed sources are paused. nil if one of them failed for another reason.
     package var pausedUntil: ContinuousClock.Instant?
 }
 
 extension SourceChain {
-    /// Asks all sources at once for books by their words.
+    /// Searches books in all sources concurrently.
     ///
-    /// - Parameter count: of each source, 40 at most.
-    /// - Returns: within the budget; what is known by then.
+    /// - Parameters:
+    ///   - count: The maximum number of books from each source, at most 40.
+    ///   - budget: The time after which the books that have been found are returned.
     package func search(
-        _ words: BookWords, count: Int, within budget: Duration = SourceChain.budget
-    ) async -> SourceSearch {
+        _ query: BookQuery, count: Int, within budget: Duration = SourceChain.budget
+    ) async -> SourceSearchResult {
         let now = ContinuousClock.now
-        // What people type must not use up what look-ups need.
-        guard searchPace.withLock({ $0.turn(at: now, by: now) }) != nil else {
-            return SourceSearch(failures: names)
+        // Searches have a rate limit of their own, so that they do not use up the requests that lookups need.
+        guard searchRateLimiter.withLock({ $0.reserve(at: now, by: now) }) != nil else {
+            return SourceSearchResult(failures: names)
         }
         let options = CallOptions(deadline: now.advanced(by: budget), priority: .interactive)
-        let answers = await inOrder { source async throws(SourceError) in
-            try await source.search(words, min(count, 40), options)
+        let results = await queryAll { source async throws(SourceError) in
+            try await source.search(query, min(count, 40), options)
         }
-        var search = SourceSearch()
-        for (source, answer) in answers {
-            switch answer {
+        var search = SourceSearchResult()
+        for (source, result) in results {
+            switch result {
             case .failure: search.failures.append(source)
             case .success(let records):
                 for record in records {
@@ -49,7 +51,7 @@ extension SourceChain {
         return search
     }
 
-    /// Addresses of covers: of the edition with the ISBN, or else of books with the title and author.
+    /// Finds covers of the edition with the ISBN or, if there are none, of books with the title and author.
     package func covers(
         number: BookNumber?, title: String, author: String?,
         within budget: Duration = SourceChain.budget, priority: RequestPriority = .background
@@ -57,9 +59,9 @@ extension SourceChain {
         let options = CallOptions(deadline: .now.advanced(by: budget), priority: priority)
         var found = FoundCovers()
         var pauses = FailurePauses()
-        func take(_ answers: [(SourceName, Result<[BookRecord], SourceError>)]) {
-            for ((name, answer), source) in zip(answers, sources) {
-                switch answer {
+        func add(_ results: [(SourceName, Result<[BookRecord], SourceError>)]) {
+            for ((name, result), source) in zip(results, sources) {
+                switch result {
                 case .failure:
                     found.failures.append(name)
                     pauses.add(source.pausedUntil(priority))
@@ -71,15 +73,15 @@ extension SourceChain {
             found.pausedUntil = pauses.end
         }
         if let number {
-            take(
-                await inOrder { source async throws(SourceError) in
+            add(
+                await queryAll { source async throws(SourceError) in
                     try await source.edition(number, options).map { [$0] } ?? []
                 })
         }
-        // A wrong cover is worse than none: a title without an author is not enough.
+        // A wrong cover is worse than none, so a title without an author is not searched.
         if found.candidates.isEmpty, let author {
-            take(
-                await inOrder { source async throws(SourceError) in
+            add(
+                await queryAll { source async throws(SourceError) in
                     try await source.search(.title(title, author: author), 10, options)
                         .filter { $0.isLikely(title: title, author: author) }
                 })
@@ -87,9 +89,9 @@ extension SourceChain {
         return found
     }
 
-    /// Asks all sources at once; the answers come in their order.
-    private func inOrder(
-        _ ask:
+    /// Queries all sources concurrently. Returns the results in the order of the sources.
+    private func queryAll(
+        _ query:
             @escaping @Sendable (BookSource) async throws(SourceError) -> [BookRecord]
     ) async -> [(SourceName, Result<[BookRecord], SourceError>)] {
         await withTaskGroup(of: (Int, Result<[BookRecord], SourceError>).self) { group in
@@ -98,7 +100,7 @@ extension SourceChain {
                     // A variable, because of a compiler bug: docs/decisions/task-group-tuples.md.
                     let result: Result<[BookRecord], SourceError>
                     do throws(SourceError) {
-                        result = .success(try await ask(source))
+                        result = .success(try await query(source))
                     } catch {
                         result = .failure(error)
                     }

@@ -1,20 +1,20 @@
 import Synchronization
 
-/// Work that many ask for at once and that is done once.
+/// Combines concurrent requests for the same key, so that the work is done once.
 ///
-/// It is nobody's child, so a caller who gives up does not end it for the others.
+/// The work runs in an unstructured task. A caller that is cancelled does not cancel it for the other callers.
 final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private let underWay = Mutex<[Key: Task<Value, Never>]>([:])
+    private let tasks = Mutex<[Key: Task<Value, Never>]>([:])
 
     func value(of key: Key, _ work: @escaping @Sendable () async -> Value) async -> Value {
-        let task = underWay.withLock { underWay in
-            if let task = underWay[key] { return task }
+        let task = tasks.withLock { tasks in
+            if let task = tasks[key] { return task }
             let task = Task {
                 let value = await work()
-                self.underWay.withLock { $0[key] = nil }
+                self.tasks.withLock { $0[key] = nil }
                 return value
             }
-            underWay[key] = task
+            tasks[key] = task
             return task
         }
         return await task.value

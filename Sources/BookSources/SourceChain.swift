@@ -1,41 +1,44 @@
 import HTTPFetch
 import Synchronization
 
-/// The outside sources, asked in their order: each fills what those before it do not say.
+/// The external sources of book data, in the order in which they are queried.
+///
+/// A lookup queries the first source. If data is missing from its record, the next source fills it, and so on. If a source does
+/// not respond within 800 ms, the next one is queried concurrently.
 package final class SourceChain: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
-    /// Where the sources are; nil is switched off.
+    /// The URLs and keys of the sources. A source whose URL is nil is switched off.
     package struct Configuration: Sendable {
-        /// Addresses without a slash at their ends.
+        /// URLs have no trailing slash.
         package var openLibraryURL: String?
         package var openLibraryCoversURL: String?
         package var googleBooksURL: String?
         package var googleBooksKey: String?
         package var isbnDBURL: String?
         package var isbnDBKey: String?
-        /// Hosts and networks that may be reached though they are private.
+        /// Hosts and networks that may be reached although they are private.
         package var allowed: [String] = []
-        /// Who answers for this program: a mail or web address.
+        /// The e-mail or web address of the operator.
         package var contact = ""
 
         package init() {}
     }
 
-    /// What a look-up may take altogether.
+    /// The maximum duration of a lookup.
     package static let budget = Duration.milliseconds(2500)
-    /// A source that has not answered by then no longer keeps the next one waiting.
-    private static let patience = Duration.milliseconds(800)
-    /// How long a book that is known well enough waits for the rest of what is under way.
-    private static let grace = Duration.milliseconds(1000)
+    /// The time after which the next source is queried although the last one has not responded.
+    private static let slowSourceDelay = Duration.milliseconds(800)
+    /// How long a lookup waits for the remaining responses after it has a recognizable record.
+    private static let gracePeriod = Duration.milliseconds(1000)
 
     let sources: [BookSource]
     package let limits: SourceLimits
     let onFailure: @Sendable (SourceName, SourceError) -> Void
-    let searchPace = Mutex(RequestPace(RateLimit(perSecond: 0.5, burst: 15), now: .now))
-    private let flights = SingleFlight<Question, Lookup>()
+    let searchRateLimiter = Mutex(RateLimiter(RateLimit(perSecond: 0.5, burst: 15), now: .now))
+    private let lookups = SingleFlight<LookupKey, Lookup>()
 
-    private struct Question: Hashable {
+    private struct LookupKey: Hashable {
         var number: BookNumber
         var skipped: Set<SourceName>
         var waitsForAll = false
@@ -43,9 +46,9 @@ package final class SourceChain: Sendable {
     }
 
     /// - Parameters:
-    ///   - fetcher: its user agent must name a contact; Open Library refuses requests without one.
-    ///   - limits: shared with the process's other requests to the same hosts.
-    ///   - onFailure: called with each failed request, for the log.
+    ///   - fetcher: Its user agent must contain a contact. Otherwise Open Library refuses requests.
+    ///   - limits: The limits, which all requests of the process to the same hosts share.
+    ///   - onFailure: Called for each failed request, for the log.
     package convenience init(
         _ configuration: Configuration, fetcher: Fetcher, limits: SourceLimits = SourceLimits(),
         onFailure: @escaping @Sendable (SourceName, SourceError) -> Void = { _, _ in }
@@ -74,10 +77,10 @@ package final class SourceChain: Sendable {
         self.onFailure = onFailure
     }
 
-    /// The sources that are switched on, in their order.
+    /// The names of the enabled sources, in their order.
     package var names: [SourceName] { sources.map(\.name) }
 
-    /// The earliest instant at which a source accepts requests of this priority again; nil where one accepts them now, or
+    /// The earliest instant at which a source accepts requests of this priority again. nil if a source accepts them now, or if
     /// there are no sources.
     package func pausedUntil(_ priority: RequestPriority) -> Instant? {
         var pauses = FailurePauses()
@@ -85,14 +88,16 @@ package final class SourceChain: Sendable {
         return pauses.end
     }
 
-    /// The responses of all sources for one ISBN.
+    /// The combined responses of the sources for one ISBN.
     package struct Lookup: Sendable, Equatable {
         package var record: BookRecord?
-        /// Those that said they do not know it.
+        /// The sources that do not have the edition.
         package var misses: [SourceName] = []
-        /// Those that could not say, or not in time; none that was not waited for because nothing was missing any more.
+        /// The sources whose requests failed or did not end in time.
+        ///
+        /// If the record is complete, sources that have not responded yet are not failures.
         package var failures: [SourceName] = []
-        /// When it is worth asking again, if all failed sources are paused; nil if one failed for another reason.
+        /// When a retry is useful, if all failed sources are paused. nil if one of them failed for another reason.
         package var pausedUntil: Instant?
 
         package init(
@@ -108,28 +113,33 @@ package final class SourceChain: Sendable {
 
     // MARK: - By ISBN
 
-    /// Looks an edition up, whoever else asks for it at the same time.
+    /// Looks up an edition. Concurrent calls with the same parameters share one lookup.
     ///
     /// - Parameters:
-    ///   - skipped: sources that are known not to know it.
-    ///   - waitsForAll: whether to wait for slow sources as long as data is missing. For background work.
-    /// - Returns: within the budget; what is known by then.
+    ///   - skipped: Sources that are known not to have the edition.
+    ///   - budget: The time after which the data that has arrived is returned.
+    ///   - waitsForAll: Whether to wait for slow sources as long as data is missing. For background work.
     package func edition(
         _ number: BookNumber, skipping skipped: Set<SourceName> = [],
         within budget: Duration = SourceChain.budget, waitsForAll: Bool = false,
         priority: RequestPriority = .interactive
     ) async -> Lookup {
         let options = CallOptions(deadline: .now.advanced(by: budget), priority: priority)
-        let question = Question(
+        let key = LookupKey(
             number: number, skipped: skipped, waitsForAll: waitsForAll, priority: priority)
-        return await flights.value(of: question) {
-            await self.ask(
+        return await lookups.value(of: key) {
+            await self.lookUp(
                 number, self.sources.filter { !skipped.contains($0.name) }, options,
                 waitsForAll: waitsForAll)
         }
     }
 
-    /// Looks many up: all of them by one request where a source has such, the others one by one.
+    /// Looks up many editions.
+    ///
+    /// A source that supports it is sent a single request for all of them. The editions that it does not return are looked up
+    /// individually.
+    ///
+    /// - Parameter budget: The time after which the data that has arrived is returned.
     package func editions(
         _ numbers: [BookNumber], skipping skipped: [BookNumber: Set<SourceName>] = [:],
         within budget: Duration = SourceChain.budget
@@ -142,15 +152,15 @@ package final class SourceChain: Sendable {
         var found: [BookNumber: Lookup] = [:]
         for source in sources {
             guard let editions = source.editions else { continue }
-            let wanted = numbers.filter {
+            let missing = numbers.filter {
                 found[$0] == nil && skipped[$0]?.contains(source.name) != true
             }
-            guard !wanted.isEmpty else { continue }
-            // Half the time, so that the rest can still be asked one by one.
+            guard !missing.isEmpty else { continue }
+            // Use at most half of the budget, so that there is time left to look up the others individually.
             let half = ContinuousClock.now.advanced(by: budget / 2)
             let options = CallOptions(deadline: min(half, deadline), priority: .interactive)
             do throws(SourceError) {
-                for (number, record) in try await editions(wanted, options) {
+                for (number, record) in try await editions(missing, options) {
                     found[number] = Lookup(record: record)
                 }
             } catch {
@@ -171,85 +181,90 @@ package final class SourceChain: Sendable {
         return found
     }
 
+    /// An event during a lookup. The integer is the index of a source.
     private enum Event {
-        case answer(Int, Result<BookRecord?, SourceError>)
-        case impatient(Int)
-        case late
+        case response(Int, Result<BookRecord?, SourceError>)
+        /// The source was queried `slowSourceDelay` ago.
+        case slow(Int)
+        /// The deadline or the grace period has ended.
+        case timeOver
     }
 
-    /// Asks one source after the other, the next one before its turn where one is slow, until all is
-    /// known that a page shows or the time is over.
-    private func ask(
+    /// Queries the sources one after the other until the record is complete or the deadline has passed.
+    ///
+    /// The next source is queried when the last one has responded, or earlier when the last one is slow. As soon as the record is
+    /// recognizable, the lookup waits for the remaining responses only for the grace period, unless `waitsForAll` is set.
+    private func lookUp(
         _ number: BookNumber, _ sources: [BookSource], _ options: CallOptions, waitsForAll: Bool
     ) async -> Lookup {
         let deadline = options.deadline
         return await withTaskGroup(of: Event.self) { group in
-            var answers = [Result<BookRecord?, SourceError>?](repeating: nil, count: sources.count)
+            var results = [Result<BookRecord?, SourceError>?](repeating: nil, count: sources.count)
             var next = 0
-            func askNext() {
+            func queryNext() {
                 guard next < sources.count else { return }
-                let place = next
+                let index = next
                 next += 1
                 group.addTask {
                     // A variable, because of a compiler bug: docs/decisions/task-group-tuples.md.
                     let result: Result<BookRecord?, SourceError>
                     do throws(SourceError) {
-                        result = .success(try await sources[place].edition(number, options))
+                        result = .success(try await sources[index].edition(number, options))
                     } catch {
                         result = .failure(error)
                     }
-                    return .answer(place, result)
+                    return .response(index, result)
                 }
                 group.addTask {
-                    try? await Task.sleep(for: Self.patience)
-                    return .impatient(place)
+                    try? await Task.sleep(for: Self.slowSourceDelay)
+                    return .slow(index)
                 }
             }
             func end(at instant: Instant) {
                 group.addTask {
                     try? await Task.sleep(until: instant, clock: .continuous)
-                    return .late
+                    return .timeOver
                 }
             }
             end(at: deadline)
-            askNext()
-            var isGracious = false
-            events: while next > answers.count(where: { $0 != nil }), let event = await group.next()
+            queryNext()
+            var isInGracePeriod = false
+            events: while next > results.count(where: { $0 != nil }), let event = await group.next()
             {
                 switch event {
-                case .late: break events
-                case .impatient(let place): if answers[place] == nil { askNext() }
-                case .answer(let place, let answer):
-                    answers[place] = answer
-                    let lookup = gathered(sources.prefix(next), answers, options.priority)
+                case .timeOver: break events
+                case .slow(let index): if results[index] == nil { queryNext() }
+                case .response(let index, let result):
+                    results[index] = result
+                    let lookup = merged(sources.prefix(next), results, options.priority)
                     if lookup.record?.isComplete == true { break events }
-                    if place == next - 1 || answers.prefix(next).allSatisfy({ $0 != nil }) {
-                        askNext()
+                    if index == next - 1 || results.prefix(next).allSatisfy({ $0 != nil }) {
+                        queryNext()
                     }
-                    if !waitsForAll, lookup.record?.isRecognizable == true, !isGracious {
-                        isGracious = true
-                        end(at: min(deadline, .now.advanced(by: Self.grace)))
+                    if !waitsForAll, lookup.record?.isRecognizable == true, !isInGracePeriod {
+                        isInGracePeriod = true
+                        end(at: min(deadline, .now.advanced(by: Self.gracePeriod)))
                     }
                 }
             }
             group.cancelAll()
-            for (place, answer) in answers.enumerated() {
-                if case .failure(let error)? = answer { onFailure(sources[place].name, error) }
+            for (index, result) in results.enumerated() {
+                if case .failure(let error)? = result { onFailure(sources[index].name, error) }
             }
-            return gathered(sources.prefix(next), answers, options.priority)
+            return merged(sources.prefix(next), results, options.priority)
         }
     }
 
-    /// The answers of those that were asked, in the sources' order, whichever came first.
-    private func gathered(
-        _ sources: ArraySlice<BookSource>, _ answers: [Result<BookRecord?, SourceError>?],
+    /// Merges the results of the queried sources in the order of the sources. A result is nil if there is no response yet.
+    private func merged(
+        _ sources: ArraySlice<BookSource>, _ results: [Result<BookRecord?, SourceError>?],
         _ priority: RequestPriority
     ) -> Lookup {
         var lookup = Lookup()
         var pauses = FailurePauses()
-        var unheard: [SourceName] = []
-        for (source, answer) in zip(sources, answers) {
-            switch answer {
+        var pending: [SourceName] = []
+        for (source, result) in zip(sources, results) {
+            switch result {
             case .success(let record?):
                 if lookup.record == nil {
                     lookup.record = record
@@ -260,12 +275,12 @@ package final class SourceChain: Sendable {
             case .failure:
                 lookup.failures.append(source.name)
                 pauses.add(source.pausedUntil(priority))
-            case nil: unheard.append(source.name)
+            case nil: pending.append(source.name)
             }
         }
         if lookup.record?.isComplete != true {
-            lookup.failures += unheard
-            for _ in unheard { pauses.add(nil) }
+            lookup.failures += pending
+            for _ in pending { pauses.add(nil) }
         }
         lookup.pausedUntil = pauses.end
         return lookup

@@ -2,22 +2,21 @@ import BookSources
 import Bookplate
 import Config
 import EventLoops
-import GraphQL
 import Glibc
 import HTTPFetch
 import Identity
-import Images
+import ImageProcessing
+import JobQueue
 import Logging
 import NIOCore
-import NIOPosix
-import Objects
+import ObjectStorage
 import Postgres
 import Server
 import ServiceLifecycle
 import Telemetry
 import Version
 
-/// The server: reads its configuration, opens the database, and serves until it is told to stop.
+/// The server program. It reads the configuration, opens the database, and serves requests until a stop signal.
 @main
 enum App {
     @concurrent static func main() async {
@@ -35,126 +34,110 @@ enum App {
         }
     }
 
-    /// - Returns: when a stop was asked for and the requests under way are answered.
+    /// Starts the server, and returns after a stop signal when the requests in progress have finished.
     private static func run(_ configuration: Configuration) async throws {
         let logger = Logger(label: "bookplate", configuration)
         for variable in configuration.unknownVariables { logger.warning("\(variable)") }
         let schema = try BookplateSchema(sdl: BookplateSchema.text)
         let isDevelopment = configuration.environment == .development
-        let development = isDevelopment ? DevelopmentSignIn(configuration) : nil
+        let developmentSignIn = isDevelopment ? DevelopmentSignIn(configuration) : nil
         let keyring = try Self.keyring(configuration)
-        let identity = try IdentitySources(configuration, development, logger)
-        let databaseURL = try configuration.database.required()
-        try checkDatabase(databaseURL)
-        let group = MultiThreadedEventLoopGroup.singleton
-        let pools = try await openPools(databaseURL, on: group, configuration)
-        guard let firstPool = pools.values.first else {
-            throw StartError(message: "there is no event loop", code: 1)
+        let identity = try IdentitySources(configuration, developmentSignIn, logger)
+        let metrics = makeMetrics()
+        let databases = try await Databases.open(configuration, metrics, logger)
+        let store = try openStore(configuration)
+        let covers = try covers(store, configuration, logger)
+        let gauges = LiveGauges()
+        metrics.report(Array(databases.pools.values))
+        metrics.report(gauges)
+        _ = JobGauges(metrics, database: databases.firstPool)
+        let services = try makeServices(
+            configuration, keyring, identity, covers, databases, metrics, logger)
+        let unread = UnreadBytes(.init(configuration.limits))
+        metrics.report(unread)
+        let routes = RouteFactory(
+            configuration, schema: schema, pools: databases.pools, services: services,
+            store: store, developmentSignIn: developmentSignIn, unread: unread, metrics: metrics)
+        let server = HTTPServer(
+            group: databases.group, executors: databases.pools.values.map(\.executor),
+            host: configuration.host, port: configuration.port,
+            proxies: TrustedProxies(configuration.trustedProxies), logger: logger,
+            metrics: metrics, gauges: gauges, unread: unread,
+            onListening: { logger.info("listening on \($0)") }
+        ) { executor in
+            try routes.routes(on: executor)
         }
+        let backgroundServices = try await makeBackgroundServices(
+            configuration, services, databases, logger)
+        if developmentSignIn != nil {
+            logger.notice("development sign-in is open, on loopback only")
+        }
+        try await serve(backgroundServices + [server], databases, logger)
+    }
+
+    private static func makeMetrics() -> Metrics {
         let metrics = Metrics()
         metrics.gauge(
             "bookplate_build_info", "The version of the server, as a label. The value is always 1.",
             ["version": bookplateVersion]
         ).set(1)
-        let replica: Replica? =
-            if let url = configuration.database.readURL {
-                Replica(Array(try await openPools(url, on: group, configuration).values), metrics)
-            } else {
-                nil
-            }
-        let hub = try await Hub.start(
-            PostgresConfiguration(url: databaseURL), database: firstPool, replica: replica,
-            logger: logger)
-        let store = try openStore(configuration)
-        let covers = try covers(store, configuration, logger)
-        metrics.tell(of: Array(pools.values))
-        let gauges = LiveGauges()
-        metrics.tell(of: gauges)
-        _ = JobGauges(metrics, database: firstPool)
-        let slow = configuration.slowOperationMilliseconds
-        let outside = try OutsideSources(
-            configuration, database: firstPool, metrics, logger)
-        let services = Services(
+        return metrics
+    }
+
+    private static func makeServices(
+        _ configuration: Configuration, _ keyring: SessionKeyring, _ identity: IdentitySources,
+        _ covers: Covers, _ databases: Databases, _ metrics: Metrics, _ logger: Logger
+    ) throws -> Services {
+        let slowOperation = configuration.slowOperationMilliseconds
+        let externalSources = try ExternalSources(
+            configuration, database: databases.firstPool, metrics, logger)
+        return Services(
             keyring: keyring, issuers: identity.issuers,
             keySets: identity.keySets, makeKeySet: identity.makeKeySet,
             rates: RateLimits(.init(configuration.limits)), apple: identity.apple,
-            bookSources: outside.books, coverSources: outside.covers, covers: covers, hub: hub,
-            replica: replica, logger: logger, metrics: metrics,
-            slowOperation: slow == 0 ? nil : .milliseconds(slow))
+            bookSources: externalSources.books, coverSources: externalSources.covers,
+            covers: covers, hub: databases.hub, replica: databases.replica, logger: logger,
+            metrics: metrics,
+            slowOperation: slowOperation == 0 ? nil : .milliseconds(slowOperation))
+    }
 
-        var limits = RequestLimits()
-        limits.parsing.tokensMax = configuration.limits.documentTokensMax
-        limits.operation.depthMax = configuration.limits.selectionDepthMax
-        limits.operation.fieldsMax = configuration.limits.fieldsMax
-        limits.operation.aliasesMax = configuration.limits.aliasesMax
-        limits.operation.costMax = configuration.limits.costMax
-        limits.responseBytesMax = configuration.limits.responseBytesMax
-        let unread = UnreadBytes(.init(configuration.limits))
-        metrics.tell(of: unread)
-        limits.validation = ValidationOptions(allowsIntrospection: configuration.introspection)
-        let documents = DocumentPolicy(mode: .init(configuration.documents))
-        let batchRequestsMax = configuration.limits.batchRequestsMax
-        let explorer =
-            configuration.explorer
-            ? Explorer(
-                schema: schema.schema, limits: limits, isDevelopment: isDevelopment,
-                hasDevelopmentSignIn: development != nil) : nil
-        let bodyBytesMax = configuration.limits.bodyBytesMax
-        let socketOrigins = AllowedOrigins(
-            configuration.allowedOrigins + [configuration.publicURL])
-        let schemaText = configuration.introspection ? BookplateSchema.text : nil
-        let server = HTTPServer(
-            group: group, executors: pools.values.map(\.executor), host: configuration.host,
-            port: configuration.port, proxies: TrustedProxies(configuration.trustedProxies),
-            logger: logger, metrics: metrics, gauges: gauges, unread: unread,
-            onListening: { logger.info("listening on \($0)") }
-        ) { [limits] executor in
-            let loop = executor.eventLoop
-            guard let pool = pools[ObjectIdentifier(loop)] else {
-                throw StartError(message: "an event loop has no connections", code: 1)
-            }
-            let runner = RequestRunner(
-                schema, database: pool, services: services, limits: limits, documents: documents)
-            let pictures = CoverService(
-                runner, CoverRequests(runner, database: pool, services: services), store: store)
-            let routes = standardRoutes(
-                loop: loop, service: BookplateService(runner, isDevelopment: isDevelopment),
-                bodyBytesMax: bodyBytesMax, batchRequestsMax: batchRequestsMax, explorer: explorer,
-                schemaText: schemaText, socketOrigins: socketOrigins,
-                objects: (pictures, ImageLimits.inputBytesMax),
-                responseBytesMax: limits.responseBytesMax, unread: unread, metrics: metrics
-            ) {
-                await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
-            }
-            let exports = ExportRoute(ExportRequests(database: pool, services: services))
-            return routes + [exports.route] + (development?.routes ?? [])
-                + [appleNotificationRoute(services, database: pool)]
-        }
+    /// Creates the services that run beside the HTTP server: jobs, reloading of configuration, and event publishing.
+    private static func makeBackgroundServices(
+        _ configuration: Configuration, _ services: Services, _ databases: Databases,
+        _ logger: Logger
+    ) async throws -> [any Service] {
         let jobs = try await JobService(
-            JobHandlers.all(services), databaseURL,
-            connectionCount: jobConnectionCount(configuration), logger: logger)
-        var running: [any Service] = [
-            jobs, ConfigurationWatch(services, database: jobs.pool, logger: logger),
+            JobHandlers.all(services), databases.url,
+            connectionCount: Databases.jobConnectionCount(configuration), logger: logger)
+        var background: [any Service] = [
+            jobs, ConfigurationWatcher(services, database: jobs.pool, logger: logger),
+            FreeMemory(logger: logger),
         ]
         if let broker = configuration.sources.broker {
-            running.append(
-                EventService(broker, database: firstPool, services: services))
+            background.append(
+                EventService(broker, database: databases.firstPool, services: services))
         }
-        // Stopped in the reverse order: the last requests may still ask for work.
+        return background
+    }
+
+    /// Runs the services until a stop signal, and then closes the connections to the database.
+    ///
+    /// - Parameter running: The services in the order of their start. They are stopped in the reverse order, because
+    ///   the last requests may still enqueue jobs.
+    private static func serve(
+        _ running: [any Service], _ databases: Databases, _ logger: Logger
+    ) async throws {
         let lifecycle = ServiceGroup(
             configuration: .init(
-                services: (running + [server]).map {
+                services: running.map {
                     .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
                 },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-        if development != nil { logger.notice("development sign-in is open, on loopback only") }
-        let comparing = Task { await replica?.watch(primary: firstPool) }
+        let replicaWatch = Task { await databases.replica?.watch(primary: databases.firstPool) }
         defer { logger.info("stopped") }
         try await lifecycle.run()
-        comparing.cancel()
-        await hub.close()
-        await replica?.close()
-        for pool in pools.values { await pool.close() }
+        replicaWatch.cancel()
+        await databases.close()
     }
 
     private static func keyring(_ configuration: Configuration) throws -> SessionKeyring {
@@ -171,7 +154,8 @@ enum App {
     private static func openStore(_ configuration: Configuration) throws -> FileStore {
         guard case .folder(let path) = configuration.storage else {
             throw StartError(
-                message: "BOOKPLATE_STORAGE is on S3, which this version cannot do: use file:PATH",
+                message:
+                    "BOOKPLATE_STORAGE is on S3, which this version does not support. Use file:PATH",
                 code: 78)
         }
         do throws(ObjectError) {
@@ -193,30 +177,8 @@ enum App {
                 fetcher: Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed)),
                 publicURL: configuration.publicURL, logger: logger)
         } catch {
-            throw StartError(message: "no images can be read: \(error)", code: 1)
+            throw StartError(message: "images cannot be processed: \(error)", code: 1)
         }
-    }
-
-    /// A quarter of the connections is for jobs.
-    private static func jobConnectionCount(_ configuration: Configuration) -> Int {
-        max(1, configuration.database.connectionsMax / 4)
-    }
-
-    /// Each event loop has connections of its own.
-    private static func openPools(
-        _ url: String, on group: any EventLoopGroup, _ configuration: Configuration
-    ) async throws -> [ObjectIdentifier: ConnectionPool] {
-        let loops = Array(group.makeIterator())
-        var settings = PostgresConfiguration(url: url)
-        let requestConnections =
-            configuration.database.connectionsMax - jobConnectionCount(configuration)
-        settings.connectionCount = max(1, requestConnections / loops.count)
-        var pools: [ObjectIdentifier: ConnectionPool] = [:]
-        for loop in loops {
-            pools[ObjectIdentifier(loop)] = try await ConnectionPool.start(
-                settings, on: EventLoopTaskExecutor(loop))
-        }
-        return pools
     }
 
     private static func stop(_ message: String, code: Int32) -> Never {
@@ -226,7 +188,7 @@ enum App {
     }
 }
 
-/// Why the server does not start, as a sentence for the operator.
+/// An error that prevents the server from starting, with a message for the operator and the exit code of the process.
 struct StartError: Error {
     let message: String
     let code: Int32
@@ -238,16 +200,5 @@ extension UnreadBytes.Limits {
         addressMax = limits.unreadBytesPerAddressMax
         processMax = limits.unreadBytesMax
         responseMax = limits.responseBytesMax
-    }
-}
-
-extension DocumentPolicy.Mode {
-    init(_ documents: Configuration.Documents) {
-        self =
-            switch documents {
-            case .open: .open
-            case .logged: .logged
-            case .onlyKnown: .onlyKnown
-            }
     }
 }

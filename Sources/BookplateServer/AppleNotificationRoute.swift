@@ -4,11 +4,11 @@ import NIOCore
 import Postgres
 import Server
 
-/// `POST /apple/notifications`: what Apple tells of its accounts, signed.
+/// The route `POST /apple/notifications`, to which Apple sends signed notifications about its accounts.
 func appleNotificationRoute(_ services: Services, database: ConnectionPool) -> Route {
     Route(.POST, "/apple/notifications", bodyBytesMax: AppleNotification.bodyBytesMax) { request in
         if let client = request.client,
-            let seconds = services.secondsToWait(from: RateKey(address: client.high, client.low))
+            let seconds = services.secondsToWait(from: RateKey(client))
         {
             return HTTPResponse(.tooManyRequests, headers: [("retry-after", "\(seconds)")])
         }

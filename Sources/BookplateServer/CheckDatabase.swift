@@ -1,9 +1,10 @@
 import Bookplate
 import Postgres
 
-/// Refuses a role that row-level security does not bind: a superuser, one with BYPASSRLS, an owner.
+/// Throws an error if the database role is not subject to row-level security: a superuser, a role with BYPASSRLS, or an
+/// owner.
 ///
-/// A database that cannot be reached now is no reason not to start: it is waited for.
+/// An unreachable database is not an error: the server starts and waits for it.
 func checkDatabase(_ url: String) throws {
     let connection: AdminConnection
     do throws(PostgresError) {
@@ -11,12 +12,12 @@ func checkDatabase(_ url: String) throws {
     } catch .connectFailed {
         return
     } catch {
-        throw StartError(message: "the database refuses: \(error)", code: 69)
+        throw StartError(message: "the database refused the connection: \(error)", code: 69)
     }
     if let power = try DatabaseCheck.rolePower(connection) {
         throw StartError(
             message:
-                "DATABASE_URL logs in as a role that \(power), so row-level security does not bind it. "
+                "DATABASE_URL logs in as a role that \(power), so row-level security does not apply to it. "
                 + "Use the role bookplate_app, and BOOKPLATE_ADMIN_DATABASE_URL for the owner.",
             code: 78)
     }

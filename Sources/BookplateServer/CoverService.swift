@@ -1,10 +1,10 @@
 import Bookplate
 import NIOCore
 import NIOHTTP1
-import Objects
+import ObjectStorage
 import Server
 
-/// The product behind the plain addresses of pictures, on one event loop.
+/// Connects the routes of image URLs to covers and their storage, on one event loop.
 final class CoverService: ObjectService {
     private let runner: RequestRunner
     private let covers: CoverRequests
@@ -21,7 +21,7 @@ final class CoverService: ObjectService {
     func currentVersion(
         of key: ObjectKey, requestID: String
     ) async throws(HTTPProblem) -> String? {
-        try await told { () async throws(BookplateError) in
+        try await mappingErrors { () async throws(BookplateError) in
             try await covers.currentVersion(of: key, requestID: requestID)
         }
     }
@@ -33,7 +33,7 @@ final class CoverService: ObjectService {
     func put(
         _ body: ByteBuffer, of key: ObjectKey, bearerToken: String, requestID: String
     ) async throws(HTTPProblem) -> PutObject {
-        let put = try await told { () async throws(BookplateError) in
+        let put = try await mappingErrors { () async throws(BookplateError) in
             try await covers.put(
                 Array(body.readableBytesView), of: key.name, bearerToken: bearerToken,
                 requestID: requestID)
@@ -44,12 +44,12 @@ final class CoverService: ObjectService {
     func delete(
         _ key: ObjectKey, bearerToken: String, requestID: String
     ) async throws(HTTPProblem) {
-        try await told { () async throws(BookplateError) in
+        try await mappingErrors { () async throws(BookplateError) in
             try await covers.delete(key.name, bearerToken: bearerToken, requestID: requestID)
         }
     }
 
-    private func told<Value>(
+    private func mappingErrors<Value>(
         _ work: () async throws(BookplateError) -> Value
     ) async throws(HTTPProblem) -> Value {
         do throws(BookplateError) {
@@ -79,11 +79,11 @@ extension HTTPProblem {
         case .upstreamUnavailable: status = .badGateway
         case .internalError: status = .internalServerError
         case .cancelled:
-            // A client that still waits was not the one who cancelled: the request took too long.
+            // The client still waits for the response, so the request was cancelled because it took too long.
             self.init(.internalError)
             return
         }
-        self = .refused(
+        self = .applicationError(
             status, code: error.code, error.message, retryAfterSeconds: retryAfterSeconds)
     }
 }

@@ -4,15 +4,15 @@ import Identity
 import NIOCore
 import Server
 
-/// Identity tokens for development, from an issuer of this process's own.
+/// Issues identity tokens for development, from an issuer of this process.
 ///
-/// It exists only in development and on loopback. Its tokens go through the same verifier as all
-/// others; nothing else accepts them.
+/// It exists only in development and on loopback. Its tokens pass through the same verifier as all others, and no other
+/// server accepts them.
 struct DevelopmentSignIn: Sendable {
     private let tokens: DevelopmentIssuer
     let issuer = DevelopmentIssuer.defaultIssuer
 
-    /// nil unless the server can be reached from this machine only.
+    /// nil unless the server is in development mode and reachable from this machine only.
     init?(_ configuration: Configuration) {
         guard configuration.environment == .development,
             ["127.0.0.1", "::1", "localhost"].contains(configuration.host)
@@ -30,12 +30,13 @@ struct DevelopmentSignIn: Sendable {
         get throws { KeySetCache(fixed: try tokens.keySet) }
     }
 
-    /// `POST /development/identity-token` with `{"subject", "audience", "email"?, "nonce"?}` answers `{"identityToken"}`.
+    /// The route `POST /development/identity-token`. The request `{"subject", "audience", "email"?, "nonce"?}` returns
+    /// `{"identityToken"}`.
     var routes: [Route] {
         [
             Route(.POST, "/development/identity-token", bodyBytesMax: 4096) { request in
-                // A page of another origin cannot send this type without asking first, and one whose name
-                // was turned to this machine's address still says its own name.
+                // A page of another origin cannot send this content type without a CORS preflight. A page whose host
+                // name resolves to this machine's address (DNS rebinding) still sends its own host name.
                 guard request.headers.contentType == "application/json",
                     Self.isLoopback(request.headers.host),
                     let input = try? parseJSON(Array(request.body.readableBytesView)),

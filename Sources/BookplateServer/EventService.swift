@@ -7,11 +7,11 @@ import NIOPosix
 import Postgres
 import ServiceLifecycle
 
-/// Tells the broker of events, beside the requests, until the server stops.
+/// Publishes events to the MQTT broker until the server stops.
 struct EventService: Service {
     private let publisher: EventPublisher
 
-    /// For the broker's word when connecting; a batch of messages has the same time.
+    /// The time for connecting to the broker, and for publishing a batch of messages.
     private static let brokerTimeout = Duration.seconds(5)
 
     init(
@@ -21,7 +21,7 @@ struct EventService: Service {
             host: broker.host, port: broker.port, isEncrypted: broker.isEncrypted,
             user: broker.user,
             password: broker.password, certificatesFile: broker.certificatesFile)
-        // Each server is a client of its own: a broker ends the older of two with one name.
+        // Each server needs its own client id: a broker disconnects the older of two clients with the same id.
         let clientID = "bookplate-\(UUID.version7())"
         publisher = EventPublisher(database: database, services: services) {
             let connection = try await BrokerConnection.connect(

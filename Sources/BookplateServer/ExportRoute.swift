@@ -2,7 +2,8 @@ import Bookplate
 import NIOHTTP1
 import Server
 
-/// `GET /exports/{token}.zip`: the archive of a library. The link alone opens it, so that a browser can.
+/// The route `GET /exports/{token}.zip`, which returns the archive of a library. It needs no token in a header, so that
+/// a browser can open the link.
 final class ExportRoute {
     private let exports: ExportRequests
 

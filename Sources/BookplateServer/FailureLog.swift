@@ -1,35 +1,36 @@
 import Logging
 import Synchronization
 
-/// Logs that a service outside does not answer, once a minute for each: one that is away fails for every book.
+/// Logs failures of external services, at most once per minute and service: an unavailable service fails for every
+/// book.
 final class FailureLog: Sendable {
-    private struct Silence {
+    private struct Suppression {
         let since: ContinuousClock.Instant
-        /// Failures that were not told of.
+        /// The number of failures that were not logged.
         var count = 0
     }
 
     private static let interval = Duration.seconds(60)
 
-    private let silences = Mutex<[String: Silence]>([:])
+    private let suppressions = Mutex<[String: Suppression]>([:])
     private let logger: Logger
 
     init(_ logger: Logger) { self.logger = logger }
 
     func failed(_ source: String, _ error: any Error) {
         let now = ContinuousClock.now
-        let untold = silences.withLock { silences -> Int? in
-            if let silence = silences[source], now - silence.since < Self.interval {
-                silences[source]?.count += 1
+        let suppressedCount = suppressions.withLock { suppressions -> Int? in
+            if let suppression = suppressions[source], now - suppression.since < Self.interval {
+                suppressions[source]?.count += 1
                 return nil
             }
-            let untold = silences[source]?.count ?? 0
-            silences[source] = Silence(since: now)
-            return untold
+            let suppressedCount = suppressions[source]?.count ?? 0
+            suppressions[source] = Suppression(since: now)
+            return suppressedCount
         }
-        guard let untold else { return }
+        guard let suppressedCount else { return }
         logger.warning(
-            "a source could not answer",
-            metadata: ["source": "\(source)", "error": "\(error)", "before": "\(untold)"])
+            "a request to a source failed",
+            metadata: ["source": "\(source)", "error": "\(error)", "before": "\(suppressedCount)"])
     }
 }

@@ -4,14 +4,14 @@ import HTTPFetch
 import Identity
 import Logging
 
-/// Where identities come from: Apple, the tenants' own providers, and in development this process itself.
+/// The accepted identity providers: Apple, the tenants' own providers, and in development this process.
 struct IdentitySources {
     let issuers: [String]
-    /// By issuer.
+    /// The key sets by issuer.
     let keySets: [String: KeySetCache]
-    /// For the issuers of tenants' own providers, by the URL of their keys.
+    /// Creates the key set of a tenant's own provider from the URL of its keys.
     let makeKeySet: @Sendable (String) -> KeySetCache
-    /// Nil where no key for Apple's token endpoints is configured.
+    /// nil if no key for Apple's token endpoints is configured.
     let apple: AppleClient?
 
     init(
@@ -27,7 +27,7 @@ struct IdentitySources {
                 url: url, fetcher: fetcher, allowsPlainHTTP: isDevelopment,
                 onFailure: { error in
                     logger.error(
-                        "an issuer's keys cannot be fetched",
+                        "the keys of an issuer cannot be fetched",
                         metadata: ["url": "\(url)", "error": "\(error)"])
                 })
         }
@@ -47,7 +47,8 @@ struct IdentitySources {
         }
     }
 
-    /// The operator's own settings may name a private host; nothing that a stranger says is fetched with it.
+    /// Returns a fetcher that may also connect to private hosts if the operator's settings contain them. It must not
+    /// fetch URLs that clients supply.
     private static func fetcher(
         _ configuration: Configuration, to urls: [String]
     ) throws -> Fetcher {
@@ -57,7 +58,7 @@ struct IdentitySources {
         return Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
     }
 
-    /// The text of the .p8 file.
+    /// Reads the .p8 file with Apple's private key.
     private static func read(_ path: String) throws -> [UInt8] {
         func failure() -> StartError {
             StartError(

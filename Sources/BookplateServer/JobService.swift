@@ -1,20 +1,20 @@
-import JobQueue
 import Bookplate
 import EventLoops
 import Glibc
+import JobQueue
 import Logging
 import NIOPosix
 import Postgres
 import ServiceLifecycle
 
-/// Does background work beside the requests: on connections, a loop and threads of its own.
+/// Runs background jobs on their own connections, event loop, and threads, separate from requests.
 struct JobService: Service {
     private let worker: JobWorker
     let pool: ConnectionPool
     private let listener: Listener
     private let logger: Logger
 
-    /// - Parameter connectionCount: connections for jobs; one more listens.
+    /// - Parameter connectionCount: The number of connections for jobs. One more connection listens for notifications.
     init(
         _ handlers: [any JobHandler], _ databaseURL: String, connectionCount: Int, logger: Logger
     ) async throws {
@@ -23,7 +23,7 @@ struct JobService: Service {
         var settings = PostgresConfiguration(url: databaseURL)
         settings.connectionCount = connectionCount
         settings.applicationName = "bookplate jobs"
-        // Long statements hold up no request here.
+        // Long statements do not delay requests here.
         settings.pipelineTimeout = .seconds(60)
         settings.statementTimeout = .seconds(60)
         pool = try await ConnectionPool.start(settings, on: executor)
@@ -38,7 +38,7 @@ struct JobService: Service {
         }
     }
 
-    /// Returns when the worker has let go of its jobs.
+    /// Runs the worker, and returns when it has released its jobs.
     func run() async {
         await withGracefulShutdownHandler {
             if await isReady() { await worker.run() }
@@ -49,16 +49,17 @@ struct JobService: Service {
         await pool.close()
     }
 
-    /// Returns when the database has what jobs need; false where the server is stopped before.
+    /// Waits until the database is ready for jobs. Returns false if the server is stopped before.
     private func isReady() async -> Bool {
         await cancelWhenGracefulShutdown {
-            var isTold = false
+            var hasLogged = false
             while !Task.isCancelled {
                 guard let reason = await readiness(of: pool) else { return true }
-                if !isTold {
+                if !hasLogged {
                     logger.warning(
-                        "background jobs wait for the database", metadata: ["reason": "\(reason)"])
-                    isTold = true
+                        "background jobs are waiting for the database",
+                        metadata: ["reason": "\(reason)"])
+                    hasLogged = true
                 }
                 try? await Task.sleep(for: .seconds(1))
             }
@@ -69,7 +70,7 @@ struct JobService: Service {
     private static var hostName: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { name in
             name.initialize(repeating: 0)
-            // One byte is left for the end of the text.
+            // The last byte remains for the terminating 0.
             guard let start = name.baseAddress, gethostname(start, name.count - 1) == 0 else {
                 return "unknown"
             }

@@ -2,25 +2,26 @@ import Server
 import Telemetry
 
 extension Metrics {
-    /// What lasts: sockets, subscriptions on them, answers that come in parts.
-    func tell(of live: LiveGauges) {
-        let sockets = gauge("bookplate_sockets", "WebSockets that are open.")
+    /// Reports open WebSockets, the operations on them, and open streams.
+    func report(_ live: LiveGauges) {
+        let sockets = gauge("bookplate_sockets", "Open WebSockets.")
         let operations = gauge(
-            "bookplate_socket_operations", "Operations under way on WebSockets.")
+            "bookplate_socket_operations", "Operations that run on WebSockets.")
         let streams = gauge(
             "bookplate_streams",
-            "Answers that are sent in parts, by server-sent events or multipart.")
+            "Open responses by server-sent events or multipart.")
         beforeReading {
             sockets.set(live.sockets)
             operations.set(live.operations)
             streams.set(live.streams)
         }
     }
-    /// Responses that clients have not read, and what was refused or closed because of them.
-    func tell(of unread: UnreadBytes) {
+
+    /// Reports the bytes of unread responses, and the refusals and closed connections that they caused.
+    func report(_ unread: UnreadBytes) {
         let bytes = gauge(
             "bookplate_unread_response_bytes",
-            "Bytes of responses that clients have not read, of connections with at least 64 KiB of them."
+            "Bytes of responses that clients have not read. Connections with less than 64 KiB are not counted."
         )
         func refused(_ limit: String) -> Counter {
             counter(

@@ -1,15 +1,15 @@
 extension Configuration {
-    /// A broker for events: `mqtt://user:password@host:1883`, or `mqtts://…?ca=FILE`.
+    /// An MQTT broker for events: `mqtt://user:password@host:1883`, or `mqtts://…?ca=FILE`.
     package struct Broker: Sendable, Equatable {
         package var host: String
         package var port: Int
         package var isEncrypted: Bool
         package var user: String?
         package var password: String?
-        /// A file of certificates to trust in place of the system's.
+        /// A file with certificates to trust instead of the system's.
         package var certificatesFile: String?
 
-        /// What is wrong is said without the value, which holds a password.
+        /// Parses the address of a broker. Error messages do not contain the value, because it contains a password.
         static func read(_ text: String) throws(Malformed) -> Broker {
             let isEncrypted = text.hasPrefix("mqtts://")
             guard isEncrypted || text.hasPrefix("mqtt://") else {
@@ -17,25 +17,27 @@ extension Configuration {
             }
             var rest = text.dropFirst(isEncrypted ? 8 : 7)
             var broker = Broker(host: "", port: isEncrypted ? 8883 : 1883, isEncrypted: isEncrypted)
-            if let mark = rest.firstIndex(of: "?") {
-                let query = rest[rest.index(after: mark)...]
+            if let questionMark = rest.firstIndex(of: "?") {
+                let query = rest[rest.index(after: questionMark)...]
                 guard query.hasPrefix("ca="), isEncrypted,
                     let file = decode(query.dropFirst(3)), !file.isEmpty
-                else { throw Malformed("may end with ?ca=FILE after mqtts:// and nothing else") }
+                else {
+                    throw Malformed("may only have the parameter ?ca=FILE, and only after mqtts://")
+                }
                 broker.certificatesFile = file
-                rest = rest[..<mark]
+                rest = rest[..<questionMark]
             }
             if rest.last == "/" { rest.removeLast() }
             if let at = rest.lastIndex(of: "@") {
                 let credentials = rest[..<at].split(
                     separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
                 guard let user = decode(credentials[0]), !user.isEmpty else {
-                    throw Malformed("must have its user and password percent-encoded")
+                    throw Malformed("must contain a percent-encoded user and password")
                 }
                 broker.user = user
                 if credentials.count > 1 {
                     guard let password = decode(credentials[1]) else {
-                        throw Malformed("must have its user and password percent-encoded")
+                        throw Malformed("must contain a percent-encoded user and password")
                     }
                     broker.password = password
                 }
@@ -54,7 +56,7 @@ extension Configuration {
             return broker
         }
 
-        /// nil for a broken escape, bytes that are not UTF-8, and control characters.
+        /// Decodes percent-encoding. Returns nil for an invalid escape, invalid UTF-8, or a control character.
         private static func decode(_ text: Substring) -> String? {
             var bytes: [UInt8] = []
             var rest = text.utf8.makeIterator()

@@ -1,11 +1,11 @@
-/// A variable that stops the program at start.
+/// An invalid or missing variable. The program exits at start.
 package struct ConfigError: Error, Equatable, CustomStringConvertible {
-    /// The status to exit with: EX_CONFIG of sysexits.h.
+    /// The exit status of the program: `EX_CONFIG` of sysexits.h.
     package static let exitCode: Int32 = 78
 
-    /// The variable's name, or the file's where a line of it cannot be read.
+    /// The name of the variable, or the file and line number of a line that cannot be parsed.
     package var name: String
-    /// What is wrong and what would be right; never the value, which may be a secret.
+    /// What is wrong and what to do about it. Values of secret variables are never included.
     package var reason: String
 
     package init(_ name: String, _ reason: String) {

@@ -1,4 +1,4 @@
-/// Everything an operator can set, read once at start and checked whole.
+/// The settings of a program, read and validated once at start.
 ///
 /// `docs/operations.md` describes the variables and their defaults. Only this module reads the environment.
 package struct Configuration: Sendable, Equatable {
@@ -14,22 +14,22 @@ package struct Configuration: Sendable, Equatable {
         case text, json
     }
 
-    /// Which GraphQL documents are run.
+    /// Which GraphQL documents the server executes: all, all with a log of the unknown ones, or only trusted documents.
     package enum Documents: String, Sendable, CaseIterable {
         case open, logged
         case onlyKnown = "only-known"
     }
 
-    /// Production makes no keys and no development tokens, and masks errors.
+    /// Production does not create session keys, does not issue development tokens, and masks internal errors.
     package var environment: Environment
     package var host: String
-    /// 0 lets the system choose a free one.
+    /// The TCP port. 0 lets the operating system choose a free one.
     package var port: Int
-    /// What the addresses given to clients start with; no slash at its end.
+    /// The prefix of all URLs that are sent to clients, without a trailing slash.
     package var publicURL: String
-    /// Addresses and CIDR blocks of the proxies whose `X-Forwarded-For` is believed; none by default.
+    /// Addresses and CIDR blocks of the proxies whose `X-Forwarded-For` is trusted. Empty by default.
     package var trustedProxies: [String]
-    /// Origins besides the server's own whose pages may open a WebSocket; `*` is all.
+    /// Origins, besides the server's own, whose pages may open a WebSocket. `*` allows every origin.
     package var allowedOrigins: [String]
 
     package var database: Database
@@ -43,15 +43,15 @@ package struct Configuration: Sendable, Equatable {
     package var explorer: Bool
     package var logLevel: LogLevel
     package var logFormat: LogFormat
-    /// Milliseconds from which an operation is logged as slow; 0 logs none.
+    /// Operations that take at least this many milliseconds are logged as slow. 0 logs none.
     package var slowOperationMilliseconds: Int
 
-    /// Variables that are ignored because of their names. Programs print a warning for each.
+    /// Variables with our prefix whose names are unknown. Programs ignore them and print a warning for each.
     package var unknownVariables: [UnknownVariable]
 
-    /// Reads a configuration from variables by name.
+    /// Reads a configuration from a dictionary of variables.
     ///
-    /// - Throws: at the first variable that is ill-formed, or missing where it is needed.
+    /// - Throws: for the first variable that is malformed or missing.
     package init(_ variables: [String: String]) throws(ConfigError) {
         var input = Variables(variables)
 
@@ -94,10 +94,12 @@ package struct Configuration: Sendable, Equatable {
         unknownVariables = input.unknown
     }
 
-    /// The file of the session keys. In development the server and the admin CLI share one, which the
-    /// first of them makes.
+    /// The path of the file with the session keys.
     ///
-    /// - Throws: in production, where none is set.
+    /// In development there is a default path. The server and the admin CLI share that file, and the first of them to start
+    /// creates it.
+    ///
+    /// - Throws: in production, if no file is configured.
     package func sessionKeysFile() throws(ConfigError) -> String {
         if let file = identity.sessionKeysFile { return file }
         guard environment == .development else {

@@ -1,13 +1,13 @@
 extension Configuration {
-    /// Where the data is; each address is a connection string of PostgreSQL.
+    /// The databases. Each address is a PostgreSQL connection string.
     package struct Database: Sendable, Equatable {
-        /// The server's role: no owner of tables, bound by row-level security.
+        /// Connects as the server's role, which owns no tables and is subject to row-level security.
         package var url: String?
-        /// The owner's role, for migrations and the admin CLI; `url` where it is not set.
+        /// Connects as the owner's role, for migrations and the admin CLI. Defaults to `url`.
         package var adminURL: String?
-        /// A streaming replica for queries.
+        /// Connects to a streaming replica, which then serves queries.
         package var readURL: String?
-        /// For the whole process.
+        /// The maximum number of connections of the whole process.
         package var connectionsMax: Int
 
         init(_ input: inout Variables) throws(ConfigError) {
@@ -20,19 +20,20 @@ extension Configuration {
                 ?? 8
         }
 
-        /// The server's database.
+        /// The address of the server's database.
         ///
-        /// - Throws: where none is set.
+        /// - Throws: if it is not configured.
         package func required() throws(ConfigError) -> String {
             guard let url else {
-                throw ConfigError("DATABASE_URL", "is not set: it says where the database is")
+                throw ConfigError(
+                    "DATABASE_URL", "is not set: set it to the address of the database")
             }
             return url
         }
 
-        /// The owner's database.
+        /// The address of the database, for the owner's role.
         ///
-        /// - Throws: where neither variable is set.
+        /// - Throws: if neither variable is set.
         package func adminRequired() throws(ConfigError) -> String {
             guard let adminURL else {
                 throw ConfigError(

@@ -1,14 +1,14 @@
-/// A `.env` file: one `NAME=value` a line.
+/// A parser for `.env` files, which have one `NAME=value` per line.
 ///
-/// Empty lines and lines that start with `#` say nothing, `export` before a name is allowed. A value between single quotes is
-/// taken as it stands; between double quotes, `\"`, `\\` and `\n` are escapes. Without quotes, a blank and `#` begin a comment.
+/// Empty lines and lines that start with `#` are ignored. A name may be preceded by `export`. A value in single quotes is taken
+/// literally. In double quotes, `\"`, `\\`, and `\n` are escapes. Without quotes, a blank followed by `#` starts a comment.
 enum EnvironmentFile {
-    /// The variables of a file.
+    /// Parses the text of a file.
     ///
-    /// - Throws: at the first line that cannot be read, naming the file and the line.
+    /// - Throws: for the first line that cannot be parsed. The error contains the file and the line number.
     static func parse(_ text: String, name: String) throws(ConfigError) -> [String: String] {
         var variables: [String: String] = [:]
-        // "\r\n" is one Character, and is a newline too.
+        // "\r\n" is a single Character for which `isNewline` is true.
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
             let line = Read.trimmed(line)
@@ -42,7 +42,7 @@ enum EnvironmentFile {
         case "\"":
             return doubleQuoted(text.dropFirst())
         default:
-            guard let comment = text.range(ofBlankAndHash: ()) else { return text }
+            guard let comment = text.commentStart else { return text }
             return Read.trimmed(text[..<comment])
         }
     }
@@ -65,7 +65,7 @@ enum EnvironmentFile {
         return isEnd(rest, quote: "\"") ? value : nil
     }
 
-    /// Whether the quote is closed, with nothing but a comment after it.
+    /// Whether the text starts with the closing quote, followed by nothing or a comment.
     private static func isEnd(_ rest: Substring, quote: Character) -> Bool {
         guard rest.first == quote else { return false }
         let after = Read.trimmed(rest.dropFirst())
@@ -74,8 +74,8 @@ enum EnvironmentFile {
 }
 
 extension String {
-    /// Where a comment begins: the blank before the first `#` that has one.
-    fileprivate func range(ofBlankAndHash: ()) -> Index? {
+    /// The start of a comment: the blank before the first `#` that follows a blank.
+    fileprivate var commentStart: Index? {
         indices.first { position in
             guard self[position] == " " || self[position] == "\t" else { return false }
             let next = index(after: position)

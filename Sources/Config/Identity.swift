@@ -1,17 +1,17 @@
 extension Configuration {
-    /// Who may sign in and what signs their sessions.
+    /// The settings of sign-in and sessions.
     package struct Identity: Sendable, Equatable {
-        /// A file; where it is not set, development makes one, and a production server does not start.
+        /// The path of the session keys. If it is nil, development creates a file and a production server does not start.
         package var sessionKeysFile: String?
-        /// The values of `iss` that are believed, as they stand in tokens.
+        /// The accepted values of the `iss` claim.
         package var appleIssuers: [String]
         package var appleJWKSURL: String
         package var appleTokenURL: String
         package var appleRevokeURL: String
-        /// What asks Apple for refresh tokens and revokes them; nil where no key is set.
+        /// The key for requesting refresh tokens from Apple and revoking them. nil if it is not configured.
         package var appleKey: AppleKey?
 
-        /// The key that an app's team has with Apple.
+        /// A "Sign in with Apple" key of a developer team.
         package struct AppleKey: Sendable, Equatable {
             package var file: String
             package var keyID: String
@@ -45,7 +45,7 @@ extension Configuration {
                     file == nil ? "KEY_FILE" : keyID == nil ? "KEY_ID" : "TEAM_ID"
                 throw ConfigError(
                     "BOOKPLATE_APPLE_\(missing)",
-                    "is not set: the key's file, its id and the team's id go together")
+                    "is not set: the key file, the key ID, and the team ID must be set together")
             }
         }
     }

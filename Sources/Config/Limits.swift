@@ -1,34 +1,34 @@
 extension Configuration {
-    /// The limits of one request and of one client.
+    /// The limits of a single request and of a single client.
     package struct Limits: Sendable, Equatable {
-        /// Selection sets inside one another, fragments followed.
+        /// The maximum nesting of selection sets, counting those in fragments.
         package var selectionDepthMax = 15
-        /// Fields after fragments are followed.
+        /// The maximum number of fields after fragments are expanded.
         package var fieldsMax = 2_000
         package var aliasesMax = 60
-        /// Nodes that the answer could have.
+        /// The maximum number of nodes that a response could contain.
         package var costMax = 10_000
         package var documentTokensMax = 5_000
         package var bodyBytesMax = 1 << 20
-        /// Bytes of one response.
+        /// The maximum size of a single response in bytes.
         package var responseBytesMax = 8 << 20
-        /// Bytes of responses that the clients of one address have not read.
+        /// The maximum number of response bytes that the clients of one address have not yet read.
         package var unreadBytesPerAddressMax = 64 << 20
-        /// Bytes of responses that all clients of the process have not read.
+        /// The maximum number of response bytes that all clients of the process have not yet read.
         package var unreadBytesMax = 256 << 20
-        /// Of one user; 0 is no limit. A request that can return many objects counts as several.
+        /// The limit per user. 0 means no limit. A request that can return many objects counts as several.
         package var requestsPerMinuteMax = 600
-        /// Of one address; 0 is no limit.
+        /// The limit per client address. 0 means no limit.
         package var addressRequestsPerMinuteMax = 6_000
-        /// Of one address; 0 is no limit.
+        /// The limit per client address. 0 means no limit.
         package var signInsPerMinuteMax = 30
-        /// Of one address; 0 is no limit.
+        /// The limit per client address. 0 means no limit.
         package var refreshesPerMinuteMax = 150
 
-        /// Requests in one body; 0 takes single requests only.
+        /// The maximum number of requests in a batch. 0 allows only single requests.
         package var batchRequestsMax = 0
 
-        /// Reads a list such as `depth=15,body=1048576`.
+        /// Parses a list such as `depth=15,body=1048576`.
         static func read(_ text: String) throws(Malformed) -> Limits {
             var limits = Limits()
             var given: Set<String> = []
@@ -43,7 +43,7 @@ extension Configuration {
                     )
                 }
                 guard pair.count == 2 else {
-                    throw Malformed("has '\(entry)'; it must be like depth=15,body=1048576")
+                    throw Malformed("has '\(entry)'; each entry must be NAME=NUMBER, like depth=15")
                 }
                 let numberMin = rates.contains(name) || name == "batch" ? 0 : 1
                 guard let number = Int(pair[1]), (numberMin...numberMax).contains(number) else {
@@ -54,9 +54,10 @@ extension Configuration {
                 limits[keyPath: field] = number
                 given.insert(name)
             }
-            try limits.fitUnread(given)
+            try limits.fitUnreadLimits(given)
             if given.isDisjoint(with: rates) { return limits }
-            // The others follow the rate of users, or are off with it.
+            // The other rates follow the rate per user: the address rate is ten times as high, and if the rate per user is off,
+            // all of them are off.
             if given.contains("rate"), !given.contains("address") {
                 limits.addressRequestsPerMinuteMax = limits.requestsPerMinuteMax * 10
             }
@@ -68,8 +69,10 @@ extension Configuration {
             return limits
         }
 
-        /// Checks that each of the limits on unread bytes has room for the one before it. Defaults grow with a larger limit.
-        private mutating func fitUnread(_ given: Set<String>) throws(Malformed) {
+        /// Checks that `response` is at most `unread`, and `unread` at most `unread-total`.
+        ///
+        /// A limit that is not in `given` is raised to twice the smaller limit if its default is lower.
+        private mutating func fitUnreadLimits(_ given: Set<String>) throws(Malformed) {
             if !given.contains("unread") {
                 unreadBytesPerAddressMax = max(unreadBytesPerAddressMax, 2 * responseBytesMax)
             }
@@ -78,20 +81,21 @@ extension Configuration {
             }
             guard unreadBytesPerAddressMax >= responseBytesMax else {
                 throw Malformed(
-                    "has unread=\(unreadBytesPerAddressMax), which must be at least response, \(responseBytesMax)"
+                    "has unread=\(unreadBytesPerAddressMax), which must be at least response (\(responseBytesMax))"
                 )
             }
             guard unreadBytesMax >= unreadBytesPerAddressMax else {
                 throw Malformed(
-                    "has unread-total=\(unreadBytesMax), which must be at least unread, \(unreadBytesPerAddressMax)"
+                    "has unread-total=\(unreadBytesMax), which must be at least unread (\(unreadBytesPerAddressMax))"
                 )
             }
         }
 
-        /// Whether a rate was set. Where none is, development has none: its one user is its developer, or a test.
+        /// Whether a rate was configured. If not, rates are unlimited in development, where the only clients are the developer
+        /// and tests.
         var areRatesGiven = false
 
-        /// Without limits on how often.
+        /// These limits without rate limits.
         var withoutRates: Limits {
             var limits = self
             for name in Self.rates {

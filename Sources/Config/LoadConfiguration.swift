@@ -12,10 +12,10 @@ extension Configuration {
         return try Configuration(merged(environment(), over: variables))
     }
 
-    /// The variables of the environment, and those of the file that the environment does not have.
+    /// Merges the variables of the environment and of the file.
     ///
-    /// A variable of the environment hides the file's even when it is empty. Variables that Kubernetes adds for a Service
-    /// are dropped, so `BOOKPLATE_PORT=tcp://10.0.0.1:8080` leaves the port to the file or the default.
+    /// A variable of the environment takes precedence over the file's, even if it is empty. Variables that Kubernetes adds for
+    /// a Service are ignored, so with `BOOKPLATE_PORT=tcp://10.0.0.1:8080` the port comes from the file or is the default.
     static func merged(
         _ environment: [String: String], over file: [String: String]
     ) -> [String: String] {
@@ -34,7 +34,7 @@ extension Configuration {
         return variables
     }
 
-    /// The text of a file; nil where there is none.
+    /// Returns the text of a file, or nil if it does not exist.
     private static func read(_ path: String) throws(ConfigError) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 {

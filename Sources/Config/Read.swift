@@ -1,6 +1,6 @@
 import Glibc
 
-/// How values are read from text.
+/// Parsers for the values of variables.
 enum Read {
     static func text(_ text: String) throws(Malformed) -> String { text }
 
@@ -36,7 +36,7 @@ enum Read {
         }
     }
 
-    /// A name or an address to listen on.
+    /// A host name or an IP address to listen on.
     static func host(_ text: String) throws(Malformed) -> String {
         guard text.utf8.count <= 255, text.utf8.allSatisfy(isHostByte) else {
             throw Malformed("must be a host name or an IP address, without a port")
@@ -44,11 +44,11 @@ enum Read {
         return text
     }
 
-    /// An address with one of `schemes` and a host; no user's name or password, blanks or fragment.
+    /// A URL with one of `schemes` and a host. Credentials, blanks, and fragments are not allowed.
     static func url(_ schemes: String...) -> (String) throws(Malformed) -> String {
         { text throws(Malformed) in
             let malformed = Malformed(
-                "must be an address that starts with "
+                "must be a URL that starts with "
                     + schemes.map { $0 + "://" }.joined(separator: " or "))
             guard let scheme = schemes.first(where: { text.hasPrefix($0 + "://") }) else {
                 throw malformed
@@ -62,7 +62,7 @@ enum Read {
         }
     }
 
-    /// An address of this server as clients see it, with the slashes at its end taken away.
+    /// The URL of this server as clients see it. Trailing slashes are removed.
     static func publicURL(_ text: String) throws(Malformed) -> String {
         var url = try url("http", "https")(text)
         guard !url.contains("?") else { throw Malformed("must not have a query") }
@@ -70,35 +70,35 @@ enum Read {
         return url
     }
 
-    /// A mail address or a web address, as it can stand in a header.
+    /// An e-mail address or a web address that can be part of an HTTP header.
     static func contact(_ text: String) throws(Malformed) -> String {
         guard text.contains("@") || text.hasPrefix("https://") || text.hasPrefix("http://"),
             text.utf8.count <= 200, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw Malformed("must be a mail address or start with https://") }
+        else { throw Malformed("must be an e-mail address or a URL that starts with https://") }
         return text
     }
 
-    /// A connection string of PostgreSQL: an address, or words like `host=… dbname=…`.
+    /// A PostgreSQL connection string: a URL, or key/value pairs such as `host=… dbname=…`.
     static func database(_ text: String) throws(Malformed) -> String {
         guard
             text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") || text.contains("=")
         else {
             throw Malformed(
-                "must be a connection string: postgresql://… or words such as host=… dbname=…")
+                "must be a connection string: postgresql://… or pairs such as host=… dbname=…")
         }
         return text
     }
 
-    /// Words between commas, blanks around them dropped; an empty one is refused.
+    /// A comma-separated list. Blanks around entries are removed, and empty entries are rejected.
     static func list(_ text: String) throws(Malformed) -> [String] {
         let words = text.split(separator: ",", omittingEmptySubsequences: false).map(trimmed)
         guard words.allSatisfy({ !$0.isEmpty && !$0.contains(" ") }) else {
-            throw Malformed("must be a list with commas between its entries")
+            throw Malformed("must be a comma-separated list without empty entries or blanks")
         }
         return words
     }
 
-    /// Addresses and CIDR blocks between commas.
+    /// A comma-separated list of IP addresses and CIDR blocks.
     static func networks(_ text: String) throws(Malformed) -> [String] {
         let networks = try list(text)
         for network in networks {
@@ -110,7 +110,7 @@ enum Read {
             let bits = parts.count == 1 ? bitsMax : parts.count == 2 ? Int(parts[1]) ?? -1 : -1
             guard bitsMax > 0, (0...bitsMax).contains(bits) else {
                 throw Malformed(
-                    "has '\(network)', which is no address such as 10.0.0.1 or 10.0.0.0/8")
+                    "has '\(network)', which is not an address such as 10.0.0.1 or 10.0.0.0/8")
             }
         }
         return networks

@@ -21,12 +21,12 @@ enum ServiceLinks {
         return isPort(name)
     }
 
-    /// `tcp://10.0.0.1:8080`
+    /// Matches values such as `tcp://10.0.0.1:8080`.
     private static func isAddress(_ value: String) -> Bool {
         protocols.contains { value.hasPrefix($0.lowercased() + "://") }
     }
 
-    /// `…_PORT_8080_TCP`, perhaps with `_ADDR`, `_PORT`, or `_PROTO` after it.
+    /// Matches `…_PORT_8080_TCP`, also with the suffix `_ADDR`, `_PORT`, or `_PROTO`.
     private static func isPort(_ name: String) -> Bool {
         var words = name.split(separator: "_")[...]
         if let last = words.last, ["ADDR", "PORT", "PROTO"].contains(last) { words.removeLast() }

@@ -11,14 +11,15 @@ extension Configuration {
 
         private static let requestsMax = 1_000_000_000
 
-        /// A source that is absent has no budget.
+        /// The maximum number of requests per day. Sources that are absent are unlimited.
         ///
-        /// The defaults are ISBNdb's smallest plans, the free quota of Google Books, and a bound for what web searches cost.
+        /// The defaults are the quota of ISBNdb's smallest plan, the free quota of Google Books, and a limit on the cost of web
+        /// searches.
         package private(set) var requestsPerDay: [Source: Int] = [
             .isbnDB: 500, .googleBooks: 1000, .webSearch: 1000,
         ]
 
-        /// Reads `source=number` or `source=unlimited` between commas. Sources that are not listed keep their defaults.
+        /// Parses a comma-separated list of `source=number` and `source=unlimited`. Other sources keep their defaults.
         static func read(_ text: String) throws(Malformed) -> SourceBudgets {
             var budgets = SourceBudgets()
             var given: Set<Source> = []
@@ -42,7 +43,7 @@ extension Configuration {
         }
 
         private struct Budget {
-            /// nil for no limit.
+            /// nil means unlimited.
             let requestsPerDay: Int?
         }
 

@@ -1,23 +1,23 @@
 extension Configuration {
-    /// The world outside that the server asks, and what it may reach there; nil is switched off.
+    /// The external services that the server uses. A service whose URL is nil is switched off.
     package struct Sources: Sendable, Equatable {
         package var openLibraryURL: String?
         package var openLibraryCoversURL: String?
         package var googleBooksURL: String?
         package var googleBooksKey: String?
-        /// Asked only where there is a key.
+        /// Used only if `isbnDBKey` is set.
         package var isbnDBURL: String?
         package var isbnDBKey: String?
-        /// Who answers for this server: a mail or web address, which the sources want in the user agent.
+        /// The e-mail or web address of the operator. The sources require it in the user agent.
         package var contact: String?
         package var openAIURL: String?
         package var openAIKey: String?
-        /// Who searches the web there.
+        /// The model that performs web searches.
         package var openAIModel: String
         package var budgets: SourceBudgets
-        /// Hosts and CIDRs that may be fetched from though they are private.
+        /// Hosts and CIDR blocks that may be fetched from although they are private.
         package var fetchAllow: [String]
-        /// A broker for cover events.
+        /// The MQTT broker for cover events.
         package var broker: Broker?
 
         init(_ input: inout Variables) throws(ConfigError) {

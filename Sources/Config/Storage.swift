@@ -1,5 +1,5 @@
 extension Configuration {
-    /// Where covers are kept.
+    /// The location where covers are stored.
     package enum Storage: Sendable, Equatable {
         case folder(String)
         case s3(S3)
@@ -13,7 +13,7 @@ extension Configuration {
             package var sessionToken: String?
         }
 
-        private enum Place {
+        private enum Location {
             case folder(String)
             case bucket(String, endpoint: String?, region: String?)
         }
@@ -23,14 +23,14 @@ extension Configuration {
             let keyID = try input.optional("AWS_ACCESS_KEY_ID", read: Read.text)
             let secret = try input.optional("AWS_SECRET_ACCESS_KEY", read: Read.text)
             let token = try input.optional("AWS_SESSION_TOKEN", read: Read.text)
-            let usualRegion = try input.optional("AWS_REGION", read: Read.text)
+            let defaultRegion = try input.optional("AWS_REGION", read: Read.text)
 
-            switch try input.optional(name, read: Self.place) ?? .folder(".bookplate/objects") {
+            switch try input.optional(name, read: Self.location) ?? .folder(".bookplate/objects") {
             case .folder(let path):
                 self = .folder(path)
             case .bucket(let bucket, let endpoint, let region):
-                guard let region = region ?? usualRegion else {
-                    throw ConfigError(name, "has no region, and AWS_REGION is not set")
+                guard let region = region ?? defaultRegion else {
+                    throw ConfigError(name, "must have region=NAME, because AWS_REGION is not set")
                 }
                 guard let keyID else {
                     throw ConfigError("AWS_ACCESS_KEY_ID", "is not set: \(name) is on S3")
@@ -45,8 +45,8 @@ extension Configuration {
             }
         }
 
-        /// `file:PATH` or `s3://BUCKET?endpoint=URL&region=NAME`.
-        private static func place(_ text: String) throws(Malformed) -> Place {
+        /// Parses `file:PATH` or `s3://BUCKET?endpoint=URL&region=NAME`.
+        private static func location(_ text: String) throws(Malformed) -> Location {
             if text.hasPrefix("file:"), text.utf8.count > 5 {
                 return .folder(String(text.dropFirst(5)))
             }
@@ -57,7 +57,7 @@ extension Configuration {
                 separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
             guard let bucket = parts.first, (3...63).contains(bucket.utf8.count),
                 !bucket.contains("/")
-            else { throw Malformed("has no bucket's name after s3://") }
+            else { throw Malformed("must have the name of a bucket after s3://") }
 
             var endpoint: String?
             var region: String?
@@ -66,7 +66,7 @@ extension Configuration {
                 switch (pair.first, pair.count) {
                 case ("endpoint", 2): endpoint = try Read.url("https", "http")(String(pair[1]))
                 case ("region", 2): region = String(pair[1])
-                default: throw Malformed("has a parameter that is not endpoint=… or region=…")
+                default: throw Malformed("may only have the parameters endpoint=… and region=…")
                 }
             }
             return .bucket(String(bucket), endpoint: endpoint, region: region)

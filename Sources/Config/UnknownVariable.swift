@@ -1,7 +1,7 @@
-/// A variable whose name begins with `BOOKPLATE_` but that this version does not know. It is ignored.
+/// A variable whose name starts with `BOOKPLATE_` but is not a setting of this version. It is ignored.
 package struct UnknownVariable: Sendable, Equatable, CustomStringConvertible {
     package var name: String
-    /// The known variable with the most similar name; nil where none is similar.
+    /// The known variable with the most similar name, or nil if none is similar.
     package var suggestion: String?
 
     package var description: String {
@@ -12,7 +12,7 @@ package struct UnknownVariable: Sendable, Equatable, CustomStringConvertible {
     init(_ name: String, among known: Set<String>) {
         self.name = name
         let rest = name.dropFirst(Variables.prefix.count)
-        // BOOKPLATE_DATABASE_URL means DATABASE_URL.
+        // BOOKPLATE_DATABASE_URL is probably meant to be DATABASE_URL.
         if known.contains(String(rest)) {
             suggestion = String(rest)
             return

@@ -1,9 +1,9 @@
 /// The variables that a configuration is read from.
 ///
-/// A name becomes known when it is read. The other names with our prefix are unknown.
+/// Reading a variable makes its name known. All other names with our prefix are unknown.
 struct Variables {
     static let prefix = "BOOKPLATE_"
-    /// Names that only the tests read; programs that they start may see them.
+    /// The prefix of variables that only the tests read. Programs that the tests start inherit them.
     static let testPrefix = "BOOKPLATE_TEST_"
 
     private let values: [String: String]
@@ -11,7 +11,7 @@ struct Variables {
 
     init(_ values: [String: String]) { self.values = values }
 
-    /// The value of a variable; nil where it is absent or empty.
+    /// Returns the value of a variable, or nil if it is absent or empty.
     mutating func optional<Value>(
         _ name: String, read: (String) throws(Malformed) -> Value
     ) throws(ConfigError) -> Value? {
@@ -24,7 +24,7 @@ struct Variables {
         }
     }
 
-    /// The same for a source that has a default and that an empty value switches off.
+    /// Returns the value of a variable, `value` if it is absent, or nil if it is empty. An empty value switches a source off.
     mutating func switchable<Value>(
         _ name: String, default value: Value, read: (String) throws(Malformed) -> Value
     ) throws(ConfigError) -> Value? {
@@ -42,7 +42,7 @@ struct Variables {
     }
 }
 
-/// Why a value cannot be read; a clause that follows the variable's name.
+/// The reason why a value cannot be parsed: a clause that follows the name of the variable, such as "must be on or off".
 struct Malformed: Error {
     var reason: String
 

@@ -1,5 +1,5 @@
 import CVips
-import Images
+import ImageProcessing
 
 /// The reason why an image is rejected, as a message for the user who sent it.
 struct Rejection: Error {

@@ -1,5 +1,5 @@
 import CVips
-import Images
+import ImageProcessing
 
 /// Draws a title and an author on the colours of a genre, as a cover for a book without one.
 func drawTitleCard(_ card: TitleCard) throws(Rejection) -> CoverImages {

@@ -1,7 +1,7 @@
 import CSandbox
 import CVips
 import Glibc
-import Images
+import ImageProcessing
 import Version
 
 /// The program `bookplate-imager`: reads requests from standard input and writes responses to standard output,

@@ -1,5 +1,5 @@
 import Glibc
-import Images
+import ImageProcessing
 
 /// Sets the resource limits of this process, except for the CPU time, which `allowCPU` sets for each image.
 func limitResources() {

@@ -1,5 +1,5 @@
 import Glibc
-import Images
+import ImageProcessing
 
 /// The pixels of a small picture, and the algorithms that summarize them in a few bytes.
 struct Pixels {

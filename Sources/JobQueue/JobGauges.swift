@@ -26,7 +26,8 @@ package final class JobGauges: Sendable {
         do throws(PostgresError) {
             rows = try await database.run(.one(Self.count, isReadOnly: true))[0]
         } catch {
-            return  // Keep the last values. The pool's own metrics report that the database is unavailable.
+            // Keep the last values. The metrics of the pool report that the database is unavailable.
+            return
         }
         for gauge in known.withLock({ Array($0.values) }) { gauge.set(0) }
         for row in 0..<rows.count {

@@ -16,13 +16,15 @@ package enum PostgresError: Error, Equatable, Sendable {
     case closed
     /// The pipeline exceeds one of the limits of `Pipeline`; nothing was sent.
     case tooLarge(String)
+    /// The rows of a read-only pipeline exceed its `rowBytesMax`.
+    case rowsTooLarge(bytesMax: Int)
     /// A result does not have the shape that the caller expects.
     case unexpectedResult(String)
 
     /// Whether the pipeline certainly changed nothing in the database.
     package var hadNoEffect: Bool {
         switch self {
-        case .server, .connectFailed, .poolExhausted, .closed, .tooLarge: true
+        case .server, .connectFailed, .poolExhausted, .closed, .tooLarge, .rowsTooLarge: true
         case .connectionLost, .timeout, .cancelled, .unexpectedResult: false
         }
     }
@@ -44,6 +46,7 @@ extension PostgresError: CustomStringConvertible {
         case .poolExhausted: "too many requests are waiting for the database"
         case .closed: "the database connections have been closed"
         case .tooLarge(let what): "a database request exceeds a limit: \(what)"
+        case .rowsTooLarge(let max): "the rows of a database request exceed \(max) bytes"
         case .unexpectedResult(let what): "the database returned an unexpected result: \(what)"
         }
     }

@@ -3,7 +3,7 @@ import Version
 
 /// `/health/live` reports that the process runs. `/health/ready` reports whether it can serve requests: with status 503
 /// and the reason when it cannot. Both bodies of `/health/ready` contain the version.
-func healthRoutes(_ readiness: @escaping () async -> Readiness) -> [Route] {
+func healthRoutes(_ readiness: @escaping () async -> ReadinessStatus) -> [Route] {
     [
         Route(.GET, "/health/live") { _ in
             .text(.ok, #"{"status":"live"}"#, contentType: json)

@@ -1,39 +1,40 @@
 import GraphQL
+import GraphQLServing
 import NIOCore
 import Telemetry
 
-/// Whether the server can serve, and if not, why.
-package enum Readiness: Sendable, Equatable {
+/// Whether the server can serve requests, and the reason if it cannot.
+package enum ReadinessStatus: Sendable, Equatable {
     case ready
-    /// A word for the operator, without secrets.
+    /// The reason, for the operator. It contains no secrets.
     case notReady(String)
 }
 
-/// The routes that every server has, for one event loop.
+/// Returns the routes that every server has, for one event loop.
 ///
 /// - Parameters:
-///   - batchRequestsMax: How many requests one body may have in a list; 0 where lists are not taken.
-///   - schemaText: The SDL; nil where clients may not read it.
-///   - explorer: The page that browsers get; nil where they get none.
-///   - objects: What is behind the plain addresses of pictures, with the size of one in bytes; nil where there
-///     are none.
-///   - socketOrigins: Whose pages may open a WebSocket.
-///   - responseBytesMax: The limit on the response to a list of requests. The service limits single responses.
-///   - unread: Counts the responses that clients have not read; the same as the server has.
-///   - metrics: What `/metrics` tells.
-///   - readiness: Asked by `/health/ready` each time.
+///   - batchRequestsMax: The maximum number of requests in a JSON array. 0 disables request arrays.
+///   - schemaText: The schema in SDL. nil if clients may not read it.
+///   - explorer: The page for browsers. nil disables it.
+///   - objects: The service that handles image URLs, and the maximum size of an uploaded image in bytes. nil disables
+///     these routes.
+///   - socketOrigins: The origins whose pages may open a WebSocket.
+///   - responseBytesMax: The limit on the response to an array of requests. The service limits single responses.
+///   - unread: Counts the responses that clients have not read. Must be the instance that the server uses.
+///   - metrics: The metrics that `/metrics` returns.
+///   - readiness: Called for every request to `/health/ready`.
 package func standardRoutes(
     loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int,
     batchRequestsMax: Int = 0, explorer: Explorer?, schemaText: String?,
     socketOrigins: AllowedOrigins = AllowedOrigins([]),
     objects: (service: any ObjectService, bytesMax: Int)? = nil,
     responseBytesMax: Int = .max, unread: UnreadBytes = UnreadBytes(),
-    metrics: Metrics = Metrics(), readiness: @escaping () async -> Readiness
+    metrics: Metrics = Metrics(), readiness: @escaping () async -> ReadinessStatus
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: explorer?.page, bodyBytesMax: bodyBytesMax,
         batchRequestsMax: batchRequestsMax,
-        // Besides the file, what describes it.
+        // The body contains the file and the JSON that describes it.
         multipartBytesMax: bodyBytesMax + (objects?.bytesMax ?? 0), socketOrigins: socketOrigins,
         responseBytesMax: responseBytesMax, unread: unread
     ).routes

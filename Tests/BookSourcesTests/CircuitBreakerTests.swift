@@ -2,7 +2,7 @@ import Testing
 
 @testable import BookSources
 
-/// The states of a circuit breaker, without a clock and without a socket.
+/// Tests of the states of a circuit breaker without a clock and without a socket.
 @Suite struct CircuitBreakerTests {
     private let start = ContinuousClock.now
     private func at(_ seconds: Double) -> ContinuousClock.Instant {
@@ -40,7 +40,7 @@ import Testing
         #expect(breaker.admit(at: at(12)) == .allowed)
     }
 
-    @Test mutating func pausesGrowToALimitAndStartAgainAfterASuccess() {
+    @Test mutating func doublesPausesUpToALimitUntilASuccess() {
         for _ in 0..<3 { fail(at: start) }
         var now = at(10)
         var pauses: [Double] = []
@@ -65,15 +65,15 @@ import Testing
         #expect(breaker.state == .open(until: at(seconds)))
     }
 
-    /// A cancelled probe has no result, so the next request is the probe.
-    @Test mutating func aProbeWithoutAResultIsRepeated() {
+    /// A cancelled probe has no conclusive result, so the next request becomes the probe.
+    @Test mutating func repeatsAnInconclusiveProbe() {
         for _ in 0..<3 { fail(at: start) }
         #expect(breaker.admit(at: at(10)) == .probe)
         breaker.record(.unknown, of: .probe, at: at(11), random: 1)
         #expect(breaker.admit(at: at(11)) == .probe)
     }
 
-    @Test mutating func lateResultsOfEarlierRequestsCloseButNeverOpen() {
+    @Test mutating func closesButNeverOpensOnResultsOfEarlierRequests() {
         for _ in 0..<3 { fail(at: start) }
         breaker.record(.unreachable, of: .allowed, at: at(1), random: 1)
         #expect(breaker.state == .open(until: at(10)))

@@ -5,7 +5,6 @@ import Testing
 @testable import BookSources
 
 @Suite struct CoverSourcesTests {
-    /// Whatever stands around them.
     @Test(arguments: [
         ("https://a.example/1.jpg", ["https://a.example/1.jpg"]),
         (
@@ -24,25 +23,25 @@ import Testing
         ("<https://a.example/1.jpg>", ["https://a.example/1.jpg"]), ("NONE", []), ("", []),
         ("file:///etc/passwd ftp://a.example/1.jpg", []),
     ])
-    func addressesAreFoundInText(text: String, expected: [String]) {
+    func extractsAddressesFromText(text: String, expected: [String]) {
         #expect(WebSearch.addresses(in: text) == expected)
     }
 
-    @Test func noMoreThanFiveAddressesAreTaken() {
+    @Test func takesAtMostFiveAddresses() {
         let text = (1...9).map { "https://a.example/\($0)" }.joined(separator: "\n")
         #expect(WebSearch.addresses(in: text).count == 5)
     }
 
-    private let fox = SoughtBook(title: "Fox", author: "Dahl", number: FakeSources.fox)
+    private let fox = CoverQuery(title: "Fox", author: "Dahl", number: FakeSources.fox)
 
     private func soon(_ seconds: Int = 5) -> CoverSources.Instant {
         .now.advanced(by: .seconds(seconds))
     }
 
     @Test(arguments: [401, 429, 500])
-    func aSearchThatFailsIsNoAnswer(status: Int) async throws {
+    func reportsAFailedWebSearch(status: Int) async throws {
         let server = try LoopbackServer { _ in
-            [.answer(status, #"{"error": {"message": "No.", "type": "invalid_request_error"}}"#)]
+            [.response(status, #"{"error": {"message": "No.", "type": "invalid_request_error"}}"#)]
         }
         let failures = FakeSources.FailureBox()
         let sources = CoverSources(
@@ -53,49 +52,49 @@ import Testing
                         userAgent: "t", allowed: try FetchAllowList(parsing: "127.0.0.1"))),
                 url: server.url("/v1"), key: "k", model: "m")
         ) { failures.add(.openLibrary, $0) }
-        let answer = await sources.offers(of: fox, at: .web, by: soon())
-        #expect(answer.offers.isEmpty && !answer.failures.isEmpty)
+        let result = await sources.links(for: fox, at: .web, by: soon())
+        #expect(result.links.isEmpty && !result.failures.isEmpty)
         #expect(failures.all == [.status(status)])
     }
 
-    /// By its own number where a record has one, which is not counted against the hundred in five minutes.
-    @Test func picturesByISBNAreForWhatHasNoRecord() async throws {
+    /// Covers in records are fetched by their IDs, because Open Library limits only the rate of covers by ISBN.
+    @Test func usesCoversByISBNOnlyWithoutARecord() async throws {
         let world = try FakeSources { FakeSources.fantasticFox($0) }
         let sources = CoverSources(world.sources, openLibraryCoversURL: "https://covers.example")
-        let known = await sources.offers(of: fox, at: .number, by: soon())
+        let known = await sources.links(for: fox, at: .number, by: soon())
         #expect(
-            known.offers.first?.url == "https://covers.example/b/id/8739161-L.jpg?default=false")
-        #expect(!known.offers.contains { $0.url.contains("/isbn/") })
-        let other = SoughtBook(
+            known.links.first?.url == "https://covers.example/b/id/8739161-L.jpg?default=false")
+        #expect(!known.links.contains { $0.url.contains("/isbn/") })
+        let other = CoverQuery(
             title: "X", author: nil, number: BookNumber(isbn13: "9780306406157", isbn10: nil))
-        let unknown = await sources.offers(of: other, at: .number, by: soon())
+        let unknown = await sources.links(for: other, at: .number, by: soon())
         #expect(
-            unknown.offers.map(\.url) == [
+            unknown.links.map(\.url) == [
                 "https://covers.example/b/isbn/9780306406157-L.jpg?default=false"
             ])
         #expect(unknown.failures.isEmpty)
     }
 
-    /// Faster than Open Library allows, nobody is asked: which is no answer, unless its records have been.
+    /// When the rate limit is reached, no link is returned. This is a failure unless Open Library's records have been queried.
     @Test(arguments: [false, true])
-    func whoeverIsNotAskedHasNotAnswered(hasRecords: Bool) async throws {
+    func reportsAFailureAtTheRateLimit(hasRecords: Bool) async throws {
         let records = BookSource(
             name: .openLibrary, edition: { _, _ in nil }, search: { _, _, _ in [] })
         let sources = CoverSources(
             SourceChain(hasRecords ? [records] : []), openLibraryCoversURL: "https://covers.example"
         )
-        var answer = await sources.offers(of: fox, at: .number, by: soon())
-        for _ in 1...100 where !answer.offers.isEmpty {
-            #expect(answer.failures.isEmpty)
-            answer = await sources.offers(of: fox, at: .number, by: soon())
+        var result = await sources.links(for: fox, at: .number, by: soon())
+        for _ in 1...100 where !result.links.isEmpty {
+            #expect(result.failures.isEmpty)
+            result = await sources.links(for: fox, at: .number, by: soon())
         }
-        #expect(answer.offers.isEmpty)
-        #expect(answer.failures == (hasRecords ? [] : [.openLibrary]))
+        #expect(result.links.isEmpty)
+        #expect(result.failures == (hasRecords ? [] : [.openLibrary]))
     }
 
-    /// A link of the catalogue's leads to a source that the operator has switched off since.
-    @Test func whatIsSwitchedOffIsNotAsked() async {
-        let book = SoughtBook(
+    /// The catalogue may contain links to sources that the operator has switched off since.
+    @Test func omitsLinksToDisabledSources() async {
+        let book = CoverQuery(
             title: "X", author: nil, number: nil,
             links: [
                 CoverCandidate(source: .googleBooks, url: "https://g.example/1"),
@@ -103,26 +102,27 @@ import Testing
             ])
         let none = CoverSources(SourceChain([]))
         #expect(none.isEmpty)
-        #expect(await none.offers(of: book, at: .links, by: soon()).offers.isEmpty)
+        #expect(await none.links(for: book, at: .catalog, by: soon()).links.isEmpty)
         let one = CoverSources(SourceChain([]), openLibraryCoversURL: "https://o.example")
         #expect(!one.isEmpty)
         #expect(
-            await one.offers(of: book, at: .links, by: soon()).offers.map(\.url) == [
+            await one.links(for: book, at: .catalog, by: soon()).links.map(\.url) == [
                 "https://o.example/1"
             ])
         #expect(
-            one.isOperators("https://o.example/1") && !one.isOperators("https://o.example.evil/1"))
+            one.isConfigured("https://o.example/1") && !one.isConfigured("https://o.example.evil/1")
+        )
     }
 
-    /// Pictures are beside the records, wherever on that host; not on another port of it.
+    /// A mirror serves images at any path of the configured origin, but not on another port.
     @Test(arguments: [
         ("http://books.lan:8000/books/content?id=1", true), ("http://books.lan:8000", false),
         ("http://books.lan/books/content?id=1", false), ("http://books.lan:80001/1", false),
         ("http://books.lan:8000@evil.example/1", false), ("https://books.lan:8000/1", false),
     ])
-    func aMirrorsPicturesAreTheOperators(url: String, isOperators: Bool) {
+    func recognizesConfiguredOrigins(url: String, isConfigured: Bool) {
         let sources = CoverSources(
-            SourceChain([]), operatorsURLs: ["http://books.lan:8000/books/v1"])
-        #expect(sources.isOperators(url) == isOperators)
+            SourceChain([]), configuredURLs: ["http://books.lan:8000/books/v1"])
+        #expect(sources.isConfigured(url) == isConfigured)
     }
 }

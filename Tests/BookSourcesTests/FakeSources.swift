@@ -5,24 +5,26 @@ import Synchronization
 
 @testable import BookSources
 
-/// The outside services, played over real HTTP with their recorded answers.
+/// Local HTTP servers that return recorded responses of the external services.
 final class FakeSources: Sendable {
     let openLibrary: LoopbackServer
     let google: LoopbackServer
     let sources: SourceChain
 
-    /// - Parameters: what each answers to a request's target; nil is its 404.
+    /// - Parameters:
+    ///   - openLibrary: Returns the response of Open Library to a request target. nil means its response with status 404.
+    ///   - google: Returns the response of Google Books. By default it finds nothing.
     init(
         openLibrary: @escaping @Sendable (String) -> [Step]?,
         google: @escaping @Sendable (String) -> [Step]? = { _ in
-            [.answer(recorded("google-volumes-zero"))]
+            [.response(recorded("google-volumes-zero"))]
         }
     ) throws {
         let library = try LoopbackServer { request in
             openLibrary(request.target) ?? [Self.notFound]
         }
         let volumes = try LoopbackServer { request in
-            google(request.target) ?? [.answer(404, "{}")]
+            google(request.target) ?? [.response(404, "{}")]
         }
         self.openLibrary = library
         self.google = volumes
@@ -48,20 +50,20 @@ final class FakeSources: Sendable {
         var all: [SourceError] { list.withLock { $0 } }
     }
 
-    /// As the site answers: HTML, although JSON was asked for.
+    /// Open Library's response for unknown ISBNs. It is HTML although JSON was requested.
     static let notFound = http("reconstructed-isbn-not-found")
 
-    /// The record at each path, as the site has them, the ISBN by its redirect.
+    /// The records of a book at Open Library's paths. The path of the ISBN redirects to the edition.
     static func fantasticFox(_ target: String) -> [Step]? {
         switch target {
         case "/isbn/9780140328721.json":
             [
-                .answer(
+                .response(
                     302, headers: ["Location: https://openlibrary.org/books/OL7353617M.json"])
             ]
-        case "/books/OL7353617M.json": [.answer(recorded("isbn-9780140328721.edition"))]
-        case "/works/OL45804W.json": [.answer(recorded("works-OL45804W"))]
-        case "/authors/OL34184A.json": [.answer(recorded("authors-OL34184A"))]
+        case "/books/OL7353617M.json": [.response(recorded("isbn-9780140328721.edition"))]
+        case "/works/OL45804W.json": [.response(recorded("works-OL45804W"))]
+        case "/authors/OL34184A.json": [.response(recorded("authors-OL34184A"))]
         default: nil
         }
     }
@@ -69,24 +71,24 @@ final class FakeSources: Sendable {
     static let fox = BookNumber(isbn13: "9780140328721", isbn10: "0140328726")
 }
 
-/// The text of a recorded body.
+/// Returns the text of a recorded body.
 func recorded(_ name: String) -> String {
     let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         .joined(separator: "/")
-    // A test without its fixture is to fail by what it expects.
+    // If the fixture is missing, the expectations of the test fail.
     return (try? String(contentsOfFile: "\(folder)/Fixtures/\(name).json", encoding: .utf8)) ?? ""
 }
 
-/// A recorded answer with its status and body.
+/// Returns a recorded response with its status and body.
 func http(_ name: String, headers: [String] = []) -> Step {
     let response = JSON(Array(recorded(name + ".http").utf8))?["response"]
-    return .answer(
+    return .response(
         response?["status"]?.int ?? 500, headers: headers, response?["body"]?.text ?? "{}")
 }
 
 extension Step {
-    static func answer(_ body: String) -> Step { .answer(200, body) }
+    static func response(_ body: String) -> Step { .response(200, body) }
 }
 
-/// For what asks nobody.
+/// A fetcher for tests that send no requests.
 let unreachable = Fetcher(policy: FetchPolicy(userAgent: "bookplate-test"))

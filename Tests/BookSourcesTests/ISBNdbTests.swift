@@ -4,9 +4,9 @@ import Testing
 
 @testable import BookSources
 
-/// The source that operators pay for, with answers of the shape that its documentation shows.
+/// Tests of ISBNdb with responses in the format that its documentation shows.
 @Suite struct ISBNdbTests {
-    /// Reconstructed from https://isbndb.com/apidocs/v2, with values of a book that the other fixtures have.
+    /// A response reconstructed from https://isbndb.com/apidocs/v2, with the data of a book in the other fixtures.
     private static let fox = """
         {"book": {"publisher": "Puffin", "language": "en", "image": "https://images.isbndb.com/covers/87/21/9780140328721.jpg",
          "title_long": "Fantastic Mr. Fox", "edition": "Reprint", "dimensions": "Height: 7.75 Inches", "pages": 96,
@@ -28,8 +28,8 @@ import Testing
         return (server, SourceChain(configuration, fetcher: fetcher))
     }
 
-    @Test func anEditionIsTold() async throws {
-        let (server, sources) = try start { _ in [.answer(Self.fox)] }
+    @Test func looksUpAnEdition() async throws {
+        let (server, sources) = try start { _ in [.response(Self.fox)] }
         let record = try #require(await sources.edition(FakeSources.fox).record)
         #expect(record.title == "Fantastic Mr. Fox")
         #expect(record.authors == ["Roald Dahl", "Quentin Blake"])
@@ -49,11 +49,11 @@ import Testing
         #expect(request.headers["authorization"] == "the key")
     }
 
-    @Test func wordsFindBooks() async throws {
+    @Test func searchesBooks() async throws {
         let (server, sources) = try start { target in
             target == "/books/mr%20fox%2Fx?pageSize=5"
-                ? [.answer(#"{"total": 2, "books": [{"title": "Fox"}, {"isbn": "no title"}]}"#)]
-                : [.answer(404, #"{"errorMessage": "Not Found"}"#)]
+                ? [.response(#"{"total": 2, "books": [{"title": "Fox"}, {"isbn": "no title"}]}"#)]
+                : [.response(404, #"{"errorMessage": "Not Found"}"#)]
         }
         let search = await sources.search(.anywhere("mr fox/x"), count: 5)
         #expect(search.records.map(\.title) == ["Fox"] && search.failures == [])
@@ -62,22 +62,22 @@ import Testing
         #expect(server.requests.last?.target == "/books/Dune%20Herbert?pageSize=5")
     }
 
-    @Test func whatItDoesNotKnowIsAMiss() async throws {
+    @Test func reportsAnUnknownEditionAsAMiss() async throws {
         let (server, sources) = try start { _ in
-            [.answer(404, #"{"errorMessage": "Not Found"}"#)]
+            [.response(404, #"{"errorMessage": "Not Found"}"#)]
         }
         #expect(await sources.edition(FakeSources.fox) == .init(misses: [.isbnDB]))
         #expect(server.requests.count == 1)
     }
 
-    /// A key that is not good, a plan that is used up, an answer that is none: a failure, and no more requests for a while.
+    /// An invalid key or an exhausted quota is a failure, and no more requests are sent for a while.
     @Test(
         arguments: [
-            [.answer(401, #"{"message": "Unauthorized"}"#)],
-            [.answer(429, headers: ["Retry-After: 60"], #"{"message": "Limit Exceeded"}"#)],
-            [.answer(403, #"{"message": "User is not authorized"}"#)],
+            [.response(401, #"{"message": "Unauthorized"}"#)],
+            [.response(429, headers: ["Retry-After: 60"], #"{"message": "Limit Exceeded"}"#)],
+            [.response(403, #"{"message": "User is not authorized"}"#)],
         ] as [[Step]])
-    func refusalsAreFailures(steps: [Step]) async throws {
+    func pausesAfterARefusal(steps: [Step]) async throws {
         let (server, sources) = try start { _ in steps }
         for _ in 0..<3 {
             #expect(await sources.edition(FakeSources.fox).failures == [.isbnDB])
@@ -85,7 +85,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func withoutAKeyItIsNotAsked() throws {
+    @Test func isDisabledWithoutAKey() throws {
         var configuration = SourceChain.Configuration()
         configuration.isbnDBURL = "http://127.0.0.1:9"
         #expect(SourceChain(configuration, fetcher: unreachable).names == [])

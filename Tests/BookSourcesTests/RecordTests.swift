@@ -2,7 +2,7 @@ import Testing
 
 @testable import BookSources
 
-/// What sources write, and what becomes of it.
+/// The conversion of the sources' data.
 @Suite struct RecordTests {
     @Test(
         arguments: [
@@ -14,8 +14,8 @@ import Testing
             ("0000", nil),
             ("99999", nil),
         ] as [(String, String?)])
-    func dates(written: String, expected: String?) {
-        #expect(publishedDate(written) == expected)
+    func parsesDates(text: String, expected: String?) {
+        #expect(publishedDate(text) == expected)
     }
 
     @Test(
@@ -31,8 +31,8 @@ import Testing
             ("&#8220;Q&#x201D; &unknown; &#1114112;", "“Q” &unknown; &#1114112;"), ("<br/>", nil),
             ("  \n ", nil), ("<", "<"), ("<a", "<a"), ("R&D", "R&D"),
         ] as [(String, String?)])
-    func descriptions(written: String, expected: String?) {
-        #expect(plainText(written) == expected)
+    func convertsDescriptionsToPlainText(text: String, expected: String?) {
+        #expect(plainText(text) == expected)
     }
 
     @Test(arguments: [
@@ -40,11 +40,11 @@ import Testing
         ("Dune (Dune, #1)", "dune"), ("Pride & Prejudice", "pride and prejudice"),
         ("Ender’s Game", "enders game"), ("The", "the"), ("村上春樹", "村上春樹"), ("!!!", ""),
     ])
-    func titlesFold(title: String, expected: String) {
+    func normalizesTitles(title: String, expected: String) {
         #expect(folded(title) == expected)
     }
 
-    @Test func markdownEditionsGivePlainDescriptions() throws {
+    @Test func convertsAMarkdownDescriptionOfOpenLibrary() throws {
         let json = try #require(JSON(Array(recorded("books-edition-markdown-no-covers").utf8)))
         let record = try #require(
             OpenLibrary(unreachable, SourceLimits(), url: "", coversURL: nil).record(edition: json))
@@ -55,7 +55,7 @@ import Testing
         #expect(!text.contains("https://"))
     }
 
-    @Test func volumesWithoutNumbersOrPicturesAreRecordsToo() throws {
+    @Test func convertsVolumesWithoutISBNsOrImages() throws {
         for name in ["google-volumes-two", "google-volumes-no-imagelinks"] {
             let json = try #require(JSON(Array(recorded(name).utf8)))
             let volume = try #require(json["items"]?.items.first)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func japaneseVolumesKeepTheirMonth() throws {
+    @Test func keepsTheMonthOfAJapaneseVolume() throws {
         let json = try #require(
             JSON(Array(recorded("google-volumes-isbn-9784815602666-japanese").utf8)))
         let record = try #require(json["items"]?.items.first.flatMap(GoogleBooks.record))
@@ -73,14 +73,14 @@ import Testing
         #expect(record.language == "ja")
     }
 
-    @Test func pathsOfCategoriesGiveTheirTellingStep() throws {
+    @Test func takesTheMostUsefulStepOfACategory() throws {
         let json = try #require(JSON(Array(recorded("google-volume-2cl7AgAAQBAJ").utf8)))
         let record = try #require(GoogleBooks.record(volume: json))
         #expect(record.genres.contains("Science Fiction"))
         #expect(record.description?.contains("<") == false)
     }
 
-    @Test func deepJSONIsNone() {
+    @Test func rejectsDeeplyNestedJSON() {
         let deep = String(repeating: "[", count: 100_000)
         #expect(JSON(Array(deep.utf8)) == nil)
     }

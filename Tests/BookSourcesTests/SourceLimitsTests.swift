@@ -5,23 +5,23 @@ import Testing
 
 @testable import BookSources
 
-/// Budgets and circuit breakers around real requests.
+/// Tests of budgets and circuit breakers with real requests.
 @Suite struct SourceLimitsTests {
-    /// A clock that a test moves.
+    /// A clock that a test can advance.
     private final class TestClock: Sendable {
         private let offset = Mutex(Duration.zero)
         var now: ContinuousClock.Instant { .now.advanced(by: offset.withLock { $0 }) }
         func advance(by duration: Duration) { offset.withLock { $0 += duration } }
     }
 
-    /// Collects what closures are called with.
+    /// Collects the arguments of closures.
     private final class Log<Entry: Sendable>: Sendable {
         private let entries = Mutex<[Entry]>([])
         var all: [Entry] { entries.withLock { $0 } }
         func add(_ entry: Entry) { entries.withLock { $0.append(entry) } }
     }
 
-    /// ISBNdb on a port, as the only source.
+    /// Creates a chain whose only source is ISBNdb on a local port.
     private func isbnDB(
         _ port: UInt16, _ limits: SourceLimits, errors: Log<SourceError> = Log()
     ) throws -> SourceChain {
@@ -34,10 +34,10 @@ import Testing
         return SourceChain(configuration, fetcher: fetcher, limits: limits) { errors.add($1) }
     }
 
-    private static let unknownBook = Step.answer(404, "{}")
+    private static let unknownBook = Step.response(404, "{}")
 
-    /// The breaker opens, sends one probe after its pause, stays open when that fails, and closes when the host is back.
-    @Test func aHostThatRefusesConnectionsIsPausedUntilAProbeSucceeds() async throws {
+    /// The breaker opens, sends one probe after its pause, stays open when the probe fails, and closes when a probe succeeds.
+    @Test func pausesAHostThatRefusesConnectionsUntilAProbeSucceeds() async throws {
         let port = try LoopbackServer.closedPort()
         let (clock, events, errors) = (TestClock(), Log<SourceEvent>(), Log<SourceError>())
         let limits = SourceLimits(
@@ -51,7 +51,7 @@ import Testing
         #expect(errors.all == Array(repeating: .unreachable(.connectionFailed), count: 3))
         #expect(chain.pausedUntil(.interactive) != nil && chain.pausedUntil(.background) != nil)
 
-        // A server is there now, but is not asked before the pause ends.
+        // A server now listens on the port, but no request is sent before the pause ends.
         var server: LoopbackServer? = try LoopbackServer(port: port) { _ in [Self.unknownBook] }
         let paused = await chain.edition(FakeSources.fox)
         #expect(paused.failures == [.isbnDB] && paused.pausedUntil != nil)
@@ -82,8 +82,8 @@ import Testing
     }
 
     /// A response with an error status shows that the host can be reached.
-    @Test func errorStatusesDoNotOpenTheBreaker() async throws {
-        let server = try LoopbackServer { _ in [.answer(500, "")] }
+    @Test func doesNotOpenOnErrorStatuses() async throws {
+        let server = try LoopbackServer { _ in [.response(500, "")] }
         let limits = SourceLimits(breaker: .init(failuresMax: 1))
         let chain = try isbnDB(server.port, limits)
         for _ in 0..<3 {
@@ -93,8 +93,8 @@ import Testing
         #expect(server.requests.count == 3)
     }
 
-    /// A timeout counts only where connecting could have finished: a reader's short deadline proves nothing.
-    @Test func aTimeoutOfAShortDeadlineDoesNotOpenTheBreaker() async throws {
+    /// A timeout counts as a failure only if the deadline was long enough for connecting to the host.
+    @Test func doesNotOpenOnATimeoutOfAShortDeadline() async throws {
         let server = try LoopbackServer { _ in [.pause(milliseconds: 1500)] }
         let limits = SourceLimits(breaker: .init(failuresMax: 1))
         let gate = limits.gate(of: .isbnDB)
@@ -115,11 +115,11 @@ import Testing
         }
     }
 
-    /// A host that asks for a pause because of overload is paused; one that refuses the key has failed.
+    /// A host that asks for a pause because of overload is paused. A host that refuses the key has failed.
     @Test(arguments: [(429, true), (503, true), (502, true), (401, false), (403, false)])
-    func overloadIsAPauseAndAWrongKeyIsNot(status: Int, isPause: Bool) async throws {
+    func pausesAfterAnOverloadButNotAfterAWrongKey(status: Int, isPause: Bool) async throws {
         let server = try LoopbackServer { _ in
-            [.answer(status, headers: ["Retry-After: 600"], "{}")]
+            [.response(status, headers: ["Retry-After: 600"], "{}")]
         }
         let chain = try isbnDB(server.port, SourceLimits())
         let lookup = await chain.edition(FakeSources.fox)
@@ -131,7 +131,7 @@ import Testing
 
     // MARK: - Budgets
 
-    /// A budget of some requests.
+    /// A budget with a fixed number of requests.
     private final class Counter: Sendable {
         private let left: Mutex<Int>
         let taken = Log<String>()
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func noRequestIsSentWithoutBudget() async throws {
+    @Test func sendsNoRequestsWithoutBudget() async throws {
         let server = try LoopbackServer { _ in [Self.unknownBook] }
         let (clock, counter, events) = (TestClock(), Counter(2), Log<SourceEvent>())
         let limits = SourceLimits(
@@ -164,7 +164,7 @@ import Testing
             #expect(pause > .seconds(3500) && pause <= .seconds(3600))
         }
         #expect(server.requests.count == 2)
-        // The budget is not asked again before its reset.
+        // The budget is not used again before its reset.
         #expect(counter.taken.all.count == 3)
         #expect(limits.gate(of: .isbnDB).counts.refusedByBudget == 3)
         #expect(
@@ -176,8 +176,8 @@ import Testing
         #expect(counter.taken.all.count == 4)
     }
 
-    /// Background work that has used up its share does not stop a reader.
-    @Test func prioritiesAreCountedApart() async throws {
+    /// If background work has used up its part of the budget, users' requests are still sent.
+    @Test func countsPrioritiesSeparately() async throws {
         let server = try LoopbackServer { _ in [Self.unknownBook] }
         let budget = RequestBudget { _, priority in
             priority == .background ? .exhausted(resetsIn: .seconds(60)) : .granted
@@ -189,7 +189,7 @@ import Testing
         #expect(await chain.edition(FakeSources.fox) == .init(misses: [.isbnDB]))
     }
 
-    @Test func withoutACountNothingIsSent() async throws {
+    @Test func sendsNoRequestsIfTheBudgetIsUnknown() async throws {
         let server = try LoopbackServer { _ in [Self.unknownBook] }
         let errors = Log<SourceError>()
         let chain = try isbnDB(
@@ -199,11 +199,11 @@ import Testing
         #expect(server.requests.isEmpty && errors.all == [.budgetUnknown])
     }
 
-    /// Each redirect is a request of its own.
-    @Test func redirectsAreCounted() async throws {
+    /// Each redirect counts as a request.
+    @Test func countsRedirects() async throws {
         let server = try LoopbackServer { request in
             request.target.hasPrefix("/book/")
-                ? [.answer(301, headers: ["Location: /new"])] : [.answer(200, #"{"book": {}}"#)]
+                ? [.response(301, headers: ["Location: /new"])] : [.response(200, #"{"book": {}}"#)]
         }
         let counter = Counter(10)
         let chain = try isbnDB(server.port, SourceLimits(budget: counter.budget))
@@ -212,8 +212,8 @@ import Testing
         #expect(counter.taken.all.count == 2)
     }
 
-    @Test func endlessRedirectsEnd() async throws {
-        let server = try LoopbackServer { _ in [.answer(302, headers: ["Location: /again"])] }
+    @Test func failsAfterTooManyRedirects() async throws {
+        let server = try LoopbackServer { _ in [.response(302, headers: ["Location: /again"])] }
         let errors = Log<SourceError>()
         let chain = try isbnDB(server.port, SourceLimits(), errors: errors)
         #expect(await chain.edition(FakeSources.fox).failures == [.isbnDB])
@@ -221,8 +221,8 @@ import Testing
         #expect(server.requests.count == 4)
     }
 
-    /// A source that is not paused is worth asking: only where all failed ones are paused, the earliest end counts.
-    @Test func allFailedSourcesMustBePaused() async {
+    /// The result is the earliest end of a pause, but only if all failed sources are paused.
+    @Test func returnsTheEndOfThePauseOnlyIfAllFailedSourcesArePaused() async {
         let now = ContinuousClock.now
         func source(_ name: SourceName, pausedFor seconds: Int?) -> BookSource {
             BookSource(

@@ -31,7 +31,7 @@ func tupleInOneExpression(_ load: @escaping Load) async -> [Int] {
     }
 }
 
-/// The same with a typed error, as the server had it.
+/// The same shape with a typed error. The server once contained this code.
 func tupleInOneExpressionWithTypedError(
     _ load: @escaping @Sendable (String) async throws(Failure) -> [String]
 ) async -> [Int] {
@@ -51,7 +51,7 @@ func tupleInOneExpressionWithTypedError(
     }
 }
 
-/// The same in an unstructured task.
+/// The same shape in an unstructured task.
 func tupleOfATask(_ load: @escaping Load) async -> [Int] {
     let tasks = (1...4).map { index in
         Task { () -> (Int, Result<[String], Failure>) in
@@ -67,7 +67,7 @@ func tupleOfATask(_ load: @escaping Load) async -> [Int] {
     return indices.sorted()
 }
 
-/// The workaround: the awaited value is a variable before the tuple is made.
+/// The workaround: the result of `await` is assigned to a variable before the tuple is created.
 func tupleOfAVariable(_ load: @escaping Load) async -> [Int] {
     await withTaskGroup(of: (Int, Result<[String], Failure>).self) { group in
         for index in 1...4 {
@@ -111,7 +111,7 @@ func tupleOfAVariable(_ load: @escaping Load) async -> [Int] {
         let isFixed = results.allSatisfy { $0.1 == [1, 2, 3, 4] }
         print(
             isFixed
-                ? "This compiler is correct: the workarounds that name this file can go."
+                ? "This compiler is correct: the workarounds that refer to this file can be removed."
                 : "This compiler has the bug.")
         exit(isFixed ? 0 : 1)
     }

@@ -53,7 +53,7 @@ import Testing
         ("BOOKPLATE_SOURCE_BUDGETS", "goodreads=5"),
         ("BOOKPLATE_SOURCE_BUDGETS", "isbndb=5,isbndb=6"),
     ])
-    func namesTheVariableThatIsWrong(name: String, value: String) throws {
+    func reportsTheInvalidVariable(name: String, value: String) throws {
         let error = #expect(throws: ConfigError.self) { try Configuration([name: value]) }
         #expect(error?.name == name)
         #expect(error?.description.contains("\n") == false)
@@ -65,17 +65,17 @@ import Testing
         ("batch=-1", "batch must be a whole number from 0 to 1000000000"),
         ("rate=many", "rate must be a whole number from 0 to 1000000000"),
         ("body=99999999999999999999", "body must be a whole number from 1 to 1000000000"),
-        ("depth", "it must be like depth=15,body=1048576"),
-        ("depth=1=2", "it must be like depth=15,body=1048576"),
+        ("depth", "each entry must be NAME=NUMBER, like depth=15"),
+        ("depth=1=2", "each entry must be NAME=NUMBER, like depth=15"),
     ])
-    func namesTheRangeOfALimit(limits: String, reason: String) {
+    func reportsTheRangeOfALimit(limits: String, reason: String) {
         let error = #expect(throws: ConfigError.self) {
             try Configuration(["BOOKPLATE_LIMITS": limits])
         }
         #expect(error?.reason.hasSuffix("; " + reason) == true, "\(error?.reason ?? "")")
     }
 
-    @Test func readsABrokersAddress() throws {
+    @Test func parsesBrokerAddresses() throws {
         let plain = try Configuration(["BOOKPLATE_MQTT_URL": "mqtt://broker"]).sources.broker
         #expect(plain == .init(host: "broker", port: 1883, isEncrypted: false))
         let whole = try Configuration([
@@ -89,14 +89,14 @@ import Testing
                     certificatesFile: "/etc/ca s.pem"))
     }
 
-    @Test func showsNoPasswordOfABrokerInAnError() {
+    @Test func omitsTheBrokerPasswordFromErrors() {
         let error = #expect(throws: ConfigError.self) {
             try Configuration(["BOOKPLATE_MQTT_URL": "mqtt://user:secret@host:many"])
         }
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test func showsNoSecretInAnError() {
+    @Test func omitsSecretsFromErrors() {
         let error = #expect(throws: ConfigError.self) {
             try Configuration(["DATABASE_URL": "secret"])
         }
@@ -127,13 +127,13 @@ import Testing
         #expect(!configuration.explorer)
         #expect(configuration.identity.appleIssuers == ["http://127.0.0.1:9"])
         guard case .s3(let s3) = configuration.storage else {
-            Issue.record("not on S3")
+            Issue.record("the storage is not S3")
             return
         }
         #expect(s3.bucket == "covers" && s3.endpoint == "http://s3.local:9000")
     }
 
-    /// A source that is not listed keeps its default.
+    /// Sources that are not listed keep their defaults.
     @Test(
         arguments: [
             (nil, [.isbnDB: 500, .googleBooks: 1000, .webSearch: 1000]),
@@ -143,7 +143,7 @@ import Testing
                 [.isbnDB: 500, .openLibrary: 20000, .openLibraryCovers: 1]
             ),
         ] as [(String?, [Configuration.SourceBudgets.Source: Int])])
-    func readsBudgetsOfSources(
+    func readsSourceBudgets(
         text: String?, budgets: [Configuration.SourceBudgets.Source: Int]
     ) throws {
         var variables: [String: String] = [:]
@@ -151,7 +151,7 @@ import Testing
         #expect(try Configuration(variables).sources.budgets.requestsPerDay == budgets)
     }
 
-    @Test func namesTheBudgetThatIsWrongAndTheAllowedRange() {
+    @Test func reportsTheInvalidBudgetAndTheAllowedRange() {
         let error = #expect(throws: ConfigError.self) {
             try Configuration(["BOOKPLATE_SOURCE_BUDGETS": "google-books=5,isbndb=0"])
         }
@@ -159,10 +159,10 @@ import Testing
         #expect(error?.reason.contains("from 1 to 1000000000, or unlimited") == true)
     }
 
-    /// Users, addresses, sign-ins, refreshes.
+    /// `rates` are the limits on requests per user, requests per address, sign-ins, and refreshes.
     @Test(
         arguments: [
-            // A developer's own machine limits nobody, unless it is asked to.
+            // In development there are no rate limits unless a rate is set.
             ("development", nil, [0, 0, 0, 0]),
             ("development", "depth=5", [0, 0, 0, 0]),
             ("development", "rate=5", [5, 50, 30, 150]),
@@ -183,18 +183,18 @@ import Testing
             ] == rates)
     }
 
-    /// Bytes of one response, of one address, of all.
+    /// `bytes` are the limits of a response, of an address, and of the process. nil means that the setting is invalid.
     @Test(
         arguments: [
             (nil, [8 << 20, 64 << 20, 256 << 20]), ("response=1000", [1000, 64 << 20, 256 << 20]),
             ("response=1000,unread=2000,unread-total=3000", [1000, 2000, 3000]),
-            // Defaults grow with a larger limit.
+            // A larger limit raises the defaults of the limits that contain it.
             ("response=100000000", [100_000_000, 200_000_000, 400_000_000]),
             ("unread=500000000", [8 << 20, 500_000_000, 1_000_000_000]),
             ("unread=1000", nil), ("unread-total=1000", nil), ("response=0", nil),
             ("response=300000000,unread-total=200000000", nil),
         ] as [(String?, [Int]?)])
-    func readsTheLimitsOfResponses(limits: String?, bytes: [Int]?) throws {
+    func readsResponseLimits(limits: String?, bytes: [Int]?) throws {
         var variables: [String: String] = [:]
         variables["BOOKPLATE_LIMITS"] = limits
         guard let bytes else {
@@ -212,23 +212,23 @@ import Testing
         ("10.0.0.0/33", false), ("proxy.local", false), ("10.0.0.0/", false), ("/8", false),
         ("10.0.0.1/8/8", false), ("fd00::/129", false), ("10.0.0.0/-1", false),
     ])
-    func readsTrustedProxies(text: String, isGood: Bool) throws {
+    func readsTrustedProxies(text: String, isValid: Bool) throws {
         let variables = ["BOOKPLATE_TRUSTED_PROXIES": text]
-        if isGood {
+        if isValid {
             #expect(try !Configuration(variables).trustedProxies.isEmpty)
         } else {
             #expect(throws: ConfigError.self) { try Configuration(variables) }
         }
     }
 
-    @Test func wantsAllOfAnAppleKeyOrNone() {
+    @Test func requiresAllPartsOfAnAppleKey() {
         let error = #expect(throws: ConfigError.self) {
             try Configuration(["BOOKPLATE_APPLE_KEY_FILE": "key.p8"])
         }
         #expect(error?.name == "BOOKPLATE_APPLE_KEY_ID")
     }
 
-    @Test func saysWhichDatabaseIsMissing() throws {
+    @Test func requiresTheDatabaseOnlyWhenItIsUsed() throws {
         let database = try Configuration([:]).database
         #expect(throws: ConfigError.self) { try database.required() }
         #expect(throws: ConfigError.self) { try database.adminRequired() }

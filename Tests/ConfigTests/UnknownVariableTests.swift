@@ -2,7 +2,7 @@ import Testing
 
 @testable import Config
 
-/// Variables that begin with `BOOKPLATE_` and are not settings.
+/// Variables that start with `BOOKPLATE_` but are not settings.
 @Suite struct UnknownVariableTests {
     @Test(
         arguments: [
@@ -22,7 +22,7 @@ import Testing
                 + (suggestion.map { " Did you mean \($0)?" } ?? ""))
     }
 
-    @Test func areReportedInTheOrderOfTheirNames() throws {
+    @Test func areSortedByName() throws {
         let configuration = try Configuration([
             "BOOKPLATE_Z": "1", "BOOKPLATE_A": "2", "BOOKPLATE_TEST_DATABASE_URL": "x",
             "BOOKPLATE_PORT": "81", "OTHER": "y",
@@ -31,7 +31,7 @@ import Testing
         #expect(configuration.port == 81)
     }
 
-    /// As Kubernetes sets them for Services named `bookplate` and `bookplate-web`.
+    /// The variables that Kubernetes adds for Services named `bookplate` and `bookplate-web`.
     private static let serviceLinks = [
         "BOOKPLATE_SERVICE_HOST": "10.0.0.1", "BOOKPLATE_SERVICE_PORT": "8080",
         "BOOKPLATE_SERVICE_PORT_HTTP": "8080", "BOOKPLATE_PORT": "tcp://10.0.0.1:8080",
@@ -42,7 +42,7 @@ import Testing
         "BOOKPLATE_WEB_PORT": "udp://10.0.0.2:80", "BOOKPLATE_WEB_PORT_80_UDP_ADDR": "10.0.0.2",
     ]
 
-    @Test func leaveTheSettingsAloneWhereKubernetesAddsThem() throws {
+    @Test func fromKubernetesDoNotChangeSettings() throws {
         let alone = try Configuration(Configuration.merged(Self.serviceLinks, over: [:]))
         #expect(alone.unknownVariables == [])
         #expect(alone.port == 8080)
@@ -56,12 +56,12 @@ import Testing
         ("BOOKPLATE_HOST", "10.0.0.1"), ("BOOKPLATE_PORT_X_TCP", "1"),
         ("BOOKPLATE_8080_TCP", "1"), ("BOOKPLATE_SERVICE", "1"), ("OTHER_SERVICE_HOST", "a"),
     ])
-    func areNotTakenForServiceLinks(name: String, value: String) {
+    func areDistinguishedFromServiceLinks(name: String, value: String) {
         #expect(Configuration.merged([name: value], over: [name: "file"]) == [name: value])
     }
 
-    /// A port that is neither a number nor a service link is a mistake that someone made.
-    @Test func doNotHideAPortThatIsWrong() {
+    /// A port that is neither a number nor a service link is reported as an error.
+    @Test func doNotHideAnInvalidPort() {
         let error = #expect(throws: ConfigError.self) {
             try Configuration(
                 Configuration.merged(["BOOKPLATE_PORT": "http://10.0.0.1"], over: [:]))

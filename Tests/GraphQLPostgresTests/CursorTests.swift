@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func randomBytesNeverTrap() {
-        var random = Seeded(12)
+        var random = SeededGenerator(12)
         for _ in 0..<5000 {
             let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)

@@ -26,7 +26,7 @@ private func error(
     @Test func getsStatusHeadersAndBody() async throws {
         let server = try LoopbackServer { _ in
             [
-                .answer(
+                .response(
                     404, headers: ["X-Thing:  a b ", "Cache-Control: public, max-age=90"],
                     "<p>no</p>")
             ]
@@ -48,7 +48,7 @@ private func error(
 
     /// https://www.w3.org/TR/trace-context/
     @Test func sendsTheTraceOfTheCurrentRequest() async throws {
-        let server = try LoopbackServer { _ in [.answer(204)] }
+        let server = try LoopbackServer { _ in [.response(204)] }
         let trace = try #require(
             TraceParent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
         let fetcher = try fetcher()
@@ -60,7 +60,7 @@ private func error(
     }
 
     @Test func postsFormsAndJSON() async throws {
-        let server = try LoopbackServer { _ in [.answer(204)] }
+        let server = try LoopbackServer { _ in [.response(204)] }
         let fetcher = try fetcher()
         _ = try await fetcher.fetch(
             FetchRequest(
@@ -104,14 +104,14 @@ private func error(
         "http://[::ffff:127.0.0.1]:PORT/", "http://[::]:PORT/", "http://127.1:PORT/",
     ])
     func rejectsPrivateAddressesInAnyNotation(url: String) async throws {
-        let server = try LoopbackServer { _ in [.answer()] }
+        let server = try LoopbackServer { _ in [.response()] }
         let url = url.replacing("PORT", with: "\(server.port)")
         #expect(await error(try fetcher(allow: ""), FetchRequest(url: url)) == .addressRefused)
         #expect(server.requests.isEmpty)
     }
 
     @Test func permitsAHostByItsName() async throws {
-        let server = try LoopbackServer { _ in [.answer()] }
+        let server = try LoopbackServer { _ in [.response()] }
         let fetcher = try fetcher(allow: "localhost")
         let response = try await fetcher.fetch(
             FetchRequest(url: "http://localhost:\(server.port)/"))
@@ -122,8 +122,8 @@ private func error(
     }
 
     @Test func ignoresProxiesInTheEnvironment() async throws {
-        let server = try LoopbackServer { _ in [.answer(200, "direct")] }
-        let proxy = try LoopbackServer { _ in [.answer(200, "proxy")] }
+        let server = try LoopbackServer { _ in [.response(200, "direct")] }
+        let proxy = try LoopbackServer { _ in [.response(200, "proxy")] }
         setenv("http_proxy", proxy.url(), 1)
         defer { unsetenv("http_proxy") }
         let response = try await fetcher().fetch(FetchRequest(url: server.url()))
@@ -199,7 +199,7 @@ private func error(
 
     @Test func oneDeadlineCoversAllRedirects() async throws {
         let server = try LoopbackServer { request in
-            [.pause(milliseconds: 250), .answer(302, headers: ["Location: \(request.target)a"])]
+            [.pause(milliseconds: 250), .response(302, headers: ["Location: \(request.target)a"])]
         }
         let request = FetchRequest(
             url: server.url(), deadline: .milliseconds(600), redirectsMax: 20)
@@ -226,7 +226,7 @@ private func error(
         let isOpen = Mutex(false)
         let server = try LoopbackServer { _ in
             while !isOpen.withLock({ $0 }) { usleep(1000) }
-            return [.answer()]
+            return [.response()]
         }
         let fetcher = try fetcher(transfersMax: 2)
         async let first = error(fetcher, FetchRequest(url: server.url(), deadline: .seconds(60)))
@@ -243,7 +243,7 @@ private func error(
 
 @Suite(.timeLimit(.minutes(2))) struct FetcherCancellationTests {
     @Test func cancellingTheTaskEndsTheTransfer() async throws {
-        let server = try LoopbackServer { _ in [.pause(milliseconds: 60_000), .answer()] }
+        let server = try LoopbackServer { _ in [.pause(milliseconds: 60_000), .response()] }
         let fetcher = try fetcher()
         let task = Task {
             await error(fetcher, FetchRequest(url: server.url(), deadline: .seconds(50)))
@@ -254,7 +254,7 @@ private func error(
     }
 
     @Test func taskCancelledBeforeTheCallSendsNothing() async throws {
-        let server = try LoopbackServer { _ in [.answer()] }
+        let server = try LoopbackServer { _ in [.response()] }
         let fetcher = try fetcher()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -265,7 +265,7 @@ private func error(
     }
 
     @Test func transferCancelledBeforeItsStartFails() async throws {
-        let server = try LoopbackServer { _ in [.answer()] }
+        let server = try LoopbackServer { _ in [.response()] }
         let loop = FetchLoop(
             policy: FetchPolicy(
                 userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1")))
@@ -283,7 +283,7 @@ private func error(
     }
 
     @Test func allTransfersEndWhenCancelledAtDifferentTimes() async throws {
-        let server = try LoopbackServer { _ in [.pause(milliseconds: 20), .answer()] }
+        let server = try LoopbackServer { _ in [.pause(milliseconds: 20), .response()] }
         let fetcher = try fetcher()
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<100 {
@@ -300,7 +300,7 @@ private func error(
     }
 
     @Test func transferContinuesAfterTheLastReferenceToTheFetcher() async throws {
-        let server = try LoopbackServer { _ in [.pause(milliseconds: 200), .answer()] }
+        let server = try LoopbackServer { _ in [.pause(milliseconds: 200), .response()] }
         let response = try await fetcher().fetch(FetchRequest(url: server.url()))
         #expect(response.status == 200)
     }

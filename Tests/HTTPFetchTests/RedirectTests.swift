@@ -22,9 +22,11 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
     ])
     func followsEveryFormOfLocationHeader(location: String, expected: String) async throws {
         let server = try LoopbackServer { request in
-            guard request.target == "/a/start" else { return [.answer(200, "end")] }
+            guard request.target == "/a/start" else { return [.response(200, "end")] }
             let host = request.headers["host"] ?? ""
-            return [.answer(302, headers: ["Location: \(location.replacing("HOST", with: host))"])]
+            return [
+                .response(302, headers: ["Location: \(location.replacing("HOST", with: host))"])
+            ]
         }
         let response = try await fetcher().fetch(FetchRequest(url: server.url("/a/start")))
         #expect(response.body == Array("end".utf8))
@@ -36,7 +38,7 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
         let server = try LoopbackServer { request in
             let number = Int(request.target.dropFirst()) ?? 0
             return number == 5
-                ? [.answer(200)] : [.answer(301, headers: ["Location: /\(number + 1)"])]
+                ? [.response(200)] : [.response(301, headers: ["Location: /\(number + 1)"])]
         }
         let fetcher = try fetcher()
         #expect(try await fetcher.fetch(FetchRequest(url: server.url("/0"))).status == 200)
@@ -44,16 +46,16 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
     }
 
     @Test func returnsTheRedirectIfNoneMayBeFollowed() async throws {
-        let server = try LoopbackServer { _ in [.answer(302, headers: ["Location: /b"])] }
+        let server = try LoopbackServer { _ in [.response(302, headers: ["Location: /b"])] }
         let response = try await fetcher().fetch(FetchRequest(url: server.url(), redirectsMax: 0))
         #expect(response.status == 302)
         #expect(server.requests.count == 1)
     }
 
     @Test func checksTheAddressOfEveryHop() async throws {
-        let inside = try LoopbackServer { _ in [.answer(200, "secret")] }
+        let inside = try LoopbackServer { _ in [.response(200, "secret")] }
         let outside = try LoopbackServer { _ in
-            [.answer(302, headers: ["Location: \(inside.url())"])]
+            [.response(302, headers: ["Location: \(inside.url())"])]
         }
         // Only the name of the first server is permitted.
         let found = await error(
@@ -69,7 +71,8 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
         "http://user:secret@127.0.0.1/", "javascript:alert(1)", "http://",
     ])
     func rejectsInvalidTargets(location: String) async throws {
-        let server = try LoopbackServer { _ in [.answer(302, headers: ["Location: \(location)"])] }
+        let server = try LoopbackServer { _ in [.response(302, headers: ["Location: \(location)"])]
+        }
         #expect(await error(try fetcher(), FetchRequest(url: server.url())) == .redirectRefused)
         #expect(server.requests.count == 1)
     }
@@ -80,7 +83,7 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
     ])
     func keepsOrChangesTheMethod(status: Int, method: String, body: String) async throws {
         let server = try LoopbackServer { request in
-            request.target == "/" ? [.answer(status, headers: ["Location: /b"])] : [.answer()]
+            request.target == "/" ? [.response(status, headers: ["Location: /b"])] : [.response()]
         }
         _ = try await fetcher().fetch(FetchRequest(url: server.url(), method: .form([("x", "1")])))
         let last = try #require(server.requests.last)
@@ -90,11 +93,11 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
     }
 
     @Test func sendsNoCredentialsToAnotherOrigin() async throws {
-        let other = try LoopbackServer { _ in [.answer()] }
+        let other = try LoopbackServer { _ in [.response()] }
         let server = try LoopbackServer { request in
             request.target == "/"
-                ? [.answer(302, headers: ["Location: /same"])]
-                : [.answer(302, headers: ["Location: \(other.url())"])]
+                ? [.response(302, headers: ["Location: /same"])]
+                : [.response(302, headers: ["Location: \(other.url())"])]
         }
         _ = try await fetcher().fetch(
             FetchRequest(
@@ -113,11 +116,11 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
     }
 
     @Test func staysAtTheOriginIfRequested() async throws {
-        let other = try LoopbackServer { _ in [.answer()] }
+        let other = try LoopbackServer { _ in [.response()] }
         let server = try LoopbackServer { request in
             request.target == "/"
-                ? [.answer(302, headers: ["Location: /same"])]
-                : [.answer(302, headers: ["Location: \(other.url("/a"))"])]
+                ? [.response(302, headers: ["Location: /same"])]
+                : [.response(302, headers: ["Location: \(other.url("/a"))"])]
         }
         let request = FetchRequest(url: server.url(), staysAtOrigin: true)
         #expect(await error(try fetcher(), request) == .movedAway(to: other.url("/a")))
@@ -126,9 +129,9 @@ private func error(_ fetcher: Fetcher, _ request: FetchRequest) async -> FetchEr
     }
 
     @Test func sendsNoBodyToAnotherOrigin() async throws {
-        let other = try LoopbackServer { _ in [.answer()] }
+        let other = try LoopbackServer { _ in [.response()] }
         let server = try LoopbackServer { _ in
-            [.answer(307, headers: ["Location: \(other.url())"])]
+            [.response(307, headers: ["Location: \(other.url())"])]
         }
         let request = FetchRequest(url: server.url(), method: .form([("client_secret", "s")]))
         #expect(await error(try fetcher(), request) == .redirectRefused)

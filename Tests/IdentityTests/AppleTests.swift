@@ -31,7 +31,7 @@ private let now: UnixSeconds = 1_750_000_000
 
     private func responding(_ status: Int, _ fixtureName: String) throws -> LoopbackServer {
         let body = String(decoding: try fixture(fixtureName), as: UTF8.self)
-        return try LoopbackServer { _ in [.answer(status, body)] }
+        return try LoopbackServer { _ in [.response(status, body)] }
     }
 
     @Test func exchangesAnAuthorizationCode() async throws {
@@ -65,7 +65,7 @@ private let now: UnixSeconds = 1_750_000_000
     }
 
     @Test func revokesAGrant() async throws {
-        let server = try LoopbackServer { _ in [.answer(200)] }
+        let server = try LoopbackServer { _ in [.response(200)] }
         try await client(server).revoke(refreshToken: "r", clientID: "com.example.bookplate")
         let request = try #require(server.requests.first)
         #expect(request.target == "/auth/revoke")
@@ -104,7 +104,7 @@ private let now: UnixSeconds = 1_750_000_000
 
     @Test(arguments: ["", "not PEM", String(decoding: forge.pair.privatePEM, as: UTF8.self)])
     func reportsAnUnusableKey(pem: String) async throws {
-        let server = try LoopbackServer { _ in [.answer(200)] }
+        let server = try LoopbackServer { _ in [.response(200)] }
         await #expect(throws: AppleError.unusableKey) {
             try await client(server, pem: Array(pem.utf8)).revoke(refreshToken: "r", clientID: "c")
         }

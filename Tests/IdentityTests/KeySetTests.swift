@@ -206,7 +206,7 @@ private let y = Base64URL.encode(forge.p256.y)
 
     @Test func concurrentCallersShareOneFetch() async throws {
         let server = try LoopbackServer { _ in
-            [.pause(milliseconds: 100), .answer(200, forge.jwks)]
+            [.pause(milliseconds: 100), .response(200, forge.jwks)]
         }
         let cache = KeySetCache(url: server.url("/keys"), fetcher: fetcher, allowsPlainHTTP: true)
         await withTaskGroup(of: TokenError?.self) { group in
@@ -224,9 +224,9 @@ private let y = Base64URL.encode(forge.p256.y)
     }
 
     @Test(arguments: [
-        [Step.answer(500)], [.answer(404, "<html>")], [.answer(200, "<html>")],
-        [.answer(200, #"{"keys":[]}"#)],
-        [.answer(302, headers: ["Location: http://127.0.0.1:1/"])],
+        [Step.response(500)], [.response(404, "<html>")], [.response(200, "<html>")],
+        [.response(200, #"{"keys":[]}"#)],
+        [.response(302, headers: ["Location: http://127.0.0.1:1/"])],
         [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")],
         [.send("HTTP/1.1 200 OK\r\n\r\n"), .flood(" ", bytes: 70 << 10)],
         [.send("nonsense\r\n\r\n")],
@@ -235,7 +235,7 @@ private let y = Base64URL.encode(forge.p256.y)
         let isBroken = Mutex(false)
         let failures = Mutex<[KeySetError]>([])
         let server = try LoopbackServer { _ in
-            isBroken.withLock { $0 } ? steps : [.answer(200, forge.jwks)]
+            isBroken.withLock { $0 } ? steps : [.response(200, forge.jwks)]
         }
         let cache = KeySetCache(url: server.url(), fetcher: fetcher, allowsPlainHTTP: true) {
             error in
@@ -260,7 +260,7 @@ private let y = Base64URL.encode(forge.p256.y)
         let rotated = Mutex(false)
         let server = try LoopbackServer { _ in
             [
-                .answer(
+                .response(
                     200,
                     rotated.withLock { $0 }
                         ? forge.jwks.replacing("\"rsa\"", with: "\"next\"") : forge.jwks)
@@ -275,7 +275,7 @@ private let y = Base64URL.encode(forge.p256.y)
     }
 
     @Test func requiresHTTPSByDefault() async throws {
-        let server = try LoopbackServer { _ in [.answer(200, forge.jwks)] }
+        let server = try LoopbackServer { _ in [.response(200, forge.jwks)] }
         let cache = KeySetCache(url: server.url(), fetcher: fetcher)
         #expect(await error(cache, now: 1000) == .keysUnavailable)
         #expect(TokenError.keysUnavailable.meaning == .unavailable)
@@ -286,7 +286,7 @@ private let y = Base64URL.encode(forge.p256.y)
         let mayRespond = Mutex(false)
         let server = try LoopbackServer { _ in
             while !mayRespond.withLock({ $0 }) { usleep(1000) }
-            return [.answer(200, forge.jwks)]
+            return [.response(200, forge.jwks)]
         }
         let cache = KeySetCache(url: server.url(), fetcher: fetcher, allowsPlainHTTP: true)
         let first = Task { await error(cache, now: 1000) }

@@ -6,7 +6,7 @@ import Testing
 
 private let now: UnixSeconds = 1_750_000_000
 private let claims = AccessClaims(
-    userID: UUID.v7(), tenantID: UUID.v7(), sessionID: UUID.v7(), issuedAt: now,
+    userID: Basics.UUID.version7(), tenantID: Basics.UUID.version7(), sessionID: Basics.UUID.version7(), issuedAt: now,
     expiresAt: now + 900)
 
 @Suite struct AccessTokenTests {
@@ -55,7 +55,7 @@ private let claims = AccessClaims(
         name: String, value: String, expected: TokenError
     ) {
         let keys = SessionKeys.generate(now: now)
-        let id = UUID().uuidString
+        let id = Basics.UUID.version7().description.uppercased()
         var values = [
             ("iss", ClaimValue.text("bookplate")), ("use", .text("access")), ("sub", .text(id)),
             ("tid", .text(id)), ("sid", .text(id)), ("iat", .integer(now)),
@@ -168,7 +168,7 @@ private let claims = AccessClaims(
 
 @Suite struct SessionKeyFileTests {
     private func withFolder(_ body: (String) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        let folder = FileManager.default.temporaryDirectory.appending(path: Basics.UUID.version7().description)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try body(folder.appending(path: "keys").path)

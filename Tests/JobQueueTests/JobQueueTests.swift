@@ -93,7 +93,7 @@ private struct Ticker: JobHandler {
     }
 
     @Test func jobsOfSeveralServersAreDoneOnceEach() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let recorder = Recorder()
         let workers = [
             try await start(database, [Echo(recorder: recorder)]),
@@ -101,7 +101,7 @@ private struct Ticker: JobHandler {
         ]
         let words = (1...200).map { "word \($0)" }
         try await enqueue(workers[0].pool, words)
-        try await until("all are done") {
+        try await waitUntil("all are done") {
             try await database.count("SELECT count(*) FROM jobs") == 0
         }
         for worker in workers { await worker.stop() }
@@ -110,7 +110,7 @@ private struct Ticker: JobHandler {
     }
 
     @Test func failuresAreTriedAgainAndThenDead() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let recorder = Recorder { run, _ throws(JobError) in
             switch run.word {
             case "heals" where run.attempt == 2: return
@@ -120,23 +120,23 @@ private struct Ticker: JobHandler {
         }
         let worker = try await start(database, [Echo(recorder: recorder)])
         try await enqueue(worker.pool, ["heals", "hopeless", "fails"])
-        try await until("two are dead") {
+        try await waitUntil("two are dead") {
             try await database.count(
                 "SELECT count(*) FILTER (WHERE state = 'DEAD') * 10 + count(*) FROM jobs") == 22
         }
         #expect(recorder.words.count { $0 == "heals" } == 2)
         #expect(recorder.words.count { $0 == "hopeless" } == 1)
         #expect(recorder.words.count { $0 == "fails" } == 3)
-        let errors = try await database.connected { connection in
+        let errors = try await database.withConnection { connection in
             try connection.texts("SELECT last_error FROM jobs ORDER BY attempts")
         }
         #expect(errors == ["There is no hope.", "Not now."])
         // The operator lets them run again, with all their attempts.
-        let retried = try await database.connected { connection in
+        let retried = try await database.withConnection { connection in
             try JobRecord.retry(.init(state: .dead), connection)
         }
         #expect(retried == 2)
-        try await until("they were tried again") {
+        try await waitUntil("they were tried again") {
             recorder.words.count { $0 == "fails" } == 6
         }
         await worker.stop()
@@ -144,7 +144,7 @@ private struct Ticker: JobHandler {
 
     /// However often a job is postponed, it keeps its attempts, until it has been postponed for three days.
     @Test func postponingIsNotAnAttempt() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let isPaused = Mutex(true)
         let recorder = Recorder { _, job throws(JobError) in
             #expect(job.isAwaited == (job.postponedFor == nil))
@@ -155,7 +155,7 @@ private struct Ticker: JobHandler {
         let worker = try await start(database, [Echo(recorder: recorder)])
         try await enqueue(worker.pool, ["patient"])
         for run in 1...5 {
-            try await until("it was postponed \(run) times") {
+            try await waitUntil("it was postponed \(run) times") {
                 try await database.count(
                     """
                     SELECT count(*) FROM jobs WHERE state = 'READY' AND attempts = 0 AND last_error = 'Paused.' \
@@ -168,25 +168,27 @@ private struct Ticker: JobHandler {
         // After three days a pause is a failure like any other.
         try await database.execute(
             "UPDATE jobs SET postponed_since = now() - interval '73 hours', run_at = now()")
-        try await until("it is dead") {
+        try await waitUntil("it is dead") {
             try await database.count(
                 "SELECT count(*) FROM jobs WHERE state = 'DEAD' AND attempts = 3") == 1
         }
         // The operator lets it run again, and it can be postponed again.
-        _ = try await database.connected { try JobRecord.retry(.init(state: .dead), $0) }
-        try await until("it is postponed") {
+        _ = try await database.withConnection { try JobRecord.retry(.init(state: .dead), $0) }
+        try await waitUntil("it is postponed") {
             try await database.count(
                 "SELECT count(*) FROM jobs WHERE state = 'READY' AND attempts = 0") == 1
         }
         isPaused.withLock { $0 = false }
         try await database.execute("UPDATE jobs SET run_at = now()")
-        try await until("it is done") { try await database.count("SELECT count(*) FROM jobs") == 0 }
+        try await waitUntil("it is done") {
+            try await database.count("SELECT count(*) FROM jobs") == 0
+        }
         await worker.stop()
     }
 
     /// A worker that is killed says nothing more: not that it is alive, not that it is done.
     @Test func jobOfAKilledWorkerIsBackAfterItsLease() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let reader = try await pool(database)
         try await enqueue(reader, ["orphan"])
         let dead = JobTable(database: reader, worker: "dead", lease: .milliseconds(300))
@@ -196,7 +198,7 @@ private struct Ticker: JobHandler {
 
         let recorder = Recorder()
         let worker = try await start(database, [Echo(recorder: recorder)])
-        try await until("it is done by another") { recorder.words == ["orphan"] }
+        try await waitUntil("it is done by another") { recorder.words == ["orphan"] }
         #expect(recorder.all.map(\.attempt) == [2])
         await worker.stop()
         await reader.close()
@@ -204,12 +206,12 @@ private struct Ticker: JobHandler {
 
     /// A job that kills its workers does not do so for ever.
     @Test func jobWhoseWorkersAllDieIsDead() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         try await enqueue(pool, ["poison"])
         let queue = JobTable(database: pool, worker: "dying", lease: .zero)
         for attempt in 1...3 {
-            try await until("it is taken for the \(attempt). time") {
+            try await waitUntil("it is taken for the \(attempt). time") {
                 try await queue.claim(["test.echo": 1]).first?.attempt == attempt
             }
         }
@@ -222,7 +224,7 @@ private struct Ticker: JobHandler {
     /// first one then writes is refused.
     @Test func workerThatLostItsJobCannotWriteForIt() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let userID = try #require(UUID(reader.id.string ?? ""))
         try await enqueue(app.pool, ["contested"], for: userID)
         let first = JobTable(database: app.pool, worker: "first", lease: .zero)
@@ -260,12 +262,12 @@ private struct Ticker: JobHandler {
 
     /// A claim passes over a job whose holder is in the midst of a transaction, even if its lease is over.
     @Test func claimWaitsForWhatTheHolderHasBegun() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         try await enqueue(pool, ["writing"])
         let queue = JobTable(database: pool, worker: "first", lease: .zero)
         let job = try #require(try await queue.claim(["test.echo": 1]).first)
-        try await database.connected(as: TestCluster.app) { connection in
+        try await database.withConnection(as: TestCluster.app) { connection in
             try connection.execute("BEGIN")
             try connection.execute(
                 "SELECT begin_job('\(job.lease.id)', \(job.lease.fence), false)")
@@ -280,7 +282,7 @@ private struct Ticker: JobHandler {
 
     @Test func jobSeesItsUsersRowsOnly() async throws {
         let app = try await TestApp.start(catalog: [])
-        let (mine, other) = (try await app.newReader(), try await app.newReader(.beta))
+        let (mine, other) = (try await app.makeReader(), try await app.makeReader(.beta))
         _ = try await mine.makeShelf("Mine")
         _ = try await other.makeShelf("Other")
         let shelves = Statement("SELECT name FROM shelves ORDER BY name")
@@ -295,13 +297,13 @@ private struct Ticker: JobHandler {
         let userID = UUID(mine.id.string ?? "")
         try await enqueue(worker.pool, ["mine"], for: userID)
         try await enqueue(worker.pool, ["nobody's"])
-        try await until("both are done") { recorder.all.count == 2 }
+        try await waitUntil("both are done") { recorder.all.count == 2 }
         await worker.stop()
         #expect(seen.withLock { $0 } == ["mine": ["Mine"], "nobody's": []])
     }
 
     @Test func sameWorkWaitsOnceAndIsDoneAgainWhenAskedForMeanwhile() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         try await enqueue(pool, ["first"], key: "k")
         try await enqueue(pool, ["second"], key: "k")
@@ -321,7 +323,7 @@ private struct Ticker: JobHandler {
     }
 
     @Test func whatSomebodyWaitsForComesFirstAndWhatIsLaterComesLater() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         try await enqueue(pool, ["backfill"], priority: .background)
         try await enqueue(pool, ["tomorrow"], after: .seconds(86_400))
@@ -337,7 +339,7 @@ private struct Ticker: JobHandler {
 
     /// Two servers share the schedule: the pauses are between runs, whoever does them.
     @Test func scheduledJobIsOneForAllServers() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let running = Mutex((now: 0, most: 0))
         let recorder = Recorder { _, job throws(JobError) in
             running.withLock {
@@ -353,14 +355,14 @@ private struct Ticker: JobHandler {
             try await start(database, [Ticker(recorder: recorder)]),
             try await start(database, [Ticker(recorder: recorder)]),
         ]
-        try await until("it has run some times") { recorder.all.count >= 6 }
+        try await waitUntil("it has run some times") { recorder.all.count >= 6 }
         for worker in workers { await worker.stop() }
         #expect(running.withLock { $0.most } == 1)
         #expect(try await database.count("SELECT count(*) FROM jobs") == 1)
     }
 
     @Test func stoppingLetsJobsFinishOrGivesThemBack() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let recorder = Recorder { run, _ throws(JobError) in
             do {
                 try await Task.sleep(for: run.word == "short" ? .milliseconds(100) : .seconds(600))
@@ -370,9 +372,9 @@ private struct Ticker: JobHandler {
         }
         let worker = try await start(database, [Echo(recorder: recorder)])
         try await enqueue(worker.pool, ["short", "long"])
-        try await until("both run") { recorder.all.count == 2 }
+        try await waitUntil("both run") { recorder.all.count == 2 }
         await worker.stop()
-        let left = try await database.connected { connection in
+        let left = try await database.withConnection { connection in
             try connection.texts(
                 "SELECT payload->>'word' || ' ' || state || ' ' || attempts FROM jobs")
         }
@@ -381,10 +383,10 @@ private struct Ticker: JobHandler {
 
     @Test func jobsGoWithTheirUser() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         try await enqueue(app.pool, ["late"], for: UUID(reader.id.string ?? ""))
         try await enqueue(app.pool, ["nobody's"])
-        _ = try await reader.need(
+        _ = try await reader.requireValue(
             "mutation($id: String!) { deleteAccount(confirm: $id) { id } }", ["id": reader.id],
             "deleteAccount", "id")
         #expect(try await app.database.count("SELECT count(*) FROM jobs") == 1)
@@ -402,8 +404,8 @@ private struct Ticker: JobHandler {
         """,
     ])
     func queueIsClosed(sql: String) async throws {
-        let database = try await TestCluster.shared.clone()
-        let refusal = try await database.connected(as: TestCluster.app) { connection in
+        let database = try await TestCluster.shared.makeDatabase()
+        let refusal = try await database.withConnection(as: TestCluster.app) { connection in
             try connection.undoing { try connection.refusal(sql) }
         }
         #expect(refusal == "42501")

@@ -4,19 +4,19 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// Tenants and accounts in the operator's hands, under a running server.
+/// The administration of tenants, accounts, and keys while a server is running.
 @Suite struct AccountAdminTests {
     private func json(_ outcome: Program.Outcome) throws -> Value {
         #expect(outcome.code == 0, "\(outcome.errors)")
         return try parseJSON(Array(outcome.output.utf8))
     }
 
-    @Test func accountIsFoundShownAndDeleted() async throws {
-        let apple = try AppleDouble()
+    @Test func findsShowsExportsAndDeletesAnAccount() async throws {
+        let apple = try StubAppleServer()
         apple.give("code", .init(refreshToken: "grantOfApple"))
         let installation = try await Installation.ready()
         let server = try await installation.startServer([
-            "BOOKPLATE_APPLE_KEY_FILE": try installation.write(AppleDouble.key, to: "apple.p8"),
+            "BOOKPLATE_APPLE_KEY_FILE": try installation.write(StubAppleServer.key, to: "apple.p8"),
             "BOOKPLATE_APPLE_KEY_ID": "KEY1234567", "BOOKPLATE_APPLE_TEAM_ID": "TEAM123456",
             "BOOKPLATE_APPLE_TOKEN_URL": apple.server.url("/auth/token"),
             "BOOKPLATE_APPLE_REVOKE_URL": apple.server.url("/auth/revoke"),
@@ -24,7 +24,7 @@ import Testing
         let identity = try await server.client.send(
             "POST", "/development/identity-token",
             body: #"{"subject":"ada","audience":"com.example.reader","email":"ada@example.com"}"#)
-        let session = try await server.client.ask(
+        let session = try await server.client.execute(
             TestApp.signIn,
             [
                 "input": [
@@ -34,12 +34,12 @@ import Testing
             ])["data", "signInWithApple"]
         let id = session?["user", "id"]?.string ?? ""
         let token = session?["accessToken"]?.string
-        _ = try await server.client.ask(
+        _ = try await server.client.execute(
             #"mutation { createBook(input: {title: "Mine"}) { id } }"#, token: token)
 
         for text in [id, "ada@EXAMPLE", "ada"] {
             let found = try json(try await installation.admin("account", "find", text, "--json"))
-            #expect(found.each("id") == [.string(id)], "\(text)")
+            #expect(found.values(of: "id") == [.string(id)], "\(text)")
         }
         #expect(
             try json(try await installation.admin("account", "find", "nobody", "--json")) == [])
@@ -59,22 +59,22 @@ import Testing
         let dry = try json(
             try await installation.admin("account", "delete", id, "--dry-run", "--json"))
         #expect(dry["dryRun"] == true && dry["books"] == 1)
-        let me = try await server.client.ask("{ me { id } }", token: token)
+        let me = try await server.client.execute("{ me { id } }", token: token)
         #expect(me["data", "me", "id"] == .string(id))
         #expect(apple.revokedTokens == [])
-        // Nobody is there to be asked.
-        let unasked = try await installation.admin("account", "delete", id)
-        #expect(unasked.code == 64)
-        #expect(unasked.errors.contains("--yes"))
+        // The command cannot ask for confirmation, because standard input is not a terminal.
+        let unconfirmed = try await installation.admin("account", "delete", id)
+        #expect(unconfirmed.code == 64)
+        #expect(unconfirmed.errors.contains("--yes"))
 
         let deleted = try json(
             try await installation.admin("account", "delete", id, "--yes", "--json"))
-        // What Apple knows and what the object store has are left to jobs.
+        // One job revokes Apple's token, the other deletes the files.
         #expect(deleted["books"] == 1 && deleted["jobs"] == 2)
-        // The running server has done the rest.
+        // The running server has finished both of them.
         #expect(deleted["jobsLeft"] == 0)
         #expect(apple.revokedTokens == ["grantOfApple"])
-        let gone = try await server.client.ask("{ me { id } }", token: token)
+        let gone = try await server.client.execute("{ me { id } }", token: token)
         #expect(gone["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         for arguments in [["account", "delete", id, "--yes"], ["account", "show", id]] {
             let outcome = try await installation.admin(arguments)
@@ -84,14 +84,14 @@ import Testing
         #expect(try await installation.admin("account", "show", "x").code == 64)
     }
 
-    @Test func tenantsChangeUnderARunningServer() async throws {
+    @Test func changesTenantsOfARunningServer() async throws {
         let installation = try await Installation.ready(catalog: [])
         let server = try await installation.startServer()
         func signIn(_ audience: String) async throws -> Value {
             let token = try await server.client.send(
                 "POST", "/development/identity-token",
                 body: #"{"subject":"ada","audience":"\#(audience)"}"#)
-            return try await server.client.ask(
+            return try await server.client.execute(
                 TestApp.signIn, ["input": ["identityToken": token.json["identityToken"] ?? .null]])
         }
         #expect(try await signIn("com.example.shop")["errors"] != nil)
@@ -99,13 +99,13 @@ import Testing
             try await installation.admin(
                 "tenant", "add", "--slug", "shop", "--name", "Shop", "--audience",
                 "com.example.shop", "--json"))
-        try await until("a new tenant's people can sign in") {
+        try await waitUntil("users of the new tenant can sign in") {
             try await signIn("com.example.shop")["data", "signInWithApple", "accessToken"] != nil
         }
         let session = try await signIn("com.example.shop")["data", "signInWithApple"]
         let token = session?["accessToken"]?.string
 
-        // A share of the server, and taken away again.
+        // Set a rate limit, and remove it again.
         let dry = try json(
             try await installation.admin(
                 "tenant", "update", "shop", "--rate", "1", "--dry-run", "--json"))
@@ -121,7 +121,7 @@ import Testing
             updated["providers"] == [
                 ["issuer": "https://id.example", "jwksUrl": "https://id.example/keys"]
             ])
-        try await until("the tenant's rate holds") {
+        try await waitUntil("the rate limit of the tenant is effective") {
             try await server.client.post("{ me { id } }", token: token).status == 429
         }
         let refused = try await server.client.post("{ me { id } }", token: token)
@@ -135,7 +135,7 @@ import Testing
             try await installation.admin("tenant", "update", "shop", "--clear", "rate", "--json"))
         #expect(cleared["requestsPerMinute"] == .null)
         #expect(cleared["amazonTag"] == "shop-21")
-        try await until("the tenant has no rate any more") {
+        try await waitUntil("the tenant no longer has a rate limit") {
             try await server.client.post("{ me { id } }", token: token).status == 200
         }
 
@@ -157,50 +157,50 @@ import Testing
         let removed = try json(
             try await installation.admin("tenant", "remove", "shop", "--yes", "--json"))
         #expect(removed["accounts"] == 1)
-        let gone = try await server.client.ask("{ me { id } }", token: token)
+        let gone = try await server.client.execute("{ me { id } }", token: token)
         #expect(gone["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         let list = try json(try await installation.admin("tenant", "list", "--json"))
-        #expect(list.each("slug") == ["reader"])
+        #expect(list.values(of: "slug") == ["reader"])
         #expect(
             try await installation.database.count("SELECT count(*) FROM account_tombstones") == 1)
     }
 
-    @Test func keysRotateUnderARunningServer() async throws {
+    @Test func rotatesKeysOfARunningServer() async throws {
         let installation = try await Installation.ready(catalog: [])
         let server = try await installation.startServer()
         let token = try await server.signIn("ada")["accessToken"]?.string
         let rotated = try await installation.admin("keys", "rotate")
         #expect(rotated.output.hasSuffix("2 signing keys\n"), "\(rotated.output)")
-        // The CLI signs with the new key at once; the server has read it before it refuses.
+        // The CLI signs with the new key immediately. The server reloads the file when a token has an unknown key.
         let issued = try await installation.admin("token", "issue", "--name", "Grace")
         let next = issued.output.split(separator: "\n").first.map(String.init)
         for token in [token, next] {
-            let me = try await server.client.ask("{ me { id } }", token: token)
+            let me = try await server.client.execute("{ me { id } }", token: token)
             #expect(me["errors"] == nil, "\(me)")
         }
     }
 
-    @Test func limitsHoldOverHTTP() async throws {
+    @Test func enforcesRateLimitsOverHTTP() async throws {
         let installation = try await Installation.ready(catalog: [])
         let server = try await installation.startServer([
             "BOOKPLATE_LIMITS": "rate=3,signin=4", "BOOKPLATE_TRUSTED_PROXIES": "127.0.0.1",
         ])
-        func ask(_ client: String) async throws -> HTTPClient.Response {
+        func execute(_ client: String) async throws -> HTTPClient.Response {
             try await server.client.send(
                 "POST", "/graphql", body: #"{"query":"{ __typename }"}"#,
                 headers: ["x-forwarded-for": client])
         }
         for left in [2, 1, 0] {
-            let answer = try await ask("198.51.100.1")
-            #expect(answer.status == 200)
-            #expect(answer.headers["ratelimit-policy"] == #""address";q=3;w=60"#)
-            #expect(answer.headers["ratelimit"]?.hasPrefix(#""address";r=\#(left);t="#) == true)
+            let response = try await ask("198.51.100.1")
+            #expect(response.status == 200)
+            #expect(response.headers["ratelimit-policy"] == #""address";q=3;w=60"#)
+            #expect(response.headers["ratelimit"]?.hasPrefix(#""address";r=\#(left);t="#) == true)
         }
-        let refused = try await ask("198.51.100.1")
+        let refused = try await execute("198.51.100.1")
         #expect(refused.status == 429)
         #expect(refused.headers["retry-after"]?.isEmpty == false)
         #expect(try await ask("198.51.100.2").status == 200)
-        // Notifications are charged to their address, too.
+        // Apple's notifications count against the limit of their address, too.
         var statuses: Set<Int> = []
         for _ in 0..<5 {
             statuses.insert(
@@ -212,13 +212,13 @@ import Testing
         #expect(statuses == [400, 429])
     }
 
-    /// Killed while Apple takes its time, the server goes on where it was.
-    @Test func deletionSurvivesAKilledServer() async throws {
-        let apple = try AppleDouble()
+    /// If the server is killed before Apple has responded, the next server revokes the token.
+    @Test func completesADeletionAfterTheServerWasKilled() async throws {
+        let apple = try StubAppleServer()
         apple.give("code", .init(refreshToken: "grantOfApple"))
         let installation = try await Installation.ready(catalog: [])
         let settings = [
-            "BOOKPLATE_APPLE_KEY_FILE": try installation.write(AppleDouble.key, to: "apple.p8"),
+            "BOOKPLATE_APPLE_KEY_FILE": try installation.write(StubAppleServer.key, to: "apple.p8"),
             "BOOKPLATE_APPLE_KEY_ID": "KEY1234567", "BOOKPLATE_APPLE_TEAM_ID": "TEAM123456",
             "BOOKPLATE_APPLE_TOKEN_URL": apple.server.url("/auth/token"),
             "BOOKPLATE_APPLE_REVOKE_URL": apple.server.url("/auth/revoke"),
@@ -227,7 +227,7 @@ import Testing
         let identity = try await first.client.send(
             "POST", "/development/identity-token",
             body: #"{"subject":"ada","audience":"com.example.reader"}"#)
-        let session = try await first.client.ask(
+        let session = try await first.client.execute(
             TestApp.signIn,
             [
                 "input": [
@@ -237,11 +237,11 @@ import Testing
             ])["data", "signInWithApple"]
         apple.isDown = true
         let deletion = Task {
-            try await first.client.ask(
+            try await first.client.execute(
                 "mutation($id: String!) { deleteAccount(confirm: $id) { id } }",
                 ["id": session?["user", "id"] ?? .null], token: session?["accessToken"]?.string)
         }
-        try await until("the account is gone") {
+        try await waitUntil("the account is deleted") {
             try await installation.database.count("SELECT count(*) FROM users") == 0
         }
         first.program.send(SIGKILL)
@@ -253,7 +253,7 @@ import Testing
         apple.isDown = false
         try await installation.database.execute("UPDATE jobs SET run_at = now()")
         let second = try await installation.startServer(settings.mapValues { .some($0) })
-        try await until("Apple has heard of it") {
+        try await waitUntil("the token is revoked") {
             try await installation.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'apple.revoke'") == 0
         }

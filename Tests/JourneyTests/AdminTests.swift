@@ -2,16 +2,16 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// The admin CLI as an operator uses it: what it prints where, and how it exits.
+/// The output and exit codes of the admin CLI.
 @Suite struct AdminTests {
     static let folder = ["--migrations", TestCluster.migrations]
 
     private func json(_ outcome: Program.Outcome) throws -> Value {
-        #expect(outcome.output.split(separator: "\n").count == 1, "one document a command")
+        #expect(outcome.output.split(separator: "\n").count == 1, "one JSON document per command")
         return try parseJSON(Array(outcome.output.utf8))
     }
 
-    @Test func migrationsRunOnceAndAreVerified() async throws {
+    @Test func appliesMigrationsOnceAndVerifiesThem() async throws {
         let installation = try await Installation.bare()
         let before = try await installation.admin(["migrate", "status", "--json"] + Self.folder)
         #expect(before.code == 0, "\(before.errors)")
@@ -42,7 +42,7 @@ import Testing
         #expect(verified.code == 0)
         #expect(try json(verified)["findings"] == [])
 
-        // A file that was changed after it was run.
+        // A file that was changed after it was applied is a problem.
         try await installation.database.execute(
             "UPDATE schema_migrations SET checksum = 'other' WHERE version = (SELECT min(version) FROM schema_migrations)"
         )
@@ -51,7 +51,7 @@ import Testing
         #expect(try json(changed)["findings"]?.list?.count == 1)
     }
 
-    @Test func unknownVariablesAreWarningsOnStandardError() async throws {
+    @Test func printsWarningsForUnknownVariables() async throws {
         let installation = try await Installation.ready(catalog: [])
         let outcome = try await installation.admin(
             ["tenant", "list", "--json"],
@@ -67,7 +67,7 @@ import Testing
                 + " Did you mean BOOKPLATE_PORT?\n")
     }
 
-    @Test func keysAreMadeAndRotated() async throws {
+    @Test func createsAndRotatesKeys() async throws {
         let installation = try await Installation.bare()
         func rotate(_ more: String...) async throws -> [String?] {
             let outcome = try await installation.admin(["keys", "rotate", "--json"] + more)
@@ -84,7 +84,7 @@ import Testing
         #expect(try await installation.admin(["keys", "rotate", "--keep", "0"]).code == 64)
     }
 
-    @Test func tenantsAreAddedOnce() async throws {
+    @Test func addsATenantOnlyOnce() async throws {
         let installation = try await Installation.ready(catalog: [])
         let add = [
             "tenant", "add", "--json", "--name", "Shop", "--amazon-tag", "shop-20", "--bookshop-id",
@@ -116,10 +116,10 @@ import Testing
             #expect(bad.output == "")
         }
         let list = try await installation.admin("tenant", "list", "--json")
-        #expect(try parseJSON(Array(list.output.utf8)).each("slug") == ["reader", "shop"])
+        #expect(try parseJSON(Array(list.output.utf8)).values(of: "slug") == ["reader", "shop"])
     }
 
-    @Test func catalogueIsImportedSafely() async throws {
+    @Test func importsACatalogueRepeatedly() async throws {
         let installation = try await Installation.ready(catalog: [])
         let file = try installation.write(
             [
@@ -149,7 +149,7 @@ import Testing
         #expect(missing.errors == "bookplate-admin: /nowhere/books.jsonl cannot be read\n")
     }
 
-    @Test func issuedTokenOpensTheServer() async throws {
+    @Test func issuesTokensThatTheServerAccepts() async throws {
         let installation = try await Installation.ready(catalog: [])
         let id = "0198c0de-0000-7000-8000-000000000001"
         let issued = try await installation.admin(
@@ -162,22 +162,22 @@ import Testing
         #expect(token["refreshToken"]?.string?.hasPrefix("bpr_") == true)
 
         let server = try await installation.startServer()
-        let me = try await server.client.ask(
+        let me = try await server.client.execute(
             "{ me { id displayName } }", token: token["accessToken"]?.string)
         #expect(me == ["data": ["me": ["id": .string(id), "displayName": "Ada"]]])
-        let refreshed = try await server.client.ask(
+        let refreshed = try await server.client.execute(
             "mutation($t: String!) { refreshSession(refreshToken: $t) { user { id } } }",
             ["t": token["refreshToken"] ?? .null])
         #expect(refreshed["data", "refreshSession", "user", "id"] == .string(id))
 
-        // Without --json the token alone, to be pasted.
+        // Without --json, the output is only the access token.
         let plain = try await installation.admin("token", "issue", "--user", id)
         #expect(plain.output.split(separator: ".").count == 3)
     }
 
-    /// Every command keeps the conventions: examples, `--json`, and `--dry-run` where it changes something.
-    @Test func everyCommandKeepsTheConventions() async throws {
-        let reading: Set<String> = [
+    /// Every command has examples and `--json`. Commands that change something have `--dry-run`.
+    @Test func allCommandsFollowTheConventions() async throws {
+        let readOnly: Set<String> = [
             "check", "completions", "doctor", "export", "find", "list", "manual", "print", "show",
             "stats", "status", "usage", "verify",
         ]
@@ -203,18 +203,18 @@ import Testing
                 "\(name) has no example")
             #expect(command["abstract"]?.string?.isEmpty == false, "\(name)")
             #expect(
-                reading.contains(path.last ?? "") != options.contains("dry-run"), "\(name)")
+                readOnly.contains(path.last ?? "") != options.contains("dry-run"), "\(name)")
         }
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
-    func completionsKnowTheCommands(shell: String) async throws {
+    func printsCompletions(shell: String) async throws {
         let outcome = try await Self.installation().admin("completions", shell)
         #expect(outcome.code == 0)
         #expect(outcome.output.contains("migrate") && outcome.output.contains("dry-run"))
     }
 
-    @Test func manualHasEveryCommand() async throws {
+    @Test func printsTheManual() async throws {
         let outcome = try await Self.installation().admin("manual")
         #expect(outcome.code == 0)
         for line in [
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func schemaIsCheckedAgainstAnOlderOne() async throws {
+    @Test func comparesTheSchemaWithAnOlderOne() async throws {
         let installation = try await Self.installation()
         let printed = try await installation.admin("schema", "print")
         let same = try installation.write(printed.output, to: "same.graphql")
@@ -243,7 +243,7 @@ import Testing
         #expect(try await installation.admin("schema", "check", wrong).code == 1)
     }
 
-    @Test func dryRunDoesItAndSaysWhatItLocked() async throws {
+    @Test func dryRunReportsLockedTablesAndRollsBack() async throws {
         let installation = try await Self.installation()
         let outcome = try await installation.admin(
             "tenant", "add", "--slug", "tried", "--name", "Tried", "--audience",
@@ -259,7 +259,7 @@ import Testing
         let count = try await installation.database.count(
             "SELECT count(*) FROM tenants WHERE slug = 'tried'")
         #expect(count == 0)
-        // It tries for real: what the database would refuse is refused.
+        // The dry run executes the statements, so it reports constraint violations.
         let refused = try await installation.admin(
             "tenant", "add", "--slug", "reader", "--name", "Again", "--audience",
             "com.example.again",
@@ -267,7 +267,7 @@ import Testing
         #expect(refused.code == 1)
     }
 
-    @Test func deadJobsAreListedRetriedAndPurged() async throws {
+    @Test func listsRetriesAndPurgesDeadJobs() async throws {
         let installation = try await Installation.ready(catalog: [])
         try await installation.database.execute(
             """
@@ -283,19 +283,19 @@ import Testing
             return try json(outcome)
         }
         let dead = try await run("list", "--state", "dead", "--kind", "test.two")
-        #expect(dead["jobs"]?.each("lastError") == ["gave up"])
+        #expect(dead["jobs"]?.values(of: "lastError") == ["gave up"])
         #expect(dead["counts"]?.list?.count == 3)
         let id = try #require(dead["jobs", 0, "id"]?.string)
         #expect(try await run("retry", id, "--dry-run")["retried"] == 1)
         #expect(try await run("list", "--state", "ready")["jobs"]?.list?.count == 1)
         #expect(try await run("retry", id)["retried"] == 1)
         #expect(try await run("list", "--state", "ready")["jobs"]?.list?.count == 2)
-        // Of two dead ones that are about the same, one is tried again.
+        // Of two dead jobs with the same key, only one is retried.
         #expect(try await run("retry", "--dead")["retried"] == 1)
 
-        let unasked = try await installation.admin("jobs", "purge", "--dead")
-        #expect(unasked.code == 64)
-        #expect(unasked.errors.contains("pass --yes"))
+        let unconfirmed = try await installation.admin("jobs", "purge", "--dead")
+        #expect(unconfirmed.code == 64)
+        #expect(unconfirmed.errors.contains("Use --yes to confirm"))
         #expect(try await run("purge", "--dead", "--dry-run")["purged"] == 1)
         #expect(try await run("purge", "--dead", "--older-than", "1", "--yes")["purged"] == 0)
         #expect(try await run("purge", "--dead", "--yes")["purged"] == 1)
@@ -326,7 +326,7 @@ import Testing
         let outcome = try await Self.installation().admin(
             arguments, changes.mapValues { .some($0) })
         #expect(outcome.code == code, "\(outcome.errors)")
-        // Results go to one stream, words for people to the other.
+        // Results are printed to standard output, errors to standard error.
         #expect(outcome.output.isEmpty == (code != 0))
         #expect(outcome.errors.isEmpty == (code == 0))
     }

@@ -5,16 +5,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// `bookplate-admin backfill covers`, and a server that fetches covers, both as they were built.
+/// `bookplate-admin backfill covers`, and servers that fetch covers.
 @Suite struct BackfillCoversTests {
     private static let known = "9780306406157"
 
-    /// A server that has one picture, by ISBN.
+    /// A server with a cover for a single ISBN. It fails for requests that contain one of the texts in `failing`.
     private static func covers(failing: [String] = []) throws -> LoopbackServer {
         let picture = TestImage.png(width: 400, height: 600)
         return try LoopbackServer { request in
-            if failing.contains(where: request.target.contains) { return [.answer(503)] }
-            guard request.target.hasPrefix("/b/isbn/\(known)-L.jpg") else { return [.answer(404)] }
+            if failing.contains(where: request.target.contains) { return [.response(503)] }
+            guard request.target.hasPrefix("/b/isbn/\(known)-L.jpg") else {
+                return [.response(404)]
+            }
             return [
                 .send(
                     "HTTP/1.1 200 OK\r\nContent-Length: \(picture.count)\r\nConnection: close\r\n\r\n"
@@ -23,11 +25,11 @@ import Testing
         }
     }
 
-    @Test func itGoesOnWhereItWasStopped() async throws {
+    @Test func continuesAfterAnInterruption() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(1))
         let server = try await installation.startServer()
         let session = try await server.signIn("backfill")
-        let made = try await server.client.ask(
+        let made = try await server.client.execute(
             """
             mutation { createBooks(inputs: [
               {title: "One"}, {title: "Two", isbn: "\(Self.known)"}, {title: "Three", isbn: "9780140328721"}
@@ -50,7 +52,7 @@ import Testing
         #expect(dry["remaining"] == 3 && dry["asked"] == 0 && dry["dryRun"] == true)
         #expect(covers.requests.isEmpty)
         let off = try await installation.admin(["backfill", "covers"])
-        #expect(off.code == 1 && off.errors.contains("no source of covers is switched on"))
+        #expect(off.code == 1 && off.errors.contains("no source of covers is configured"))
         let first = try await backfill("--limit", "1", covers: covers.url(""))
         #expect(first["asked"] == 1 && first["remaining"] == 2 && first["askedBefore"] == 0)
         let rest = try await backfill(covers: covers.url(""))
@@ -60,14 +62,14 @@ import Testing
         #expect(
             try await installation.database.count(
                 "SELECT count(*) FROM books WHERE cover_status = 'NOT_FOUND'") == 2)
-        // The next run begins anew, with what is still missing.
+        // The run is complete, so the next one starts with the first book without a cover.
         let next = try await backfill(covers: covers.url(""))
         #expect(next["asked"] == 2 && next["found"] == 0 && next["askedBefore"] == 0)
         #expect(try await installation.database.count("SELECT count(*) FROM checkpoints") == 0)
     }
 
-    /// A book whose source always fails is passed, and counted; only where nobody could tell of any, nothing is passed.
-    @Test func itGoesPastWhatFails() async throws {
+    /// Books whose source fails are counted and skipped, unless the source fails for all books.
+    @Test func skipsUnavailableBooks() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(1))
         let database = installation.database
         let failing = ["9780000000019", "9780000000026", "9780000000033"]
@@ -76,11 +78,11 @@ import Testing
         let reader = try await server.signIn("backfill")["user", "id"]?.string ?? ""
         server.program.send(SIGTERM)
         _ = try await blocking { try server.program.wait() }
-        for (place, isbn) in isbns.enumerated() {
+        for (index, isbn) in isbns.enumerated() {
             try await database.execute(
                 """
                 INSERT INTO books (user_id, id, title, isbn13) \
-                VALUES ('\(reader)', '00000000-0000-7000-8000-00000000000\(place)', 'Book', '\(isbn)')
+                VALUES ('\(reader)', '00000000-0000-7000-8000-00000000000\(index)', 'Book', '\(isbn)')
                 """)
         }
         let covers = try Self.covers(failing: failing)
@@ -94,15 +96,15 @@ import Testing
                 outcome.code, outcome.errors, try parseJSON(Array(outcome.output.utf8))
             )
         }
-        // Where nobody can tell of any book, the same books are asked for again.
+        // All books are unavailable, so the next run requests the same books again.
         let none = try await backfill("--limit", "2")
         #expect(none.code == 69, "\(none)")
         #expect(
-            none.errors.contains("open_library could not tell")
+            none.errors.contains("no response for the last 2 books from open_library")
                 && none.errors.contains("--skip-unavailable"))
         #expect(none.result["unavailable"] == 2 && none.result["remaining"] == 2)
         #expect(try await database.count("SELECT count(*) FROM checkpoints") == 0)
-        // A whole batch fails, and the book behind it is found.
+        // All books of the first batch are unavailable, and a later book is found.
         let rest = try await backfill()
         #expect(rest.code == 0, "\(rest)")
         #expect(rest.result["asked"] == 4 && rest.result["found"] == 1)
@@ -111,7 +113,7 @@ import Testing
         #expect(
             try await database.count(
                 "SELECT count(*) FROM books WHERE cover_status = 'NOT_FOUND'") == 0)
-        // A run that was stopped is no matter for one that starts over, nor is it forgotten in a dry run.
+        // With --restart, the checkpoint of an interrupted run is ignored. A dry run does not delete it.
         try await database.execute(
             """
             INSERT INTO checkpoints (task, position, done) \
@@ -123,7 +125,7 @@ import Testing
         #expect(try await database.count("SELECT count(*) FROM checkpoints") == 1)
         #expect(try await backfill().code == 69)
         #expect(try await backfill("--restart").result["asked"] == 3)
-        // It goes past those that always fail, where it is told to.
+        // With --skip-unavailable, a run continues although all books are unavailable.
         let past = try await backfill("--restart", "--limit", "2", "--skip-unavailable")
         #expect(past.code == 0 && past.result["unavailable"] == 2, "\(past)")
         let last = try await backfill("--skip-unavailable")
@@ -131,8 +133,8 @@ import Testing
         #expect(try await database.count("SELECT count(*) FROM checkpoints") == 0)
     }
 
-    /// Where the sources are down, a library of many books is not gone through in vain.
-    @Test func itStopsAfterAHundredThatNobodyCanTellOf() async throws {
+    /// If the sources are down, the command does not try all books.
+    @Test func stopsAfterAHundredUnavailableBooks() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(1))
         let database = installation.database
         let server = try await installation.startServer()
@@ -160,8 +162,8 @@ import Testing
         #expect(past.code == 0 && past.result["asked"] == 130, "\(past)")
     }
 
-    /// A mirror in the operator's own network has records and pictures of readers' books and of the catalogue's.
-    @Test func aPrivateMirrorIsEnough() async throws {
+    /// A mirror in a private network can provide records and covers, both for users' books and for the catalogue.
+    @Test func usesAPrivateMirror() async throws {
         let picture = TestImage.png(width: 400, height: 600)
         let origin = Mutex("")
         let mirror = try LoopbackServer { request in
@@ -175,7 +177,7 @@ import Testing
             let link =
                 origin.withLock { $0 } + "/books/content?id=x&printsec=frontcover&img=1&zoom=1"
             return [
-                .answer(
+                .response(
                     200,
                     """
                     {"totalItems": 1, "items": [{"id": "x", "volumeInfo": {"title": "Card 1", "authors": ["Ada"], \
@@ -190,22 +192,22 @@ import Testing
             "BOOKPLATE_GOOGLE_BOOKS_URL": mirror.url("/books/v1")
         ])
         let token = try await server.signIn("mirror")["accessToken"]?.string
-        let made = try await server.client.ask(
+        let made = try await server.client.execute(
             """
             mutation { createBook(input: {title: "Card 1", isbn: "\(Self.known)"}) { coverStatus } }
             """, token: token)
         #expect(made["data", "createBook", "coverStatus"] == "FETCHING", "\(made)")
         for what in ["covers", "editions WHERE cover_version IS NOT NULL"] {
-            try await until("the mirror's picture is kept: \(what)") {
+            try await waitUntil("the mirror's cover is stored in \(what)") {
                 try await installation.database.count("SELECT count(*) FROM \(what)") == 1
             }
         }
-        // An address of a reader's leads there no more than before.
-        let refused = try await server.client.ask(
+        // Users must not fetch covers from private addresses, even if they are configured.
+        let refused = try await server.client.execute(
             """
             mutation { createBook(input: {title: "Mine", fetchCover: false}) { id } }
             """, token: token)
-        let set = try await server.client.ask(
+        let set = try await server.client.execute(
             "mutation($b: ID!, $u: URL!) { setCover(bookId: $b, source: {url: $u}) { id } }",
             [
                 "b": refused["data", "createBook", "id"] ?? .null,
@@ -216,24 +218,24 @@ import Testing
         _ = try await blocking { try server.program.wait() }
     }
 
-    /// The whole way, with the server's own wiring: a picture at the operator's own, private place.
-    @Test func aServerFetchesCovers() async throws {
+    /// A server fetches the cover of a new book from a source at a private address.
+    @Test func fetchesCoversInAServer() async throws {
         let covers = try Self.covers()
         let installation = try await Installation.ready(catalog: TestCatalog.lines(1))
         let server = try await installation.startServer([
             "BOOKPLATE_OPEN_LIBRARY_COVERS_URL": covers.url("")
         ])
         let token = try await server.signIn("fetch")["accessToken"]?.string
-        let made = try await server.client.ask(
+        let made = try await server.client.execute(
             """
             mutation { createBook(input: {title: "Two", isbn: "\(Self.known)"}) { id coverStatus } }
             """, token: token)
         #expect(made["data", "createBook", "coverStatus"] == "FETCHING", "\(made)")
         let id = made["data", "createBook", "id"] ?? .null
         var book = Value.null
-        try await until("the cover is there") {
+        try await waitUntil("the cover is stored") {
             book =
-                try await server.client.ask(
+                try await server.client.execute(
                     "query($id: ID!) { book(id: $id) { coverStatus coverUrl cover { source width } } }",
                     ["id": id], token: token)["data", "book"] ?? .null
             return book["coverStatus"] == "READY"

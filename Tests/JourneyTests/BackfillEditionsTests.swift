@@ -4,21 +4,21 @@ import LoopbackHTTP
 import TestSupport
 import Testing
 
-/// `bookplate-admin backfill editions`, with the outside sources played over HTTP.
+/// `bookplate-admin backfill editions`, with local HTTP servers as the external sources.
 @Suite struct BackfillEditionsTests {
-    /// Open Library's answer for an edition of which it knows a cover, and nothing more.
+    /// Open Library's record of an edition that has only a title and a cover.
     private static let edition =
         #"{"key": "/books/OL7353617M", "title": "As they call it", "covers": [8739161]}"#
 
     private func json(_ outcome: Program.Outcome) throws -> Value {
-        #expect(outcome.output.split(separator: "\n").count == 1, "one document a command")
+        #expect(outcome.output.split(separator: "\n").count == 1, "one JSON document per command")
         return try parseJSON(Array(outcome.output.utf8))
     }
 
     private func openLibrary(_ server: LoopbackServer) -> [String: String?] {
         [
             "BOOKPLATE_OPEN_LIBRARY_URL": server.url(""),
-            // Links are noted, and not followed here.
+            // The command stores links to covers without following them.
             "BOOKPLATE_OPEN_LIBRARY_COVERS_URL": "https://covers.openlibrary.org",
         ]
     }
@@ -27,11 +27,11 @@ import Testing
         server.requests.map { String($0.target.dropFirst("/isbn/".count).dropLast(".json".count)) }
     }
 
-    @Test func gapsAreFilledThePopularFirst() async throws {
+    @Test func addsMissingDataToPopularBooksFirst() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(5))
         let server = try LoopbackServer { request in
             request.target.contains(TestCatalog.isbn(2))
-                ? [.answer(404)] : [.answer(200, Self.edition)]
+                ? [.response(404)] : [.response(200, Self.edition)]
         }
         func run(_ more: String...) async throws -> Value {
             let outcome = try await installation.admin(
@@ -49,7 +49,7 @@ import Testing
             first == ["remaining": 3, "asked": 2, "found": 1, "unavailable": 0, "dryRun": false])
         #expect(Set(isbns(server)) == [TestCatalog.isbn(1), TestCatalog.isbn(2)])
 
-        // It goes on where it was, and then there is nothing to do.
+        // The next run continues with the other books, and the third run has nothing to do.
         let rest = try await run()
         #expect(rest["asked"] == 3 && rest["found"] == 3 && rest["remaining"] == 0)
         #expect(Set(isbns(server)) == Set((1...5).map(TestCatalog.isbn)))
@@ -58,7 +58,7 @@ import Testing
         #expect(none["asked"] == 0 && none["remaining"] == 0)
         #expect(server.requests.count == 5)
 
-        // What was there is as it was.
+        // Existing data is unchanged.
         let kept = try await installation.database.count(
             "SELECT count(*) FROM editions WHERE title LIKE 'Card %' AND publisher = 'House'")
         #expect(kept == 5)
@@ -67,36 +67,36 @@ import Testing
         #expect(filled == 4)
     }
 
-    @Test func whereNobodyAnswersNothingIsNoted() async throws {
+    @Test func recordsNothingIfNoSourceResponds() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(1))
-        let server = try LoopbackServer { _ in [.answer(503, "later")] }
+        let server = try LoopbackServer { _ in [.response(503, "later")] }
         let outcome = try await installation.admin(
             ["backfill", "editions", "--json"], openLibrary(server))
         #expect(outcome.code == 69)
         #expect(try json(outcome)["unavailable"] == 1)
-        #expect(outcome.errors.contains("the same command goes on later"))
+        #expect(outcome.errors.contains("run the same command again later"))
         #expect(
             try await installation.database.count(
                 "SELECT count(*) FROM editions WHERE sources_asked_at IS NOT NULL") == 0)
     }
 
-    @Test func withoutSourcesItSaysSo() async throws {
+    @Test func failsWithoutSources() async throws {
         let installation = try await Installation.ready(catalog: [])
         let outcome = try await installation.admin("backfill", "editions")
         #expect(outcome.code == 1)
-        #expect(outcome.errors.contains("no book source is switched on"))
+        #expect(outcome.errors.contains("no book source is configured"))
         #expect(try await installation.admin("backfill", "editions", "--limit", "0").code == 64)
     }
 
-    @Test func theKeyedSourceIsAskedWhereThereIsAKey() async throws {
+    @Test func queriesISBNdbIfThereIsAKey() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(1))
         let server = try LoopbackServer { request in
             request.headers["authorization"] == "the key"
                 ? [
-                    .answer(
+                    .response(
                         200, #"{"book": {"title": "A", "image": "https://images.example/1.jpg"}}"#)
                 ]
-                : [.answer(401, "{}")]
+                : [.response(401, "{}")]
         }
         let outcome = try await installation.admin(
             ["backfill", "editions", "--json"],
@@ -109,10 +109,11 @@ import Testing
             ) == 1)
     }
 
-    /// The servers' budget is the command's: it leaves a fifth of the day for readers, says so, and goes on tomorrow.
-    @Test func theDailyBudgetIsKept() async throws {
+    /// The command shares the daily budget with the servers and leaves a fifth of it to users' requests. It continues when the
+    /// budget is reset.
+    @Test func obeysTheDailyBudget() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(12))
-        let server = try LoopbackServer { _ in [.answer(404, "{}")] }
+        let server = try LoopbackServer { _ in [.response(404, "{}")] }
         func run() async throws -> Program.Outcome {
             try await installation.admin(
                 ["backfill", "editions", "--json"],
@@ -128,25 +129,25 @@ import Testing
         let second = try await run()
         #expect(second.code == 69)
         #expect(try json(second)["asked"] == 0 && server.requests.count == 4)
-        // Tomorrow.
+        // Simulate the next day.
         try await installation.database.execute("UPDATE source_usage SET day = day - 1")
         #expect(try json(try await run())["asked"] == 4)
         #expect(server.requests.count == 8)
     }
 
-    /// Ctrl-C ends it behind the batch that is under way, and nobody is asked for twice.
-    @Test func interruptedItGoesOn() async throws {
+    /// After Ctrl-C the command finishes the current batch. The next run does not request any book again.
+    @Test func continuesAfterAnInterruption() async throws {
         let installation = try await Installation.ready(catalog: TestCatalog.lines(12))
         let server = try LoopbackServer { _ in
-            [.pause(milliseconds: 300), .answer(200, Self.edition)]
+            [.pause(milliseconds: 300), .response(200, Self.edition)]
         }
         let running = try installation.startAdmin(
             ["backfill", "editions", "--json"], openLibrary(server))
-        try await until("it asks") { !server.requests.isEmpty }
+        try await waitUntil("the command has sent a request") { !server.requests.isEmpty }
         running.send(SIGINT)
         let outcome = try await blocking { try running.wait() }
         #expect(outcome.code == 1)
-        #expect(outcome.errors.contains("the same command goes on from here"))
+        #expect(outcome.errors.contains("run the same command again to continue"))
         let asked = try await installation.database.count(
             "SELECT count(*) FROM editions WHERE sources_asked_at IS NOT NULL")
         #expect(asked == 8 && server.requests.count == 8)

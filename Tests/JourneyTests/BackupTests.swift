@@ -3,14 +3,14 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// What is backed up while the server runs is what is there after it was restored elsewhere.
+/// A backup that was taken while the server was running restores to an identical installation.
 @Suite struct BackupTests {
-    @Test func restoredInstallationIsTheSame() async throws {
+    @Test func restoresABackupToAnotherInstallation() async throws {
         let installation = try await Installation.ready()
         let server = try await installation.startServer()
         let session = try await server.signIn("keeper")
         let token = session["accessToken"]?.string
-        let made = try await server.client.ask(
+        let made = try await server.client.execute(
             #"mutation { createBook(input: {title: "Kept"}) { id title } }"#, token: token)
         #expect(made["errors"] == nil)
         let covers = "\(installation.folder)/covers"
@@ -22,7 +22,7 @@ import Testing
         let taken = try await script(
             "backup", backup, storage: covers, database: installation.database)
         #expect(taken.code == 0, "\(taken.errors)")
-        // A copy is never overwritten.
+        // An existing backup is not overwritten.
         #expect(
             try await script("backup", backup, storage: covers, database: installation.database)
                 .code == 1)
@@ -37,15 +37,16 @@ import Testing
         )
         #expect(
             try await other.admin(["migrate", "verify"] + AdminTests.folder).code == 0)
-        // The same session opens the same library: the keys are kept apart, as the page says.
+        // The session is still valid, because the session keys were copied separately, as docs/operations.md describes.
         let keys = "\(installation.folder)/.bookplate/session-keys"
         let again = try await other.startServer(["BOOKPLATE_SESSION_KEYS": keys])
-        let library = try await again.client.ask(
+        let library = try await again.client.execute(
             "{ me { books { nodes { title } } } }", token: token)
         #expect(library == ["data": ["me": ["books": ["nodes": [["title": "Kept"]]]]]])
-        // Row-level security came along: a stranger sees nothing.
-        let stranger = try await again.signIn("stranger")["accessToken"]?.string
-        let nothing = try await again.client.ask("{ me { books { totalCount } } }", token: stranger)
+        // Row-level security was restored: another user does not see the books.
+        let otherUser = try await again.signIn("stranger")["accessToken"]?.string
+        let nothing = try await again.client.execute(
+            "{ me { books { totalCount } } }", token: otherUser)
         #expect(nothing == ["data": ["me": ["books": ["totalCount": 0]]]])
 
         let twice = try await script(

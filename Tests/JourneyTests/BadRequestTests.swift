@@ -2,7 +2,7 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// Bad input over HTTP: a clear error with its code, and the server goes on.
+/// Invalid requests over HTTP get a clear error with the right code, and the server keeps running.
 @Suite struct BadRequestTests {
     static let server = Shared {
         try await Installation.ready().startServer(["BOOKPLATE_LIMITS": "body=20000"])
@@ -24,7 +24,7 @@ import Testing
         #expect(response.json["data"] == nil)
     }
 
-    @Test func bodyOverTheLimitIsTooLarge() async throws {
+    @Test func bodiesOverTheLimitAreRefused() async throws {
         let query = "{ __typename }" + String(repeating: " ", count: 20_000)
         let response = try await Self.server().client.post(query)
         #expect(response.status == 413)
@@ -48,7 +48,7 @@ import Testing
             "GRAPHQL_VALIDATION_FAILED"
         ),
     ])
-    func badDocumentsAreRefused(query: String, code: String) async throws {
+    func invalidDocumentsAreRefused(query: String, code: String) async throws {
         let token = try await Self.reader()["accessToken"]?.string
         let response = try await Self.server().client.post(query, token: token)
         #expect(
@@ -64,29 +64,29 @@ import Testing
         ] as [Value])
     func variablesOfTheWrongTypeAreRefused(input: Value) async throws {
         let token = try await Self.reader()["accessToken"]?.string
-        let answer = try await Self.server().client.ask(
+        let response = try await Self.server().client.execute(
             "mutation($input: CreateShelfInput!) { createShelf(input: $input) { id } }",
             ["input": input], token: token)
-        #expect(answer["errors"]?.list?.isEmpty == false)
-        #expect(answer["data"] == nil)
+        #expect(response["errors"]?.list?.isEmpty == false)
+        #expect(response["data"] == nil)
     }
 
     @Test(arguments: [nil, "", "nonsense", "a.b.c"] as [String?])
-    func withoutAGoodTokenNothingIsTold(token: String?) async throws {
+    func requestsWithoutAValidTokenAreUnauthenticated(token: String?) async throws {
         let response = try await Self.server().client.post("{ me { id } }", token: token)
         #expect(response.json["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         #expect(response.json["errors", 0, "message"] == "Sign in and try again.")
         #expect(response.json["data"] == .null)
     }
 
-    @Test func revokedTokenIsRefusedAtOnce() async throws {
+    @Test func accessTokensAreRefusedAfterSigningOut() async throws {
         let server = try await Self.server()
         let token = try await server.signIn("leaver")["accessToken"]?.string
         #expect(
-            try await server.client.ask("mutation { signOut }", token: token)["data", "signOut"]
+            try await server.client.execute("mutation { signOut }", token: token)["data", "signOut"]
                 == true)
-        let answer = try await server.client.ask("{ me { id } }", token: token)
-        #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+        let response = try await server.client.execute("{ me { id } }", token: token)
+        #expect(response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
     }
 
     @Test(arguments: [
@@ -94,15 +94,15 @@ import Testing
         #"mutation { createBook(input: {title: ""}) { id } }"#,
         "{ me { books(first: 101) { totalCount } } }",
     ])
-    func inputErrorsNameTheirField(query: String) async throws {
+    func inputErrorsNameTheField(query: String) async throws {
         let token = try await Self.reader()["accessToken"]?.string
-        let answer = try await Self.server().client.ask(query, token: token)
-        #expect(answer["errors", 0, "extensions", "code"] == "BAD_USER_INPUT")
-        #expect(answer["errors", 0, "extensions", "field"]?.string != nil)
-        #expect(answer["errors", 0, "path", 0]?.string != nil)
+        let response = try await Self.server().client.execute(query, token: token)
+        #expect(response["errors", 0, "extensions", "code"] == "BAD_USER_INPUT")
+        #expect(response["errors", 0, "extensions", "field"]?.string != nil)
+        #expect(response["errors", 0, "path", 0]?.string != nil)
     }
 
-    @Test func getRunsQueriesOnly() async throws {
+    @Test func getRequestsRunOnlyQueries() async throws {
         let server = try await Self.server()
         let token = try await Self.reader()["accessToken"]?.string
         let accept = ["accept": "application/graphql-response+json"]
@@ -113,13 +113,13 @@ import Testing
         let bad = try await server.client.send(
             "GET", "/graphql?query=mutation%7BsignOut%7D", token: token, headers: accept)
         #expect(bad.status == 405)
-        #expect(try await server.client.ask("{ me { id } }", token: token)["errors"] == nil)
+        #expect(try await server.client.execute("{ me { id } }", token: token)["errors"] == nil)
     }
 
     @Test(arguments: [
         "/development/identity-token", "/graphql/", "/nothing", "/../etc/passwd", "/health",
     ])
-    func otherPathsAreNotFoundOrNotAllowed(path: String) async throws {
+    func unknownPathsAreRefused(path: String) async throws {
         let response = try await Self.server().client.send("GET", path)
         #expect([404, 405].contains(response.status))
     }
@@ -127,7 +127,7 @@ import Testing
     @Test(arguments: [
         "", "{}", #"{"subject":1,"audience":"a"}"#, #"{"subject":"a\u0000b","audience":"a"}"#,
     ])
-    func developmentTokenNeedsItsInput(body: String) async throws {
+    func developmentTokensRequireValidInput(body: String) async throws {
         let response = try await Self.server().client.send(
             "POST", "/development/identity-token", body: body)
         #expect(response.status == 400)

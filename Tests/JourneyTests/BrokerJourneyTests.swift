@@ -4,11 +4,11 @@ import MosquittoBroker
 import TestSupport
 import Testing
 
-/// Covers on their way to a real broker, from servers as they are run.
+/// Cover events that real servers publish to a real MQTT broker.
 @Suite struct BrokerJourneyTests {
     static let installation = Shared { try await Installation.ready(catalog: []) }
 
-    /// As whatever stores covers does it.
+    /// Stores a cover row, as the server does after it has stored the image.
     private static func store(
         _ installation: Installation, _ user: String, _ book: String, version: Int
     ) async throws {
@@ -22,20 +22,20 @@ import Testing
             """)
     }
 
-    @Test func coversReachTheBrokerInOrderThoughItWasAway() async throws {
+    @Test func eventsArriveInOrderAfterTheBrokerWasDown() async throws {
         let broker = try Mosquitto()
         try broker.start()
         let subscriber = try broker.subscribe()
         let installation = try await Self.installation()
         let variables = ["BOOKPLATE_MQTT_URL": "mqtt://127.0.0.1:\(broker.port)"]
-        // Two servers, of which one publishes.
+        // Only one of the two servers publishes.
         let servers = [
             try await installation.startServer(variables),
             try await installation.startServer(variables),
         ]
         let session = try await servers[0].signIn("mqtt")
         let user = try #require(session["user", "id"]?.string)
-        let made = try await servers[0].client.ask(
+        let made = try await servers[0].client.execute(
             #"mutation { createBook(input: {title: "A"}) { id } }"#,
             token: session["accessToken"]?.string)
         let book = try #require(made["data", "createBook", "id"]?.string)
@@ -44,16 +44,17 @@ import Testing
 
         broker.stop(SIGTERM)
         for version in 6...10 { try await Self.store(installation, user, book, version: version) }
-        // Long enough for the publisher to find out, and to have tried anew.
-        try await Task.sleep(for: .milliseconds(1500))
+        try await waitUntil("a server has failed to publish") {
+            servers.contains { $0.program.errors.contains("the broker cannot be reached") }
+        }
         try await blocking { try broker.start() }
-        // The subscriber's session is kept by the broker, and it comes back by itself.
+        // The broker keeps the subscriber's session, and the subscriber reconnects.
         let lines = try await blocking { try subscriber.wait(10) }
         #expect(lines.allSatisfy { $0.hasPrefix("users/\(user)/cover_uploaded {") })
         let messages = try lines.map { line in
             try parseJSON(Array(line.utf8.drop { $0 != UInt8(ascii: "{") }))
         }
-        // A message may come twice, when its acknowledgement was lost.
+        // A message is delivered twice if its acknowledgement was lost.
         let versions = messages.compactMap { $0["cover_url"]?.string?.suffix(2) }
             .compactMap { Int($0) }
             .reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }

@@ -2,13 +2,13 @@ import TestSupport
 import Testing
 import Version
 
-/// `--version`, `--help`, and unknown arguments of every program.
+/// The options `--version` and `--help`, and unknown options, in every program.
 @Suite struct CommandLineTests {
     private static let programs = [
         "bookplate", "bookplate-admin", "bookplate-imager", "graphql-tool", "ranking-tool",
     ]
 
-    /// Runs a program with an empty environment: neither option needs any configuration.
+    /// Runs a program with an empty environment, because these options need no configuration.
     private static func outcome(
         _ name: String, _ argument: String
     ) async throws -> Program.Outcome {
@@ -18,7 +18,7 @@ import Version
     }
 
     @Test(arguments: programs)
-    func versionIsPrinted(name: String) async throws {
+    func printsTheVersion(name: String) async throws {
         let outcome = try await Self.outcome(name, "--version")
         #expect(outcome.code == 0)
         #expect(outcome.output == "\(name) \(bookplateVersion)\n")
@@ -26,7 +26,7 @@ import Version
     }
 
     @Test(arguments: programs)
-    func helpIsPrinted(name: String) async throws {
+    func printsHelp(name: String) async throws {
         let outcome = try await Self.outcome(name, "--help")
         #expect(outcome.code == 0)
         #expect(outcome.output.lowercased().contains("usage: \(name)"))
@@ -34,14 +34,14 @@ import Version
     }
 
     @Test(arguments: programs)
-    func unknownArgumentsAreUsageErrors(name: String) async throws {
+    func reportsUnknownOptionsAsUsageErrors(name: String) async throws {
         let outcome = try await Self.outcome(name, "--nonsense")
         #expect(outcome.code == 64)
         #expect(outcome.output == "")
         #expect(outcome.errors != "")
     }
 
-    @Test func helpOfTheServerNamesTheVariablesItNeeds() async throws {
+    @Test func helpOfTheServerListsVariables() async throws {
         let help = try await Self.outcome("bookplate", "--help").output
         for name in ["DATABASE_URL", "BOOKPLATE_PORT", "BOOKPLATE_SESSION_KEYS"] {
             #expect(help.contains(name), "\(name)")

@@ -2,9 +2,9 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// Covers over HTTP, as an app and a browser use them.
+/// Covers over HTTP: uploading, reading, and caching.
 @Suite struct CoverJourneyTests {
-    private struct Desk {
+    private struct Fixture {
         let server: RunningServer
         let user: String
         let token: String
@@ -18,19 +18,19 @@ import Testing
     }
     private static let server = Shared { try await Self.installation().startServer() }
 
-    private func desk() async throws -> Desk {
+    private func makeFixture() async throws -> Fixture {
         let server = try await Self.server()
         let session = try await server.signIn("covers.\(UInt64.random(in: 0...UInt64.max))")
         let token = try #require(session["accessToken"]?.string)
-        let made = try await server.client.ask(
+        let created = try await server.client.execute(
             #"mutation { createBook(input: {title: "Dune", author: "Frank Herbert"}) { id } }"#,
             token: token)
-        return Desk(
+        return Fixture(
             server: server, user: try #require(session["user", "id"]?.string), token: token,
-            book: try #require(made["data", "createBook", "id"]?.string))
+            book: try #require(created["data", "createBook", "id"]?.string))
     }
 
-    /// The path and query of an address that the server told.
+    /// The path and query of a URL that the server returned.
     private func target(_ url: Value?) throws -> String {
         let url = try #require(url?.string)
         let start = try #require(url.firstRange(of: "://")?.upperBound)
@@ -40,45 +40,46 @@ import Testing
     // MARK: - Uploads
 
     private func multipart(
-        _ desk: Desk, _ file: [UInt8], headers: [String: String] = ["graphql-preflight": "1"],
+        _ fixture: Fixture, _ file: [UInt8], headers: [String: String] = ["graphql-preflight": "1"],
         token: String? = nil, map: String = #"{"0":["variables.image"]}"#
     ) async throws -> HTTPClient.Response {
         let operations = """
             {"query":"mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) \
-            { coverUrl cover { width } } }","variables":{"book":"\(desk.book)","image":null}}
+            { coverUrl cover { width } } }","variables":{"book":"\(fixture.book)","image":null}}
             """
-        return try await desk.server.client.upload(
-            file, operations: Array(operations.utf8), map: map, token: token ?? desk.token,
+        return try await fixture.server.client.upload(
+            file, operations: Array(operations.utf8), map: map, token: token ?? fixture.token,
             headers: headers)
     }
 
-    @Test func aFileComesWithAGraphQLRequest() async throws {
-        let desk = try await desk()
-        let answer = try await multipart(desk, TestImage.png())
-        #expect(answer.status == 200, "\(answer.body)")
-        #expect(answer.json["data", "setCover", "cover", "width"] == 60)
-        let cover = try await desk.server.client.send(
-            "GET", try target(answer.json["data", "setCover", "coverUrl"]))
+    @Test func coversAreUploadedWithAMultipartRequest() async throws {
+        let fixture = try await makeFixture()
+        let response = try await multipart(fixture, TestImage.png())
+        #expect(response.status == 200, "\(response.body)")
+        #expect(response.json["data", "setCover", "cover", "width"] == 60)
+        let cover = try await fixture.server.client.send(
+            "GET", try target(response.json["data", "setCover", "coverUrl"]))
         #expect(cover.status == 200)
         #expect(cover.bytes.starts(with: [0xFF, 0xD8, 0xFF]))
     }
 
-    @Test func aFileOfMoreThanAMegabyteComes() async throws {
-        let desk = try await desk()
+    @Test func largeImagesAreUploadedAndScaledDown() async throws {
+        let fixture = try await makeFixture()
         let image = TestImage.png(width: 900, height: 900)
         #expect(image.count > 2 << 20)
-        #expect(try await multipart(desk, image).json["data", "setCover", "cover", "width"] == 600)
+        #expect(
+            try await multipart(fixture, image).json["data", "setCover", "cover", "width"] == 600)
     }
 
-    /// Before the file is read.
-    @Test func formsOfOtherPagesAndOfNobodyAreRefused() async throws {
-        let desk = try await desk()
-        let form = try await multipart(desk, TestImage.png(), headers: [:])
+    /// The server refuses these requests before it reads the file.
+    @Test func uploadsWithoutThePreflightHeaderOrAValidTokenAreRefused() async throws {
+        let fixture = try await makeFixture()
+        let form = try await multipart(fixture, TestImage.png(), headers: [:])
         #expect(form.status == 400)
         #expect(form.json["errors", 0, "message"]?.string?.contains("GraphQL-Preflight") == true)
-        let nobody = try await multipart(desk, TestImage.png(), token: "x.y.z")
-        #expect(nobody.status == 401)
-        #expect(nobody.json["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+        let anonymous = try await multipart(fixture, TestImage.png(), token: "x.y.z")
+        #expect(anonymous.status == 401)
+        #expect(anonymous.json["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
     }
 
     @Test(arguments: [
@@ -86,41 +87,41 @@ import Testing
         #"{"0":["variables.nothing"]}"#, #"{"0":["query"]}"#, #"{"1":["variables.image"]}"#,
         #"{"0":["variables.image","variables.image"]}"#,
     ])
-    func aMapHasToLeadToANull(map: String) async throws {
-        let answer = try await multipart(try await desk(), TestImage.png(), map: map)
-        #expect(answer.json["errors", 0, "message"] != nil, "\(answer.body)")
-        #expect(answer.json["data", "setCover"] == nil)
+    func theMapMustReferToANullVariable(map: String) async throws {
+        let response = try await multipart(try await makeFixture(), TestImage.png(), map: map)
+        #expect(response.json["errors", 0, "message"] != nil, "\(response.body)")
+        #expect(response.json["data", "setCover"] == nil)
     }
 
-    // MARK: - Plain addresses
+    // MARK: - Plain HTTP
 
-    @Test func theOwnerPutsAndDeletes() async throws {
-        let desk = try await desk()
-        let client = desk.server.client
+    @Test func theOwnerStoresAndDeletesACover() async throws {
+        let fixture = try await makeFixture()
+        let client = fixture.server.client
         let put = try await client.send(
-            "PUT", desk.path, token: desk.token, bytes: TestImage.png())
+            "PUT", fixture.path, token: fixture.token, bytes: TestImage.png())
         #expect(put.status == 201, "\(put.body)")
         #expect(put.headers["location"] == put.json["url"]?.string)
         #expect(
-            try await client.send("PUT", desk.path, token: desk.token, bytes: TestImage.png())
+            try await client.send("PUT", fixture.path, token: fixture.token, bytes: TestImage.png())
                 .status == 200)
-        let read = try await client.send("GET", desk.path)
+        let read = try await client.send("GET", fixture.path)
         #expect(read.status == 200)
         #expect(read.headers["cache-control"] == "public, max-age=300, stale-while-revalidate=30")
-        // Asked for again and again it is served from memory, and is gone with the rest all the same.
+        // Repeated requests fill the memory cache, which must not outlive the deletion.
         for _ in 0..<3 {
             #expect(try await client.send("GET", try target(put.json["url"])).status == 200)
         }
         for _ in 0..<2 {
             #expect(
-                try await client.send("DELETE", desk.path, token: desk.token).status == 204)
+                try await client.send("DELETE", fixture.path, token: fixture.token).status == 204)
         }
-        #expect(try await client.send("GET", desk.path).status == 404)
+        #expect(try await client.send("GET", fixture.path).status == 404)
         #expect(try await client.send("GET", try target(put.json["url"])).status == 404)
     }
 
-    @Test func nobodyElseWrites() async throws {
-        let (mine, theirs) = (try await desk(), try await desk())
+    @Test func otherUsersCannotWrite() async throws {
+        let (mine, theirs) = (try await makeFixture(), try await makeFixture())
         let client = mine.server.client
         #expect(
             try await client.send("PUT", theirs.path, token: theirs.token, bytes: TestImage.png())
@@ -134,7 +135,7 @@ import Testing
             #expect(try await status(theirs.path, mine.token) == 403)
             #expect(try await status(theirs.path, nil) == 401)
             #expect(try await status(theirs.path, "x") == 401)
-            // Somebody else's book in one's own folder is as none.
+            // A path of the caller's own user id with another user's book does not exist.
             #expect(
                 try await status("/book-covers/\(mine.user)/\(theirs.book).jpg", mine.token) == 404)
             #expect(
@@ -143,25 +144,25 @@ import Testing
         #expect(try await client.send("GET", theirs.path).bytes == before.bytes)
     }
 
-    @Test func limitsAreToldBeforeTheBodyIsRead() async throws {
-        let desk = try await desk()
+    @Test func uploadsAreRefusedBeforeTheBodyIsRead() async throws {
+        let fixture = try await makeFixture()
         let headers = ["content-length": "\(25 << 20 | 1)"]
-        let tooLarge = try await desk.server.client.send(
-            "PUT", desk.path, token: desk.token, headers: headers)
+        let tooLarge = try await fixture.server.client.send(
+            "PUT", fixture.path, token: fixture.token, headers: headers)
         #expect(tooLarge.status == 413)
-        let nobody = try await desk.server.client.send("PUT", desk.path, headers: headers)
-        #expect(nobody.status == 401)
-        let bad = try await desk.server.client.send(
-            "PUT", desk.path, token: desk.token, bytes: Array("<svg/>".utf8))
+        let anonymous = try await fixture.server.client.send("PUT", fixture.path, headers: headers)
+        #expect(anonymous.status == 401)
+        let bad = try await fixture.server.client.send(
+            "PUT", fixture.path, token: fixture.token, bytes: Array("<svg/>".utf8))
         #expect(bad.status == 415)
         #expect(bad.json["errors", 0, "extensions", "code"] == "UNSUPPORTED_IMAGE")
     }
 
-    @Test func addressesWithAVersionLastForEver() async throws {
-        let desk = try await desk()
-        let client = desk.server.client
+    @Test func versionedURLsAreImmutable() async throws {
+        let fixture = try await makeFixture()
+        let client = fixture.server.client
         let url = try target(
-            try await client.send("PUT", desk.path, token: desk.token, bytes: TestImage.png())
+            try await client.send("PUT", fixture.path, token: fixture.token, bytes: TestImage.png())
                 .json["url"])
         let whole = try await client.send("GET", url)
         #expect(whole.headers["cache-control"] == "public, max-age=31536000, immutable")
@@ -181,9 +182,9 @@ import Testing
         let small = try await client.send("GET", url + "&size=thumbnail")
         #expect(small.status == 200 && small.headers["etag"] != tag)
         #expect(try await client.send("GET", url + "&size=huge").status == 400)
-        // A version that is no more shows what there is, for a short while.
+        // A version that no longer exists returns the current cover, which may be cached for five minutes.
         let other = try await client.send(
-            "GET", desk.path + "?v=00000000000000000000000000000000")
+            "GET", fixture.path + "?v=00000000000000000000000000000000")
         #expect(other.headers["cache-control"]?.hasPrefix("public, max-age=300") == true)
     }
 
@@ -194,12 +195,12 @@ import Testing
         ("bytes=0-1,3-4", 200, 0..<Int.max), ("bytes=5-2", 200, 0..<Int.max),
         ("bytes=a-b", 200, 0..<Int.max), ("lines=0-1", 200, 0..<Int.max),
     ])
-    func oneRangeIsServed(range: String, status: Int, expected: Range<Int>) async throws {
-        let desk = try await desk()
-        let client = desk.server.client
-        _ = try await client.send("PUT", desk.path, token: desk.token, bytes: TestImage.png())
-        let whole = try await client.send("GET", desk.path).bytes
-        let part = try await client.send("GET", desk.path, headers: ["range": range])
+    func singleRangesAreSupported(range: String, status: Int, expected: Range<Int>) async throws {
+        let fixture = try await makeFixture()
+        let client = fixture.server.client
+        _ = try await client.send("PUT", fixture.path, token: fixture.token, bytes: TestImage.png())
+        let whole = try await client.send("GET", fixture.path).bytes
+        let part = try await client.send("GET", fixture.path, headers: ["range": range])
         #expect(part.status == status)
         guard status != 416 else {
             #expect(part.headers["content-range"] == "bytes */\(whole.count)")
@@ -213,15 +214,15 @@ import Testing
             #expect(part.headers["content-range"] == "bytes \(start)-\(end - 1)/\(whole.count)")
         }
         let stale = try await client.send(
-            "GET", desk.path, headers: ["range": range, "if-range": "\"x\""])
+            "GET", fixture.path, headers: ["range": range, "if-range": "\"x\""])
         #expect(stale.status == 200)
     }
 
-    @Test func otherPathsAreNothing() async throws {
-        let desk = try await desk()
-        let client = desk.server.client
-        _ = try await client.send("PUT", desk.path, token: desk.token, bytes: TestImage.png())
-        let (user, book) = (desk.user, desk.book)
+    @Test func otherPathsAreNotFound() async throws {
+        let fixture = try await makeFixture()
+        let client = fixture.server.client
+        _ = try await client.send("PUT", fixture.path, token: fixture.token, bytes: TestImage.png())
+        let (user, book) = (fixture.user, fixture.book)
         for path in [
             "/book-covers/", "/book-covers", "/book-covers/\(user)/\(book)",
             "/book-covers/\(user)/\(book).jpeg", "/book-covers/\(user.uppercased())/\(book).jpg",
@@ -234,16 +235,16 @@ import Testing
         }
     }
 
-    @Test func booksWithoutAPictureGetATitleCard() async throws {
-        let desk = try await desk()
-        let client = desk.server.client
-        let answer = try await client.ask(
+    @Test func booksWithoutACoverGetATitleCard() async throws {
+        let fixture = try await makeFixture()
+        let client = fixture.server.client
+        let response = try await client.execute(
             """
             { me { books { nodes { coverUrl coverStatus } } } feed(first: 1) { nodes { coverUrl } } }
-            """, token: desk.token)
-        let book = answer["data", "me", "books", "nodes", 0]
+            """, token: fixture.token)
+        let book = response["data", "me", "books", "nodes", 0]
         #expect(book?["coverStatus"] == "NONE")
-        for url in [book?["coverUrl"], answer["data", "feed", "nodes", 0, "coverUrl"]] {
+        for url in [book?["coverUrl"], response["data", "feed", "nodes", 0, "coverUrl"]] {
             let target = try target(url)
             let cards = try await withThrowingTaskGroup(of: HTTPClient.Response.self) { tasks in
                 for _ in 0..<3 { tasks.addTask { try await client.send("GET", target) } }
@@ -261,11 +262,12 @@ import Testing
                     .hasPrefix("public, max-age=300") == true)
         }
         #expect(
-            try await client.send("GET", "/title-cards/\(desk.user)/\(desk.user).jpg").status == 404
+            try await client.send("GET", "/title-cards/\(fixture.user)/\(fixture.user).jpg").status
+                == 404
         )
-        _ = try await client.ask(
-            "mutation($id: ID!) { deleteBook(id: $id) }", ["id": .string(desk.book)],
-            token: desk.token)
+        _ = try await client.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) }", ["id": .string(fixture.book)],
+            token: fixture.token)
         #expect(try await client.send("GET", try target(book?["coverUrl"])).status == 404)
     }
 }

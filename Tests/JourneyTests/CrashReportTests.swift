@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// How the tests notice that a program crashed.
+/// The tests detect when a program under test crashes.
 @Suite struct CrashReportTests {
     private static let report = "==1==ERROR: AddressSanitizer: heap-use-after-free"
 
@@ -15,11 +15,11 @@ import Testing
 
     @Test(arguments: [
         "kill -SEGV $$", "kill -BUS $$", "kill -ILL $$", "kill -TRAP $$", "kill -FPE $$",
-        // A thread of the tests may block this signal. The shell unblocks it when it starts another program.
+        // The test process may block SIGABRT. The shell unblocks it only when it starts another program.
         "kill -ABRT $$; sleep 1",
         "echo '\(report)' >&2; exit 1", "echo '\(report)' >&2; kill -KILL $$",
     ])
-    func waitingForAProgramThatCrashedFails(command: String) async throws {
+    func waitingForACrashedProgramFails(command: String) async throws {
         let program = try start(command)
         let failure = await #expect(throws: Program.Failure.self) {
             try await blocking { try program.wait() }
@@ -28,16 +28,16 @@ import Testing
     }
 
     @Test(arguments: ["exit 0", "exit 1", "kill -KILL $$", "kill -TERM $$"])
-    func otherEndsAreNoCrash(command: String) async throws {
+    func otherExitsAreNotCrashes(command: String) async throws {
         let program = try start(command)
         _ = try await blocking { try program.wait() }
     }
 
-    /// As a server is that many requests of a test use, and that no test stops.
-    @Test func releasingAProgramThatPrintedAReportIsAnIssue() async throws {
+    /// A server that several tests share is never stopped by a test, so its crash is reported when it is released.
+    @Test func releasingACrashedProgramRecordsAnIssue() async throws {
         try await withKnownIssue {
             let program = try start("echo '\(Self.report)' >&2; sleep 60")
-            try await until("it has printed") { program.errors.hasSuffix("\n") }
+            try await waitUntil("the report is printed") { program.errors.hasSuffix("\n") }
         } matching: { issue in
             issue.comments.contains { $0.rawValue.contains(Self.report) }
         }

@@ -3,15 +3,17 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// Every query and command that the documentation shows, run as its reader would.
+/// Runs every query and command that the documentation shows.
 @Suite struct DocsTests {
-    /// A fenced block: the words after the fence, its text, and what stands before it for a failure's message.
+    /// A fenced code block: the words after the opening fence, and the text.
+    ///
+    /// The page and line identify it in failure messages.
     struct Block: Sendable, CustomTestStringConvertible {
         let page: String
         let line: Int
         let words: [String]
         let text: String
-        /// The text of the `json variables` block that follows, where one does.
+        /// The text of the `json variables` block that follows this one, if any.
         var variables: String?
 
         var testDescription: String { "\(page):\(line)" }
@@ -74,26 +76,26 @@ import Testing
         let blocks = try Self.blocks(of: page).filter { $0.words == ["graphql"] }
         guard !blocks.isEmpty else { return }
         let server = try await Self.server()
-        let reader = try await DocumentedReader(server, page)
+        let user = try await PageUser(server, page)
         for block in blocks {
             let document = try parse(Source(block.text))
             guard Self.canBeRun(document, block) else { continue }
-            let variables = try parseJSON(Array(reader.filled(block.variables ?? "{}").utf8))
-            let answer =
+            let variables = try parseJSON(Array(user.filled(block.variables ?? "{}").utf8))
+            let response =
                 if block.variables?.contains(#""image": null"#) == true {
                     try await server.client.upload(
                         TestImage.png(), operations: HTTPClient.operations(block.text, variables),
-                        map: #"{"0":["variables.image"]}"#, token: reader.token
+                        map: #"{"0":["variables.image"]}"#, token: user.token
                     ).json
                 } else {
-                    try await server.client.ask(block.text, variables, token: reader.token)
+                    try await server.client.execute(block.text, variables, token: user.token)
                 }
-            #expect(answer["errors"] == nil, "\(block.testDescription): \(answer)")
-            #expect(answer["data"] != nil)
+            #expect(response["errors"] == nil, "\(block.testDescription): \(response)")
+            #expect(response["data"] != nil)
         }
     }
 
-    /// One operation, no subscription, and a value for every variable that needs one.
+    /// Whether a block is a single query or mutation with values for all required variables.
     private static func canBeRun(_ document: Document, _ block: Block) -> Bool {
         let operations = document.definitions.compactMap { definition in
             if case .operation(let operation) = definition { operation } else { nil }
@@ -107,7 +109,7 @@ import Testing
         }
     }
 
-    /// With the book whose ISBN the examples scan.
+    /// The catalog contains the book whose ISBN the examples use.
     private static let installation = Shared {
         try await Installation.ready(
             catalog: TestCatalog.lines() + [
@@ -118,7 +120,7 @@ import Testing
 
     // MARK: Commands
 
-    /// Lines of a block that name one of the project's own commands, with continued lines joined.
+    /// The lines of a block without comments. Lines that end with a backslash are joined with the next one.
     private static func commands(_ block: Block) -> [String] {
         block.text.replacing("\\\n", with: " ").split(separator: "\n").map { line in
             String(
@@ -127,7 +129,7 @@ import Testing
         }
     }
 
-    /// A line as a shell would take it apart; redirections and pipes end it.
+    /// Splits a line into words as a shell does, up to the first redirection or pipe.
     private static func words(_ line: String) -> [String] {
         var words: [String] = []
         var word = ""
@@ -167,7 +169,7 @@ import Testing
         }
     }
 
-    /// The words lead to a command, and every option is one of its own.
+    /// Checks that the words name a command, and that the command has all the options.
     private static func check(_ words: [String], _ root: Value, _ block: Block) {
         var command = root
         var rest = words[...]
@@ -206,13 +208,14 @@ import Testing
         }
     }
 
-    // MARK: What is said of the server
+    // MARK: References
 
-    /// Each metric that a server tells is in the table, and the other way round; the dashboard asks for no other.
+    /// The table in `docs/operations.md` contains every metric that a server exports, and the dashboard uses only
+    /// those.
     @Test func metricsAreDocumented() async throws {
         let server = try await Self.server()
-        _ = try await server.client.ask("{ nonsense }")
-        let told = try await server.client.send("GET", "/metrics").body.split(separator: "\n")
+        _ = try await server.client.execute("{ nonsense }")
+        let exported = try await server.client.send("GET", "/metrics").body.split(separator: "\n")
             .filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) }
         let page = try String(
             contentsOfFile: "\(TestCluster.project)/docs/operations.md", encoding: .utf8)
@@ -223,18 +226,18 @@ import Testing
                     String($0.1)
                 }
             })
-        #expect(Set(told).subtracting(documented) == [])
+        #expect(Set(exported).subtracting(documented) == [])
         let dashboard = try String(
             contentsOfFile: "\(TestCluster.project)/docs/grafana.json", encoding: .utf8)
         #expect(throws: Never.self) { try parseJSON(Array(dashboard.utf8)) }
-        let asked = Set(
+        let used = Set(
             dashboard.matches(of: /bookplate_[a-z_]+/).map { match in
                 String(match.0.hasSuffix("_bucket") ? match.0.dropLast("_bucket".count) : match.0)
             })
-        #expect(asked.subtracting(documented) == [])
+        #expect(used.subtracting(documented) == [])
     }
 
-    /// Each variable that the server knows is in the table.
+    /// `docs/operations.md` mentions every setting.
     @Test func variablesAreDocumented() throws {
         let page = try String(
             contentsOfFile: "\(TestCluster.project)/docs/operations.md", encoding: .utf8)
@@ -248,11 +251,11 @@ import Testing
         }
     }
 
-    /// Pages without examples to run, which also have links and name files.
+    /// Pages without examples, whose links and file names are checked too.
     static let otherPages = ["CHANGELOG.md", "Sources/README.md"]
 
     @Test(arguments: pages + otherPages)
-    func linksLeadSomewhere(page: String) throws {
+    func linkTargetsExist(page: String) throws {
         let text = try Self.text(page)
         let folder = page.split(separator: "/").dropLast().joined(separator: "/")
         for match in text.matches(of: /\]\(([^)#:]*)(?:#([^)]*))?\)/) {
@@ -269,7 +272,7 @@ import Testing
         }
     }
 
-    /// The anchors that GitHub makes of a page's headings: `## Who it is for` is `#who-it-is-for`.
+    /// The anchors that GitHub generates for a page's headings, for example `#who-it-is-for` for `## Who it is for`.
     private static func anchors(_ text: String) -> Set<String> {
         Set(
             text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
@@ -282,7 +285,8 @@ import Testing
     }
 
     /// A file or folder of the project that a page names in backticks must exist. Paths of the code map are relative to
-    /// `Sources`. How-tos name files that their reader is going to create, which are listed here.
+    /// `Sources`. How-tos also name files that a contributor creates while following them; `isCreatedByTheReader`
+    /// matches those.
     @Test(arguments: pages + otherPages)
     func namedFilesExist(page: String) throws {
         let isCreatedByTheReader = /(Sources|Tests)\/.*\/Quote(\/.*)?/
@@ -305,7 +309,7 @@ import Testing
         try String(contentsOfFile: "\(TestCluster.project)/\(page)", encoding: .utf8)
     }
 
-    /// A page that no index links to is not found by its readers.
+    /// The README of each folder links to all pages in it.
     @Test(arguments: ["docs", "docs/how-to", "docs/decisions"])
     func everyPageIsInItsIndex(folder: String) throws {
         let index = try Self.text("\(folder)/README.md")
@@ -317,21 +321,22 @@ import Testing
     }
 }
 
-/// Somebody who has just signed in, with a book on a shelf, as the pages' placeholders need them.
-private struct DocumentedReader {
+/// A signed-in user with a shelf and a book, whose ids replace the placeholders of a page.
+private struct PageUser {
     let token: String
     private let values: [String: String]
 
     init(_ server: RunningServer, _ page: String) async throws {
         let session = try await server.signIn(page)
         token = session["accessToken"]?.string ?? ""
-        func ask(_ query: String) async throws -> Value {
-            try await server.client.ask(query, token: session["accessToken"]?.string)["data"]
+        func execute(_ query: String) async throws -> Value {
+            try await server.client.execute(query, token: session["accessToken"]?.string)["data"]
                 ?? .null
         }
-        let shelf = try await ask(#"mutation { createShelf(input: {name: "Everything"}) { id } }"#)
-        let book = try await ask(#"mutation { createBook(input: {title: "Dune"}) { id } }"#)
-        let card = try await ask("{ feed(first: 1) { nodes { id } } }")
+        let shelf = try await execute(
+            #"mutation { createShelf(input: {name: "Everything"}) { id } }"#)
+        let book = try await execute(#"mutation { createBook(input: {title: "Dune"}) { id } }"#)
+        let card = try await execute("{ feed(first: 1) { nodes { id } } }")
         let identity = try await server.client.send(
             "POST", "/development/identity-token",
             body: #"{"subject":"\#(page).again","audience":"com.example.reader"}"#)
@@ -345,7 +350,8 @@ private struct DocumentedReader {
         ]
     }
 
-    /// Variables with their placeholders filled in; ids of what is new are new each time.
+    /// Returns a block's variables with the placeholders replaced. `{newShelf}` and `{newBook}` become new ids each
+    /// time.
     func filled(_ text: String) -> String {
         var text = text
         for (name, value) in values { text = text.replacing("{\(name)}", with: value) }

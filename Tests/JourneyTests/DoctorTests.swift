@@ -4,9 +4,9 @@ import MosquittoBroker
 import TestSupport
 import Testing
 
-/// `bookplate-admin doctor` finds what is wrong and says what to do.
+/// `bookplate-admin doctor`.
 @Suite struct DoctorTests {
-    private func examine(
+    private func runDoctor(
         _ installation: Installation, _ changes: [String: String?] = [:]
     ) async throws -> (code: Int32?, states: [String: String], lines: [Value]) {
         let outcome = try await installation.admin(
@@ -18,16 +18,16 @@ import Testing
         for finding in findings where states[finding["check"]?.string ?? ""] != "wrong" {
             states[finding["check"]?.string ?? ""] = finding["state"]?.string
         }
-        // Whatever is wrong comes with what to do.
+        // Each failed check has a remedy.
         for finding in findings where finding["state"] == "wrong" {
             #expect(finding["remedy"]?.string?.isEmpty == false)
         }
         return (outcome.code, states, findings)
     }
 
-    @Test func soundInstallationHasNothingWrong() async throws {
+    @Test func allChecksSucceedForASoundInstallation() async throws {
         let installation = try await Installation.ready(catalog: [])
-        let (code, states, _) = try await examine(installation)
+        let (code, states, _) = try await runDoctor(installation)
         #expect(code == 0, "\(states)")
         for check in [
             "configuration", "database", "role", "clock", "connections", "row security",
@@ -40,10 +40,10 @@ import Testing
         #expect(lines.output.split(separator: "\n").count == states.count)
     }
 
-    @Test func eachThingThatIsWrongIsFound() async throws {
+    @Test func findsEachProblem() async throws {
         let installation = try await Installation.ready(catalog: [])
         func state(of check: String, _ changes: [String: String?] = [:]) async throws -> String? {
-            let (code, states, _) = try await examine(installation, changes)
+            let (code, states, _) = try await runDoctor(installation, changes)
             #expect(code == 2, "\(check)")
             return states[check]
         }
@@ -79,9 +79,9 @@ import Testing
         #expect(try await state(of: "migrations") == "wrong")
     }
 
-    @Test func unknownVariablesAreWarnings() async throws {
+    @Test func warnsOfUnknownVariables() async throws {
         let installation = try await Installation.ready(catalog: [])
-        let (code, _, findings) = try await examine(
+        let (code, _, findings) = try await runDoctor(
             installation, ["BOOKPLATE_PROT": "1", "BOOKPLATE_SERVICE_HOST": "10.0.0.1"])
         #expect(code == 0)
         let warnings = findings.filter {
@@ -92,11 +92,11 @@ import Testing
         #expect(warnings.first?["remedy"] == "did you mean BOOKPLATE_PORT?")
     }
 
-    /// Used, limit and reset of each source that is switched on; a budget that is used up is a warning.
-    @Test func budgetsOfSourcesAreShown() async throws {
+    /// The number of requests, the limit, and the reset are shown for each enabled source. A used-up budget is a warning.
+    @Test func showsTheBudgetsOfSources() async throws {
         let installation = try await Installation.ready(catalog: [])
         func budgets(_ text: String) async throws -> [String: (state: String?, message: String)] {
-            let (code, _, findings) = try await examine(
+            let (code, _, findings) = try await runDoctor(
                 installation,
                 [
                     "BOOKPLATE_ISBNDB_KEY": "key", "BOOKPLATE_SOURCE_BUDGETS": text,
@@ -113,7 +113,7 @@ import Testing
         }
         let fresh = try await budgets("isbndb=500")
         #expect(fresh.keys.sorted() == ["isbndb budget", "open-library budget"])
-        #expect(fresh["open-library budget"]?.message == "no limit of requests per day")
+        #expect(fresh["open-library budget"]?.message == "no limit on requests per day")
         #expect(fresh["isbndb budget"]?.message.hasPrefix("0 of 500 requests used today") == true)
         #expect(fresh["isbndb budget"]?.message.contains("resets at 00:00 UTC, in ") == true)
         try await installation.database.execute(
@@ -123,7 +123,7 @@ import Testing
         #expect(shared["isbndb budget"]?.state == "ok")
         #expect(
             shared["isbndb budget"]?.message.hasPrefix(
-                "450 of 500 requests used today, 400 of 400 by background work, which waits for tomorrow"
+                "450 of 500 requests used today, 400 of 400 by background work, which is paused until the reset"
             ) == true)
         let exhausted = try await budgets("isbndb=450")
         #expect(exhausted["isbndb budget"]?.state == "warning")
@@ -133,7 +133,7 @@ import Testing
         #expect(try await budgets("isbndb=unlimited")["isbndb budget"]?.state == "ok")
     }
 
-    @Test func brokerIsTriedWhereThereIsOne() async throws {
+    @Test func connectsToTheConfiguredBroker() async throws {
         let installation = try await Installation.ready(catalog: [])
         let broker = try Mosquitto()
         try broker.start()
@@ -153,8 +153,8 @@ import Testing
         #expect(try await states(broker.port) == ["warning"])
     }
 
-    @Test func pendingMigrationsAreWrong() async throws {
-        let (code, states, findings) = try await examine(try await Installation.bare())
+    @Test func reportsPendingMigrations() async throws {
+        let (code, states, findings) = try await runDoctor(try await Installation.bare())
         #expect(code == 2)
         #expect(states["migrations"] == "wrong")
         #expect(

@@ -2,13 +2,13 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// The audits of graphql-http, the ecosystem's suite for GraphQL over HTTP: by its ids, written anew.
+/// A reimplementation of the audits of graphql-http, the reference test suite for GraphQL over HTTP, with the same ids.
 ///
-/// Spec: https://graphql.github.io/graphql-over-http/draft/
+/// Specification: https://graphql.github.io/graphql-over-http/draft/
 @Suite struct GraphQLOverHTTPAuditTests {
     enum Level: String { case must = "MUST", should = "SHOULD", may = "MAY" }
 
-    /// One request and what its answer must be.
+    /// A request and the expected response.
     struct Audit: Sendable, CustomTestStringConvertible {
         let id: String
         let level: Level
@@ -18,11 +18,11 @@ import Testing
         var contentType: String? = "application/json"
         var accept: String?
         var status = 200...200
-        /// What the answer's media type must be.
-        var answersAs: String?
-        /// Whether there are `errors` in the answer; nil does not look.
+        /// The expected media type of the response; nil to accept any.
+        var responseType: String?
+        /// Whether the response must have `errors`; nil to accept both.
         var hasErrors: Bool?
-        /// Whether there is `data` in the answer; nil does not look.
+        /// Whether the response must have `data`; nil to accept both.
         var hasData: Bool?
 
         var testDescription: String { "\(id) \(level.rawValue)" }
@@ -34,10 +34,10 @@ import Testing
     private static let response = "application/graphql-response+json"
 
     static let mediaTypes = [
-        Audit(id: "22EB", level: .should, accept: response, answersAs: response),
-        Audit(id: "4655", level: .must, accept: json, answersAs: json),
-        Audit(id: "47DE", level: .should, accept: "*/*", answersAs: json),
-        Audit(id: "80D8", level: .should, accept: nil, answersAs: json),
+        Audit(id: "22EB", level: .should, accept: response, responseType: response),
+        Audit(id: "4655", level: .must, accept: json, responseType: json),
+        Audit(id: "47DE", level: .should, accept: "*/*", responseType: json),
+        Audit(id: "80D8", level: .should, accept: nil, responseType: json),
         Audit(id: "82A3", level: .must, hasData: true),
         Audit(
             id: "BF61", level: .must,
@@ -70,7 +70,7 @@ import Testing
         Audit(id: "1B7A", level: .must, body: extended, accept: json, hasErrors: false),
     ]
 
-    /// Parameters that are none: an object, a number, a boolean, a list, a string.
+    /// Parameters of a wrong type: an object, a number, a Boolean, a list, or a string.
     static let invalidParameters =
         invalid("LKJ", [#"{"obj":"ect"}"#, "0", "false", #"["array"]"#]) { #"{"query":\#($0)}"# }
         + invalid("6C0", [#"{"obj":"ect"}"#, "0", "false", #"["array"]"#]) {
@@ -125,18 +125,20 @@ import Testing
 
     @Test(arguments: all)
     func passes(audit: Audit) async throws {
-        let answer = try await Self.server().client.send(
+        let response = try await Self.server().client.send(
             audit.method, audit.path, body: audit.body,
             headers: ["content-type": audit.contentType, "accept": audit.accept])
-        #expect(audit.status.contains(answer.status), "\(answer.status) \(answer.body)")
-        let type = answer.headers["content-type"] ?? ""
-        if let expected = audit.answersAs { #expect(type.hasPrefix(expected)) }
+        #expect(audit.status.contains(response.status), "\(response.status) \(response.body)")
+        let type = response.headers["content-type"] ?? ""
+        if let expected = audit.responseType { #expect(type.hasPrefix(expected)) }
         #expect(type.hasSuffix("; charset=utf-8"))
-        if let hasErrors = audit.hasErrors { #expect((answer.json["errors"] != nil) == hasErrors) }
-        if let hasData = audit.hasData { #expect((answer.json["data"] != nil) == hasData) }
+        if let hasErrors = audit.hasErrors {
+            #expect((response.json["errors"] != nil) == hasErrors)
+        }
+        if let hasData = audit.hasData { #expect((response.json["data"] != nil) == hasData) }
     }
 
-    @Test func areAllThere() {
+    @Test func allAuditsArePresent() {
         #expect(Set(Self.all.map(\.id)).count == 60)
     }
 

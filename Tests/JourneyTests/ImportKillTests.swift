@@ -3,7 +3,7 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// A server that is killed, without a chance to say anything, while it reads a reader's library.
+/// A server that is killed with SIGKILL while it imports a library.
 @Suite struct ImportKillTests {
     private static let recordCount = 1200
 
@@ -28,16 +28,16 @@ import Testing
             Array("--XX\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n".utf8) + content
                 + Array("\r\n".utf8)
         }
-        let answer = try await server.client.send(
+        let response = try await server.client.send(
             "POST", "/graphql", token: token, bytes: body + Array("--XX--\r\n".utf8),
             headers: [
                 "content-type": "multipart/form-data; boundary=XX", "graphql-preflight": "1",
             ])
         return try #require(
-            answer.json["data", "importLibrary", "id"]?.string, "\(answer.body)")
+            response.json["data", "importLibrary", "id"]?.string, "\(response.body)")
     }
 
-    @Test func nothingIsLostAndNothingComesTwice() async throws {
+    @Test func theImportContinuesWithoutLosingOrRepeatingRecords() async throws {
         let installation = try await Installation.ready(catalog: [])
         let database = installation.database
         var server = try await installation.startServer()
@@ -46,14 +46,14 @@ import Testing
         var reached: [Int] = []
         for _ in 0..<2 {
             let before = reached.last ?? 0
-            try await until("some more is stored") {
+            try await waitUntil("the import has progressed") {
                 try await database.count("SELECT done FROM imports") > before
             }
             server.program.send(SIGKILL)
             let outcome = try await blocking { [server] in try server.program.wait() }
-            #expect(outcome.code == nil, "a signal ended it")
-            // What the dead server had under way, PostgreSQL may be ending still.
-            try await until("its connections are gone") {
+            #expect(outcome.code == nil, "the server must be ended by a signal")
+            // PostgreSQL may still be finishing the last transaction of the killed server.
+            try await waitUntil("the connections of the killed server are closed") {
                 try await database.count(
                     """
                     SELECT count(*) FROM pg_stat_activity
@@ -63,16 +63,18 @@ import Testing
             let done = try await database.count("SELECT done FROM imports")
             #expect(try await database.count("SELECT count(*) FROM books") == done)
             reached.append(done)
-            // Its lease runs out, without the wait.
+            // Expires the lease of the job now, so that the test need not wait for it.
             try await database.execute(
                 "UPDATE jobs SET lease_until = now() WHERE state = 'RUNNING'")
             server = try await installation.startServer()
         }
-        #expect(reached.contains { $0 < Self.recordCount }, "it was killed in the midst")
+        #expect(
+            reached.contains { $0 < Self.recordCount },
+            "the server must be killed before the import ends")
         var found = Value.null
-        try await until("the import is done") {
+        try await waitUntil("the import is done") {
             found =
-                try await server.client.ask(
+                try await server.client.execute(
                     """
                     query($id: ID!) { node(id: $id) { ... on Import { state total done created updated failed { line } } } }
                     """, ["id": .string(id)], token: token)["data", "node"] ?? .null
@@ -82,7 +84,7 @@ import Testing
             found == [
                 "state": "DONE", "total": .int(Self.recordCount), "done": .int(Self.recordCount),
                 "created": .int(Self.recordCount), "updated": 0,
-                // Those whose rating is 0 have words that cannot be kept.
+                // Records with rating 0 have review text, which cannot be imported without a rating.
                 "failed": found["failed"] ?? .null,
             ])
         #expect(found["failed"]?.list?.count == Self.recordCount / 6)

@@ -3,7 +3,7 @@ import SocketClient
 import TestSupport
 import Testing
 
-/// A server with `BOOKPLATE_INTROSPECTION=off`: no transport and no way to name a document reads the schema.
+/// With `BOOKPLATE_INTROSPECTION=off`, introspection is refused over every transport and in every kind of request.
 @Suite struct IntrospectionTests {
     private static let text = "{ __schema { queryType { name } } }"
     /// The SHA-256 of `text`.
@@ -11,7 +11,7 @@ import Testing
 
     private static let installation = Shared {
         let installation = try await Installation.ready(catalog: [])
-        // The development default, under which the document is valid, loads it.
+        // The admin command allows introspection by default, so it accepts the document.
         let manifest = try installation.write(#"{"introspect": "\#(text)"}"#, to: "manifest.json")
         let outcome = try await installation.admin("documents", "sync", manifest)
         guard outcome.code == 0 else { throw Program.Failure(description: outcome.errors) }
@@ -43,9 +43,9 @@ import Testing
         #expect(response["data"] == nil, sourceLocation: sourceLocation)
     }
 
-    /// The second time the document comes from the cache.
+    /// Each document is sent twice, because the second request uses the document cache.
     @Test(arguments: refused, 1...2)
-    func isRefusedByPOST(query: String, time: Int) async throws {
+    func isRefusedByPOST(query: String, attempt: Int) async throws {
         for (accept, status) in [
             ("application/json", 200), ("application/graphql-response+json", 400),
         ] {
@@ -56,22 +56,22 @@ import Testing
         }
     }
 
-    @Test func isRefusedByGETAndInAList() async throws {
+    @Test func isRefusedByGETAndInABatch() async throws {
         let client = try await Self.server().client
         let get = try await client.send(
             "GET", "/graphql?query=%7B__schema%7BqueryType%7Bname%7D%7D%7D")
         expectRefusal(get.json)
-        let list = try await client.send(
+        let batch = try await client.send(
             "POST", "/graphql",
             body:
                 #"[{"query":"{ __typename }"},{"query":"\#(Self.text)"},{"documentId":"introspect"}]"#
         )
-        #expect(list.json[0, "data", "__typename"] == "Query")
-        for response in list.json.list?.dropFirst() ?? [] { expectRefusal(response) }
-        #expect(list.json.list?.count == 3)
+        #expect(batch.json[0, "data", "__typename"] == "Query")
+        for response in batch.json.list?.dropFirst() ?? [] { expectRefusal(response) }
+        #expect(batch.json.list?.count == 3)
     }
 
-    @Test func isRefusedAsAStreamAndOverASocket() async throws {
+    @Test func isRefusedAsAnEventStreamAndOverAWebSocket() async throws {
         let server = try await Self.server()
         let stream = try await server.client.send(
             "POST", "/graphql", body: #"{"query":"\#(Self.text)"}"#,
@@ -80,7 +80,7 @@ import Testing
         #expect(!stream.body.contains("queryType"))
         let message = try await blocking {
             let client = try SocketClient(port: server.client.port)
-            try client.initialise()
+            try client.initialize()
             try client.send(
                 #"{"id":"1","type":"subscribe","payload":{"query":"\#(Self.text)"}}"#)
             return try client.message()
@@ -90,8 +90,8 @@ import Testing
         expectRefusal(["errors": json["payload"] ?? .null])
     }
 
-    /// Neither a document that a client registers nor one that the operator loaded is an exception.
-    @Test func isRefusedByNameAndByHash() async throws {
+    /// Persisted queries and trusted documents are refused, too.
+    @Test func isRefusedByDocumentIDAndByHash() async throws {
         let client = try await Self.server().client
         func post(_ body: String) async throws -> Value {
             try await client.send("POST", "/graphql", body: body).json
@@ -111,9 +111,9 @@ import Testing
             ("{ __typename }", ["__typename": "Query"]),
             ("{ a: __typename ... on Query { b: __typename } }", ["a": "Query", "b": "Query"]),
         ] as [(String, Value)])
-    func leavesTypenameAllowed(query: String, data: Value) async throws {
-        let answer = try await Self.server().client.ask(query)
-        #expect(answer == ["data": data])
+    func typenameIsAllowed(query: String, data: Value) async throws {
+        let response = try await Self.server().client.execute(query)
+        #expect(response == ["data": data])
     }
 
     @Test func theSchemaFileIsNotServed() async throws {
@@ -128,11 +128,11 @@ import Testing
         #expect(outcome.errors.contains("BOOKPLATE_INTROSPECTION=on"), "\(outcome.errors)")
     }
 
-    @Test func worksAsEverWhereItIsOn() async throws {
+    @Test func worksIfEnabled() async throws {
         let server = try await Self.installation().startServer([
             "BOOKPLATE_ENV": "development", "BOOKPLATE_INTROSPECTION": "on",
         ])
-        let answer = try await server.client.ask(Self.text)
-        #expect(answer["data", "__schema", "queryType", "name"] == "Query")
+        let response = try await server.client.execute(Self.text)
+        #expect(response["data", "__schema", "queryType", "name"] == "Query")
     }
 }

@@ -1,17 +1,24 @@
 import Bookplate
 import Glibc
 import GraphQL
-import Objects
+import ObjectStorage
 import Postgres
 import TestSupport
 import Testing
 
-/// Servers that are killed while covers are being replaced: each upload under way is killed at another point of its way.
+/// Servers that are killed while they replace covers. Each kill interrupts the running uploads at different steps.
+///
+/// `BOOKPLATE_TEST_SEED` sets the seed of the times at which the servers are killed.
 @Suite struct KilledServerTests {
     private static let kills = 13
-    private static let uploadsAtOnce = 8
+    private static let concurrentUploads = 8
 
-    @Test func afterOneSweepEachCoverHasItsPictureAndNothingIsLeft() async throws {
+    @Test func oneSweepAfterEachKillLeavesNoDamage() async throws {
+        let seed =
+            getenv("BOOKPLATE_TEST_SEED").flatMap { UInt64(String(cString: $0)) }
+            ?? .random(in: 0...UInt64.max)
+        print("KilledServerTests: BOOKPLATE_TEST_SEED=\(seed)")
+        var random = SeededGenerator(seed)
         let installation = try await Installation.ready(catalog: [])
         let store = try FileStore("\(installation.folder)/.bookplate/objects")
         let connection = try AdminConnection(try installation.database.url(as: TestCluster.owner))
@@ -20,21 +27,21 @@ import Testing
         let user = try #require(session["user", "id"]?.string)
         let token = session["accessToken"]?.string
         var books: [String] = []
-        for index in 0..<Self.uploadsAtOnce / 2 {
-            let made = try await server.client.ask(
+        for index in 0..<Self.concurrentUploads / 2 {
+            let created = try await server.client.execute(
                 #"mutation { createBook(input: {title: "Book \#(index)"}) { id } }"#, token: token)
-            books.append(try #require(made["data", "createBook", "id"]?.string))
+            books.append(try #require(created["data", "createBook", "id"]?.string))
         }
-        var interrupted = 0
-        var left = StorageSweep.Summary()
+        var interruptedCount = 0
+        var removed = StorageSweep.Summary()
         for kill in 0..<Self.kills {
             if kill > 0 { server = try await installation.startServer() }
-            let uploads = (0..<Self.uploadsAtOnce).map { upload in
-                // Two uploads of each cover are under way at any time.
+            let uploads = (0..<Self.concurrentUploads).map { upload in
+                // Two uploads replace each cover at the same time.
                 let path = "/book-covers/\(user)/\(books[upload % books.count]).jpg"
                 return Task { [client = server.client] in
-                    for seed in 0... {
-                        let image = TestImage.png(seed: UInt64(kill << 32 | upload << 16 | seed))
+                    for number in 0... {
+                        let image = TestImage.png(seed: UInt64(kill << 32 | upload << 16 | number))
                         let put = try? await client.send("PUT", path, token: token, bytes: image)
                         guard let put else { return true }
                         guard put.status < 300 else { return false }
@@ -42,23 +49,25 @@ import Testing
                     return false
                 }
             }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 20...120)))
+            // A random delay, so that the kill interrupts the uploads at random steps.
+            try await Task.sleep(for: .milliseconds(Int.random(in: 20...120, using: &random)))
             server.program.send(SIGKILL)
-            for upload in uploads { interrupted += await upload.value ? 1 : 0 }
+            for upload in uploads { interruptedCount += await upload.value ? 1 : 0 }
 
-            let swept = try await StorageSweep(
+            let sweep = try await StorageSweep(
                 store, graceSeconds: 0, isDryRun: false, connection
             ).run()
-            left.deadWrites += swept.deadWrites
-            left.orphans += swept.orphans
-            left.forgotten += swept.forgotten
-            let found = try await StorageVerification(
+            removed.deadWrites += sweep.deadWrites
+            removed.orphans += sweep.orphans
+            removed.forgotten += sweep.forgotten
+            let verification = try await StorageVerification(
                 store, graceSeconds: 0, connection
             ).run()
-            #expect(found.isSound, "after kill \(kill): \(found)")
+            #expect(verification.isSound, "after kill \(kill), seed \(seed): \(verification)")
         }
-        #expect(interrupted >= 100, "\(interrupted) uploads were killed")
-        // Otherwise the kills have met nothing.
-        #expect(left.deadWrites > 0 && left.orphans + left.forgotten > 0, "\(left)")
+        #expect(interruptedCount >= 100, "\(interruptedCount) uploads were interrupted")
+        // Without these, no kill has interrupted an upload in a critical step.
+        #expect(
+            removed.deadWrites > 0 && removed.orphans + removed.forgotten > 0, "\(removed)")
     }
 }

@@ -4,7 +4,7 @@ import SocketClient
 import TestSupport
 import Testing
 
-/// Subscriptions as a reader's devices have them: over sockets, with several servers on one database.
+/// Subscriptions over WebSockets, with several servers that share a database.
 @Suite struct LiveJourneyTests {
     static let installation = Shared { try await Installation.ready(catalog: []) }
 
@@ -25,24 +25,24 @@ import Testing
 
     private static func json(_ text: String) throws -> Value { try parseJSON(Array(text.utf8)) }
 
-    /// A socket that is let in.
+    /// Opens a WebSocket and authenticates it.
     private static func connect(_ server: RunningServer, _ token: String?) throws -> SocketClient {
         let client = try SocketClient(port: server.client.port)
-        try client.initialise(token: token)
+        try client.initialize(token: token)
         return client
     }
 
-    /// Waits until what was subscribed is watched: a query behind it on the same socket is answered.
-    private static func settle(_ client: SocketClient) throws {
+    /// Waits until earlier subscriptions on the socket are active: the server has then responded to later queries.
+    private static func waitForSubscriptions(_ client: SocketClient) throws {
         for round in 0..<2 {
-            try client.send(subscribe("settle\(round)", "{ me { id } }"))
+            try client.send(subscribe("wait\(round)", "{ me { id } }"))
             _ = try client.message()
             _ = try client.message()
         }
     }
 
-    /// Who asks over a socket comes from somewhere, too.
-    @Test func aSocketIsNoWayAroundTheLimits() async throws {
+    /// Requests over a WebSocket count toward the rate limits of the client's address.
+    @Test func rateLimitsApplyToWebSockets() async throws {
         let server = try await Self.installation().startServer([
             "BOOKPLATE_LIMITS": "rate=5,signin=2"
         ])
@@ -57,7 +57,7 @@ import Testing
             }
             #expect(codes.prefix(5).allSatisfy { $0 == nil })
             #expect(codes.last == "RATE_LIMITED")
-            // Nor are its tokens looked at for nothing.
+            // The limit also applies to the check of a token in `connection_init`.
             let another = try SocketClient(port: server.client.port)
             try another.send(
                 #"{"type":"connection_init","payload":{"Authorization":"Bearer nonsense"}}"#)
@@ -65,8 +65,8 @@ import Testing
         }
     }
 
-    /// A good token is its user's request, as is a later one of the same socket.
-    @Test func aTokenOverASocketCostsAUnit() async throws {
+    /// Each message with a valid token counts as one request of its user, in `connection_init` and in later pings.
+    @Test func tokensOverAWebSocketCountAsRequests() async throws {
         let server = try await Self.installation().startServer(["BOOKPLATE_LIMITS": "rate=5"])
         let token = try await server.signIn("comes by socket")["accessToken"]?.string
         try await blocking {
@@ -84,24 +84,23 @@ import Testing
         }
     }
 
-    @Test func aChangeOnOneServerReachesASubscriberOnAnother() async throws {
+    @Test func changesReachSubscribersOnOtherServers() async throws {
         let installation = try await Self.installation()
-        let (here, there) = (
+        let (first, second) = (
             try await installation.startServer(), try await installation.startServer()
         )
-        let token = try await here.signIn("two servers")["accessToken"]?.string
+        let token = try await first.signIn("two servers")["accessToken"]?.string
         let client = try await blocking {
-            let client = try Self.connect(there, token)
+            let client = try Self.connect(second, token)
             try client.send(Self.subscribe("s", Self.changes))
-            try Self.settle(client)
+            try Self.waitForSubscriptions(client)
             return client
         }
         for number in 1...5 {
-            // Sooner than polling would find it, or the client gives up.
-            let made = try await here.client.ask(
+            let created = try await first.client.execute(
                 #"mutation { createShelf(input: {name: "Shelf \#(number)"}) { id } }"#, token: token
             )
-            let id = try #require(made["data", "createShelf", "id"])
+            let id = try #require(created["data", "createShelf", "id"])
             let event = try await blocking { try Self.json(client.message()) }
             let change = event["payload", "data", "changes"]
             #expect(change?["id"] == id)
@@ -110,37 +109,38 @@ import Testing
         }
     }
 
-    @Test func signingOutClosesTheSessionsSocketsOnAllServers() async throws {
+    @Test func signingOutClosesWebSocketsOnAllServers() async throws {
         let installation = try await Self.installation()
-        let (here, there) = (
+        let (first, second) = (
             try await installation.startServer(), try await installation.startServer()
         )
-        let token = try await here.signIn("signs out")["accessToken"]?.string
-        let other = try await here.signIn("signs out")["accessToken"]?.string
+        let token = try await first.signIn("signs out")["accessToken"]?.string
+        let other = try await first.signIn("signs out")["accessToken"]?.string
         let (ending, staying) = try await blocking {
-            let ending = try Self.connect(there, token)
+            let ending = try Self.connect(second, token)
             try ending.send(Self.subscribe("s", Self.changes))
-            return (ending, try Self.connect(there, other))
+            return (ending, try Self.connect(second, other))
         }
-        let answer = try await here.client.ask("mutation { signOut }", token: token)
-        #expect(answer == ["data": ["signOut": true]])
+        let response = try await first.client.execute("mutation { signOut }", token: token)
+        #expect(response == ["data": ["signOut": true]])
         #expect(try await blocking { try ending.closeCode() } == 4403)
         try await blocking {
             try staying.send(Self.subscribe("q", "{ me { id } }"))
             let message = try staying.message()
             #expect(message.contains(#""type":"next""#))
         }
-        let session = try await here.client.ask(
+        let session = try await first.client.execute(
             #"mutation($id: String!) { deleteAccount(confirm: $id) { id } }"#,
             [
-                "id": try await here.client.ask("{ me { id } }", token: other)["data", "me", "id"]
+                "id": try await first.client.execute("{ me { id } }", token: other)[
+                    "data", "me", "id"]
                     ?? .null
             ], token: other)
         #expect(session["errors"] == nil)
         #expect(try await blocking { try staying.closeCode() } == 4403)
-        // What has ended opens nothing new.
+        // The token of an ended session cannot open another WebSocket.
         let refused = try await blocking {
-            let client = try SocketClient(port: here.client.port)
+            let client = try SocketClient(port: first.client.port)
             try client.send(
                 #"{"type":"connection_init","payload":{"Authorization":"Bearer \#(token ?? "")"}}"#)
             return try client.closeCode()
@@ -148,13 +148,13 @@ import Testing
         #expect(refused == 4403)
     }
 
-    @Test func stoppingClosesSocketsAndEndsWithNothingWrong() async throws {
+    @Test func stoppingClosesWebSocketsAndExitsWith0() async throws {
         let server = try await Self.installation().startServer()
         let token = try await server.signIn("stops")["accessToken"]?.string
         let client = try await blocking {
             let client = try Self.connect(server, token)
             try client.send(Self.subscribe("s", Self.changes))
-            try Self.settle(client)
+            try Self.waitForSubscriptions(client)
             return client
         }
         server.program.send(SIGTERM)
@@ -167,81 +167,81 @@ import Testing
         #expect(try await blocking { try server.program.wait() }.code == 0)
     }
 
-    /// A device that is asleep, cut off and connected anew, to servers that are killed, while others write:
-    /// in the end it has every change, once, and in order.
+    /// A client sleeps, loses its connection, and reconnects, while servers are killed and other clients write. In the
+    /// end it has received every change exactly once and in order.
     @Test(arguments: [1] as [UInt64])
-    func nothingIsMissedOrRepeatedWhateverDies(seed: UInt64) async throws {
+    func subscribersReceiveEachChangeOnceDespiteFailures(seed: UInt64) async throws {
         let installation = try await Self.installation()
         var servers = [
             try await installation.startServer(), try await installation.startServer(),
         ]
         let session = try await servers[0].signIn("property \(seed)")
         let token = session["accessToken"]?.string
-        let start = try await servers[0].client.ask("{ changes { cursor } }", token: token)
+        let start = try await servers[0].client.execute("{ changes { cursor } }", token: token)
         let first = start["data", "changes", "cursor"] ?? .null
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         var books: [Value] = []
         var cursor = first
         var received: [Value] = []
         var client: SocketClient?
-        var listeningTo = 0
+        var connectedServer = 0
 
         for step in 0..<60 {
             switch Int.random(in: 0..<10, using: &random) {
             case 0:
-                client?.vanish()
+                client?.abort()
                 client = nil
             case 1 where step % 3 == 0:
-                // As a machine that fails; the client finds out by itself.
+                // The server fails without closing its connections properly.
                 let dead = Int.random(in: 0..<2, using: &random)
                 servers[dead].program.send(SIGKILL)
                 servers[dead] = try await installation.startServer()
-                if dead == listeningTo { client = nil }
+                if dead == connectedServer { client = nil }
             case 2, 3, 4:
                 let server = servers[Int.random(in: 0..<2, using: &random)]
-                // Several at once, from devices that know nothing of each other.
-                let made = try await withThrowingTaskGroup(of: Value?.self) { group in
+                // Several concurrent writes, as from independent devices.
+                let created = try await withThrowingTaskGroup(of: Value?.self) { group in
                     for number in 0..<4 {
                         group.addTask {
-                            try await server.client.ask(
+                            try await server.client.execute(
                                 #"mutation { createBook(input: {title: "\#(step) \#(number)"}) { id } }"#,
                                 token: token)["data", "createBook", "id"]
                         }
                     }
                     return try await group.reduce(into: []) { books, id in books.append(id) }
                 }
-                books += made.compactMap { $0 }
+                books += created.compactMap { $0 }
             case 5, 6:
                 if let book = books.randomElement(using: &random) {
-                    _ = try await servers[0].client.ask(
+                    _ = try await servers[0].client.execute(
                         "mutation($id: ID!) { updateBook(id: $id, input: {currentPage: \(step)}) { id } }",
                         ["id": book], token: token)
                 }
             case 7:
                 if !books.isEmpty {
                     let book = books.remove(at: Int.random(in: 0..<books.count, using: &random))
-                    _ = try await servers[1].client.ask(
+                    _ = try await servers[1].client.execute(
                         "mutation($id: ID!) { deleteBook(id: $id) }", ["id": book], token: token)
                 }
             default:
-                // Awake for a moment: what has come is taken, whatever of it there is.
+                // The client receives some of the changes that are available.
                 if client == nil {
-                    listeningTo = Int.random(in: 0..<2, using: &random)
-                    client = try await Self.resume(servers[listeningTo], token, cursor)
+                    connectedServer = Int.random(in: 0..<2, using: &random)
+                    client = try await Self.resume(servers[connectedServer], token, cursor)
                 }
-                guard let awake = client else { continue }
+                guard let connected = client else { continue }
                 let count = Int.random(in: 0..<5, using: &random)
-                let ahead = try await Self.pending(servers[listeningTo], token, cursor)
-                let taken = try await Self.take(min(count, ahead), awake)
-                received += taken
-                cursor = taken.last?["cursor"] ?? cursor
+                let available = try await Self.pendingCount(servers[connectedServer], token, cursor)
+                let changes = try await Self.receive(min(count, available), connected)
+                received += changes
+                cursor = changes.last?["cursor"] ?? cursor
             }
         }
         let last = try await Self.resume(servers[0], token, cursor)
-        received += try await Self.take(
-            try await Self.pending(servers[0], token, cursor), last)
+        received += try await Self.receive(
+            try await Self.pendingCount(servers[0], token, cursor), last)
 
-        let log = try await servers[1].client.ask(
+        let log = try await servers[1].client.execute(
             "query($c: String) { changes(after: $c, first: 500) { hasMore changes { cursor kind typename id } } }",
             ["c": first], token: token)
         #expect(log["data", "changes", "hasMore"] == false)
@@ -249,6 +249,7 @@ import Testing
         #expect(.list(received) == log["data", "changes", "changes"])
     }
 
+    /// Connects and subscribes to the changes after a cursor.
     private static func resume(
         _ server: RunningServer, _ token: String?, _ cursor: Value
     ) async throws -> SocketClient {
@@ -263,17 +264,19 @@ import Testing
         }
     }
 
-    private static func pending(
+    /// Returns the number of changes after a cursor.
+    private static func pendingCount(
         _ server: RunningServer, _ token: String?, _ cursor: Value
     ) async throws -> Int {
-        let page = try await server.client.ask(
+        let page = try await server.client.execute(
             "query($c: String) { changes(after: $c, first: 500) { changes { id } } }",
             ["c": cursor],
             token: token)
         return page["data", "changes", "changes"]?.list?.count ?? 0
     }
 
-    private static func take(_ count: Int, _ client: SocketClient) async throws -> [Value] {
+    /// Receives a number of changes.
+    private static func receive(_ count: Int, _ client: SocketClient) async throws -> [Value] {
         try await blocking {
             try (0..<count).map { _ in
                 let message = try json(client.message())

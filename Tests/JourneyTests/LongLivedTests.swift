@@ -3,15 +3,15 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// Requests that keep the server busy for long: archives, uploads, and streams, completed and abandoned.
+/// Long requests, completed and abandoned: archives, uploads, and streams.
 ///
-/// Each test ends with a server that stops without an error. `scripts/check address` runs them against programs that are built
-/// with AddressSanitizer.
+/// At the end of each test the server must stop without an error. `scripts/check address` runs these tests with
+/// programs that are built with AddressSanitizer.
 @Suite struct LongLivedTests {
     private static let bookCount = 30
     private static let coverCount = 10
 
-    private struct Desk {
+    private struct SignedInClient {
         let server: RunningServer
         let user: String
         let token: String
@@ -23,16 +23,16 @@ import Testing
             token = try #require(session["accessToken"]?.string)
         }
 
-        func ask(_ query: String, _ variables: Value = .null) async throws -> Value {
-            let answer = try await server.client.ask(query, variables, token: token)
-            return try #require(answer["data"], "\(answer)")
+        func execute(_ query: String, _ variables: Value = .null) async throws -> Value {
+            let response = try await server.client.execute(query, variables, token: token)
+            return try #require(response["data"], "\(response)")
         }
 
         func makeBook(_ title: String) async throws -> String {
-            let made = try await ask(
+            let created = try await execute(
                 "mutation($t: String!) { createBook(input: {title: $t}) { id } }",
                 ["t": .string(title)])
-            return try #require(made["createBook", "id"]?.string)
+            return try #require(created["createBook", "id"]?.string)
         }
 
         func coverPath(_ book: String) -> String { "/book-covers/\(user)/\(book).jpg" }
@@ -81,27 +81,27 @@ import Testing
         ]
     }
 
-    @Test func anExportedArchiveIsDownloadedAndImportedByAnotherReader() async throws {
+    @Test func exportedArchivesCanBeImportedByAnotherUser() async throws {
         let server = try await Installation.ready(catalog: []).startServer()
-        let desk = try await Desk("exporter", on: server)
+        let client = try await SignedInClient("exporter", on: server)
         for number in 0..<Self.bookCount {
-            let book = try await desk.makeBook("Book \(number)")
+            let book = try await client.makeBook("Book \(number)")
             guard number < Self.coverCount else { continue }
-            // Noise, which no compression makes small: the archive does not fit into the buffers of a connection.
-            var random = Seeded(UInt64(number))
+            // Noise does not compress, so the archive is larger than the buffers of a connection.
+            var random = SeededGenerator(UInt64(number))
             let image = TestImage.png(width: 300, height: 450) { _, _ in
                 let noise = random.next()
                 return [0, 8, 16].map { UInt8(truncatingIfNeeded: noise >> $0) }
             }
             let put = try await server.client.send(
-                "PUT", desk.coverPath(book), token: desk.token, bytes: image)
+                "PUT", client.coverPath(book), token: client.token, bytes: image)
             #expect(put.status == 201, "\(put.body)")
         }
         let url = try #require(
-            try await desk.ask("mutation { exportLibrary }")["exportLibrary"]?.string)
+            try await client.execute("mutation { exportLibrary }")["exportLibrary"]?.string)
         let path = String(url[try #require(url.firstRange(of: "/exports/")).lowerBound...])
 
-        // Clients that leave while the archive is sent.
+        // Some clients disconnect while the server sends the archive.
         for _ in 0..<5 {
             try await blocking {
                 let client = try StreamClient(port: server.client.port)
@@ -116,12 +116,12 @@ import Testing
         #expect(archive.headers["content-length"] == "\(archive.bytes.count)")
         #expect(archive.bytes.starts(with: "PK".utf8))
 
-        let other = try await Desk("importer", on: server)
-        let answer = try await server.client.send(
+        let other = try await SignedInClient("importer", on: server)
+        let response = try await server.client.send(
             "POST", "/graphql",
             bytes: Self.multipart("library.zip", archive.bytes, Self.importLibrary),
             headers: Self.importHeaders(other.token))
-        let id = try #require(answer.json["data", "importLibrary", "id"], "\(answer.body)")
+        let id = try #require(response.json["data", "importLibrary", "id"], "\(response.body)")
         // The stream ends with the import.
         let progress = try await other.subscribe(
             "subscription($id: ID!) { importProgress(id: $id) { state created } }", ["id": id],
@@ -129,24 +129,25 @@ import Testing
         let events = try await blocking { try progress.receive() }
         #expect(events.contains(#"{"state":"DONE","created":\#(Self.bookCount)}"#), "\(events)")
         #expect(events.contains("event: complete"))
-        let books = try await other.ask("{ me { books(first: 100) { nodes { coverStatus } } } }")
-        let covers = try #require(books["me", "books", "nodes"]).each("coverStatus")
+        let books = try await other.execute(
+            "{ me { books(first: 100) { nodes { coverStatus } } } }")
+        let covers = try #require(books["me", "books", "nodes"]).values(of: "coverStatus")
         #expect(covers.count == Self.bookCount)
         #expect(covers.count { $0 == "READY" } == Self.coverCount, "\(covers)")
         try await stop(server)
     }
 
     @Test(arguments: ["text/event-stream", #"multipart/mixed;subscriptionSpec="1.0""#])
-    func aStreamOfChangesEndsWithItsClientOrItsServer(accept: String) async throws {
+    func changeStreamsEndWhenTheClientOrTheServerStops(accept: String) async throws {
         let server = try await Installation.ready(catalog: []).startServer()
-        let desk = try await Desk("streams", on: server)
-        let start = try await desk.ask("{ changes { cursor } }")
+        let client = try await SignedInClient("streams", on: server)
+        let start = try await client.execute("{ changes { cursor } }")
         let cursor: Value = ["c": start["changes", "cursor"] ?? .null]
         let query = "subscription($c: String) { changes(after: $c) { id kind } }"
-        let staying = try await desk.subscribe(query, cursor, accept: accept)
+        let staying = try await client.subscribe(query, cursor, accept: accept)
         for number in 0..<5 {
-            let leaving = try await desk.subscribe(query, cursor, accept: accept)
-            let book = try await desk.makeBook("Book \(number)")
+            let leaving = try await client.subscribe(query, cursor, accept: accept)
+            let book = try await client.makeBook("Book \(number)")
             try await blocking {
                 for client in [staying, leaving] {
                     try client.receive(until: #""id":"\#(book)","kind":"CREATED""#)
@@ -155,35 +156,35 @@ import Testing
             }
         }
         server.program.send(SIGTERM)
-        // A stream that its server cuts off has no last event, so the client knows that it has to come back.
+        // A stream that is cut off by its server has no final event, so the client knows that it has to reconnect.
         let end = try await blocking { try staying.receive() }
         #expect(!end.contains("complete") && !end.hasSuffix("--\r\n"), "\(end)")
         #expect(try await blocking { try server.program.wait() }.code == 0)
     }
 
-    @Test func uploadsThatBreakOffLeaveTheServerSound() async throws {
+    @Test func theServerSurvivesAbortedUploads() async throws {
         let server = try await Installation.ready(catalog: []).startServer()
-        let desk = try await Desk("breaks off", on: server)
-        let book = try await desk.makeBook("Book")
+        let client = try await SignedInClient("breaks off", on: server)
+        let book = try await client.makeBook("Book")
         let image = TestImage.png(width: 900, height: 900)
         let form = Self.multipart("library.zip", image, Self.importLibrary)
         for part in [1, image.count / 2, image.count - 1] {
             try await blocking {
                 let cover = try StreamClient(port: server.client.port)
                 try cover.send(
-                    "PUT", desk.coverPath(book),
-                    headers: ["authorization": "Bearer \(desk.token)"],
+                    "PUT", client.coverPath(book),
+                    headers: ["authorization": "Bearer \(client.token)"],
                     body: Array(image.prefix(part)), length: image.count)
                 let library = try StreamClient(port: server.client.port)
                 try library.send(
-                    "POST", "/graphql", headers: Self.importHeaders(desk.token),
+                    "POST", "/graphql", headers: Self.importHeaders(client.token),
                     body: Array(form.prefix(part)), length: form.count)
                 cover.reset()
                 library.reset()
             }
         }
         let put = try await server.client.send(
-            "PUT", desk.coverPath(book), token: desk.token, bytes: image)
+            "PUT", client.coverPath(book), token: client.token, bytes: image)
         #expect(put.status == 201, "\(put.body)")
         try await stop(server)
     }

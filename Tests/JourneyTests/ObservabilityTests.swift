@@ -4,15 +4,15 @@ import TestSupport
 import Testing
 import Version
 
-/// What an operator can see of a running server, and what must not be seen.
+/// Metrics, logs, and explanations of a running server, and what they must not reveal.
 @Suite struct ObservabilityTests {
     private static let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-    @Test func metricsCountWhatWasDone() async throws {
+    @Test func metricsCountRequestsAndErrors() async throws {
         let server = try await Installation.ready(catalog: []).startServer()
         let token = try await server.signIn("counted")["accessToken"]?.string
-        for _ in 0..<3 { _ = try await server.client.ask("{ me { id } }", token: token) }
-        _ = try await server.client.ask("{ me { id } }")
+        for _ in 0..<3 { _ = try await server.client.execute("{ me { id } }", token: token) }
+        _ = try await server.client.execute("{ me { id } }")
         _ = try await server.client.send(
             "POST", "/graphql", body: #"{"query": "{ nonsense }"}"#,
             headers: ["accept": "application/graphql-response+json"])
@@ -36,24 +36,24 @@ import Version
         #expect(!response.body.contains("nothing/at"))
     }
 
-    /// A server's own jobs leave readers a fifth of a source's budget, and `/metrics` shows what is used.
-    @Test func aSourcesBudgetIsKeptAndShown() async throws {
-        let source = try LoopbackServer { _ in [.answer(404, "{}")] }
+    /// Background jobs leave a fifth of a source's budget to readers. `/metrics` shows how much of it is used.
+    @Test func sourceBudgetsAreEnforcedAndExported() async throws {
+        let source = try LoopbackServer { _ in [.response(404, "{}")] }
         let installation = try await Installation.ready(catalog: TestCatalog.lines(8))
         let server = try await installation.startServer([
             "BOOKPLATE_ISBNDB_URL": source.url(""), "BOOKPLATE_ISBNDB_KEY": "key",
             "BOOKPLATE_SOURCE_BUDGETS": "isbndb=5", "BOOKPLATE_LOG_FORMAT": "json",
         ])
-        // The job that looks for the catalogue's covers takes five editions.
-        // Four fifths of the budget are for such jobs, so the fifth request is refused.
-        try await until("the job has used its share of the budget") {
+        // The job that fetches covers of the catalog takes five editions. Jobs may use four fifths of the budget of
+        // five requests, so the fifth request is refused.
+        try await waitUntil("the job has used its share of the budget") {
             try await server.client.send("GET", "/metrics").body.contains(
                 #"bookplate_source_refusals_total{source="isbndb",reason="budget"} 1"#)
         }
         #expect(source.requests.count == 4)
         let token = try await server.signIn("budget")["accessToken"]?.string
         func lookUp(_ number: Int) async throws -> Value {
-            try await server.client.ask(
+            try await server.client.execute(
                 "query($i: String!) { lookupISBN(isbn: $i) { id } }",
                 ["i": .string(TestCatalog.isbn(number))], token: token)
         }
@@ -75,26 +75,28 @@ import Version
         #expect(server.program.errors.contains("the daily budget of a source is used up"))
     }
 
-    @Test func slowOperationsAreLoggedWithoutWhatTheySay() async throws {
+    @Test func slowOperationsAreLoggedWithoutTheirContent() async throws {
         let installation = try await Installation.ready(catalog: [])
         let server = try await installation.startServer([
             "BOOKPLATE_SLOW_OPERATION_MS": "1", "BOOKPLATE_LOG_FORMAT": "json",
         ])
         let token = try await server.signIn("slow")["accessToken"]?.string
-        // It waits in the database, so that it is slow for certain.
+        // The query waits for a lock, so it takes longer than the limit of 1 ms.
         let query = #"query Waiting { me { books(search: "SECRET-TITLE") { nodes { title } } } }"#
-        let answer = try await installation.database.connected { connection in
+        let response = try await installation.database.withConnection { connection in
             try connection.execute("BEGIN; LOCK TABLE books")
-            let answer = Task {
+            let response = Task {
                 try await server.client.send(
                     "POST", "/graphql", token: token, body: #"{"query":\#(Browser.quoted(query))}"#,
                     headers: ["x-request-id": "my-request", "traceparent": Self.trace])
             }
-            while try connection.query("SELECT FROM pg_locks WHERE NOT granted").count == 0 {}
+            try waitUntilBlocking("the request waits for the lock") {
+                try connection.query("SELECT FROM pg_locks WHERE NOT granted").count > 0
+            }
             try connection.execute("COMMIT")
-            return answer
+            return response
         }
-        #expect(try await answer.value.headers["x-request-id"] == "my-request")
+        #expect(try await response.value.headers["x-request-id"] == "my-request")
         let log = server.program.errors
         let line = try #require(
             log.split(separator: "\n").first {
@@ -111,7 +113,7 @@ import Version
         ] {
             #expect(entry[name] != nil, "\(name)")
         }
-        // Each line is JSON, and none tells a secret or what somebody reads.
+        // Each line is JSON, and none contains a token or a title.
         for line in log.split(separator: "\n") {
             #expect(throws: Never.self) { try parseJSON(Array(line.utf8)) }
         }
@@ -119,13 +121,14 @@ import Version
         #expect(!log.contains(token ?? "no token"))
     }
 
-    @Test func explanationIsForDevelopmentAndOnDemand() async throws {
+    @Test func explanationsAreReturnedOnRequestInDevelopmentOnly() async throws {
         let installation = try await Installation.ready(catalog: [])
         let body = #"{"query":"{ me { id shelves { name } } }","extensions":{"explain":true}}"#
         let server = try await installation.startServer()
         let token = try await server.signIn("curious")["accessToken"]?.string
-        let told = try await server.client.send("POST", "/graphql", token: token, body: body).json
-        let explanation = try #require(told["extensions", "explain"])
+        let explained = try await server.client.send("POST", "/graphql", token: token, body: body)
+            .json
+        let explanation = try #require(explained["extensions", "explain"])
         #expect(explanation["roundTrips"]?.list?.isEmpty == false)
         #expect(
             explanation["roundTrips", 0, "statements"]?.list?.contains {
@@ -135,15 +138,17 @@ import Version
         for phase in ["parse", "validate", "plan", "execute", "database"] {
             #expect(explanation["microseconds"]?[phase]?.int != nil)
         }
-        #expect(try await server.client.ask("{ me { id } }", token: token)["extensions"] == nil)
+        #expect(try await server.client.execute("{ me { id } }", token: token)["extensions"] == nil)
 
         let production = try await installation.startServer([
             "BOOKPLATE_ENV": "production",
             "BOOKPLATE_SESSION_KEYS": "\(installation.folder)/.bookplate/session-keys",
         ])
-        let answer = try await production.client.send("POST", "/graphql", token: token, body: body)
-            .json
-        #expect(answer["data", "me", "id"] != nil)
-        #expect(answer["extensions"] == nil)
+        let response = try await production.client.send(
+            "POST", "/graphql", token: token, body: body
+        )
+        .json
+        #expect(response["data", "me", "id"] != nil)
+        #expect(response["extensions"] == nil)
     }
 }

@@ -2,10 +2,10 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// Operations that clients name instead of sending them: by hash, and by the id of a trusted document.
+/// Persisted queries (by hash) and trusted documents (by id).
 @Suite struct PersistedOperationTests {
     private static let text = "{ __typename }"
-    /// Of `text`.
+    /// The SHA-256 of `text`.
     private static let hash = "7f56e67dd21ab3f30d1ff8b7bed08893f0a0db86449836189b361dd1e56ddb4b"
     private static let manifest = """
         {"format": "apollo-persisted-query-manifest", "version": 1, "operations": [
@@ -25,7 +25,7 @@ import Testing
             headers: ["accept": "application/graphql-response+json"])
     }
 
-    @Test func hashesAreRegisteredByTheFirstWhoSendsTheText() async throws {
+    @Test func sendingTheTextRegistersItsHash() async throws {
         let server = try await Installation.ready(catalog: []).startServer()
         let named = "{\(Self.extensions(Self.hash))}"
         let miss = try await Self.post(named, server)
@@ -47,7 +47,7 @@ import Testing
         let cached = try await server.client.send("GET", query)
         #expect(cached.json["data", "__typename"] == "Query")
         #expect(cached.headers["cache-control"] == "public, max-age=60")
-        // Answers to somebody, and to a text, are nobody else's.
+        // Responses to authenticated requests, and to requests with a document text, are not cached.
         let personal = try await server.client.send("GET", query, token: "some token")
         #expect(personal.headers["cache-control"] == "no-store")
         let unnamed = try await server.client.send(
@@ -62,17 +62,17 @@ import Testing
         (#"{"extensions":{"persistedQuery":7}}"#, "version 1 only"),
         (#"{"documentId":"x","query":"{ __typename }"}"#, "not both"),
     ])
-    func whatContradictsItselfIsRefused(body: String, sentence: String) async throws {
-        let answer = try await Self.post(body, try await Self.open())
-        #expect(answer.status == 400)
-        #expect(answer.json["errors", 0, "message"]?.string?.contains(sentence) == true)
-        #expect(answer.json["errors", 0, "extensions", "code"] == "BAD_USER_INPUT")
+    func contradictoryRequestsAreRefused(body: String, message: String) async throws {
+        let response = try await Self.post(body, try await Self.open())
+        #expect(response.status == 400)
+        #expect(response.json["errors", 0, "message"]?.string?.contains(message) == true)
+        #expect(response.json["errors", 0, "extensions", "code"] == "BAD_USER_INPUT")
     }
 
     private static let open = Shared { try await Installation.ready(catalog: []).startServer() }
 
-    /// A response without `data` is 4xx as `application/graphql-response+json`. As `application/json`, which Apollo's
-    /// clients prefer, it is 200.
+    /// A response without `data` has a 4xx status as `application/graphql-response+json`, but status 200 as
+    /// `application/json`, which Apollo's clients prefer.
     @Test(
         arguments: [
             (nil, 200), ("application/json", 200), ("*/*", 200),
@@ -81,7 +81,7 @@ import Testing
             ("application/graphql-response+json", 400),
             ("application/graphql-response+json, application/json;q=0.9", 400),
         ] as [(String?, Int)])
-    func aMissHasTheStatusOfItsMediaType(accept: String?, status: Int) async throws {
+    func unknownHashesHaveTheStatusOfTheMediaType(accept: String?, status: Int) async throws {
         let client = try await Self.open().client
         let hash = String(repeating: "0", count: 64)
         for body in ["{\(Self.extensions(hash))}", #"{"documentId":"unknown"}"#] {
@@ -100,7 +100,7 @@ import Testing
         #expect(get.headers["cache-control"] == "no-store")
     }
 
-    @Test func registeredHashesAreDocumentIDsToo() async throws {
+    @Test func registeredHashesAreValidDocumentIDs() async throws {
         let server = try await Self.open()
         let text = "{ registered: __typename }"
         let hash = "233d79d6701dce75c9775a420408e305215ac63a193f2c2aee07f625ecf3bf79"
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func invalidTextsAreNotKept() async throws {
+    @Test func invalidDocumentsAreNotRegistered() async throws {
         let server = try await Self.open()
         let extensions = Self.extensions(
             "919c0b7aa452b0b2fb42688461501bb8b0c3ef3b9d05ce7b9afd4f28bbe96ceb")
@@ -161,7 +161,7 @@ import Testing
         #expect(try await admin("list").json.list?.count == 2)
     }
 
-    @Test func onlyKnownDocumentsAreRunWhereTheOperatorSaysSo() async throws {
+    @Test func onlyKnownDocumentsRunInOnlyKnownMode() async throws {
         let installation = try await Installation.ready(catalog: [])
         let file = try installation.write(Self.manifest, to: "manifest.json")
         #expect(try await installation.admin("documents", "sync", file).code == 0)
@@ -172,8 +172,8 @@ import Testing
             "{\(Self.extensions(Self.hash))}",
             #"{"query":"{ __typename }",\#(Self.extensions(Self.hash))}"#,
         ] {
-            let answer = try await Self.post(body, server)
-            #expect(answer.json["data", "__typename"] == "Query", "\(answer.body)")
+            let response = try await Self.post(body, server)
+            #expect(response.json["data", "__typename"] == "Query", "\(response.body)")
         }
         let unknown = try await Self.post(#"{"documentId":"other"}"#, server)
         #expect(unknown.status == 400)
@@ -183,9 +183,9 @@ import Testing
         #expect(refused.json["errors", 0, "extensions", "code"] == "FORBIDDEN")
     }
 
-    /// Some tools write `sha256:` and the hash into the manifest as the id. An exact id is preferred to a hash, because the
-    /// tool may have hashed the text before it formatted it.
-    @Test func idsOfAManifestMayHaveThePrefix() async throws {
+    /// Some tools use `sha256:` and the hash as the id in the manifest. An exact match of the id takes precedence over
+    /// the hash of a document, because the tool may have computed the hash before it formatted the text.
+    @Test func manifestIDsMayHaveTheSHA256Prefix() async throws {
         let installation = try await Installation.ready(catalog: [])
         let other = String(repeating: "a", count: 64)
         let manifest = """
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func unknownDocumentsAreLoggedWhereTheOperatorSaysSo() async throws {
+    @Test func unknownDocumentsAreLoggedInLoggedMode() async throws {
         let installation = try await Installation.ready(catalog: [])
         let file = try installation.write(Self.manifest, to: "manifest.json")
         #expect(try await installation.admin("documents", "sync", file).code == 0)
@@ -218,14 +218,14 @@ import Testing
         #expect(lines.first?.contains("Other") == true)
     }
 
-    @Test func requestListsAreTakenWhereTheOperatorSaysSo() async throws {
+    @Test func batchesAreAcceptedOnlyIfEnabled() async throws {
         let installation = try await Installation.ready(catalog: [])
         let server = try await installation.startServer(["BOOKPLATE_LIMITS": "batch=2"])
-        let answer = try await server.client.send(
+        let response = try await server.client.send(
             "POST", "/graphql", body: #"[{"query":"{ __typename }"},{"query":"{ nothing }"}]"#)
-        #expect(answer.status == 200)
-        #expect(answer.json[0, "data", "__typename"] == "Query")
-        #expect(answer.json[1, "errors", 0, "extensions", "code"] == "GRAPHQL_VALIDATION_FAILED")
+        #expect(response.status == 200)
+        #expect(response.json[0, "data", "__typename"] == "Query")
+        #expect(response.json[1, "errors", 0, "extensions", "code"] == "GRAPHQL_VALIDATION_FAILED")
         let off = try await Self.open().client.send(
             "POST", "/graphql", body: #"[{"query":"{ __typename }"}]"#)
         #expect(off.status == 400)

@@ -3,7 +3,7 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// A new reader's first evening, over real HTTP, against the server and the database as they are run.
+/// The main features in the order in which a new user meets them, over HTTP with the real server and database.
 @Suite struct ReaderJourneyTests {
     @Test func fromSignInToStatistics() async throws {
         let installation = try await Installation.ready()
@@ -11,14 +11,14 @@ import Testing
         let session = try await server.signIn("ada")
         #expect(session["isNewUser"] == true)
         let token = session["accessToken"]?.string
-        func ask(_ query: String, _ variables: Value = .null) async throws -> Value {
+        func execute(_ query: String, _ variables: Value = .null) async throws -> Value {
             let response = try await server.client.post(query, variables, token: token)
             #expect(response.status == 200)
             #expect(response.json["errors"] == nil, "\(response.body)")
             return response.json["data"] ?? .null
         }
 
-        let feed = try await ask(
+        let feed = try await execute(
             "{ feed(first: 10) { nodes { id title purchaseLinks { url } } pageInfo { endCursor hasNextPage } } }"
         )
         let cards = try #require(feed["feed", "nodes"]?.list)
@@ -26,7 +26,7 @@ import Testing
         #expect(Set(cards.compactMap { $0["id"]?.string }).count == 10)
 
         let liked = cards[3]
-        let swipes = try await ask(
+        let swipes = try await execute(
             """
             mutation($liked: ID!, $skipped: ID!) { recordSwipes(swipes: [
               {cardId: $liked, action: LIKE} {cardId: $skipped, action: SKIP}
@@ -35,10 +35,10 @@ import Testing
         #expect(swipes["recordSwipes", "recorded"] == 2)
         let book = try #require(swipes["recordSwipes", "saved", 0, "id"])
 
-        let wanted = try await ask(
+        let wantToRead = try await execute(
             "{ me { books(status: WANT_TO_READ) { totalCount nodes { id title card { id } } } } }")
         #expect(
-            wanted["me", "books"] == [
+            wantToRead["me", "books"] == [
                 "totalCount": 1,
                 "nodes": [
                     [
@@ -49,21 +49,21 @@ import Testing
             ])
 
         let shelf = try #require(
-            try await ask(#"mutation { createShelf(input: {name: "Evenings"}) { id } }"#)[
+            try await execute(#"mutation { createShelf(input: {name: "Evenings"}) { id } }"#)[
                 "createShelf", "id"])
-        let placed = try await ask(
+        let moved = try await execute(
             "mutation($b: ID!, $s: ID!) { moveBook(id: $b, to: $s) { shelves { name bookCount } } }",
             ["b": book, "s": shelf])
-        #expect(placed["moveBook", "shelves"] == [["name": "Evenings", "bookCount": 1]])
+        #expect(moved["moveBook", "shelves"] == [["name": "Evenings", "bookCount": 1]])
 
-        let read = try await ask(
+        let read = try await execute(
             "mutation($b: ID!) { updateBook(id: $b, input: {status: READ}) { status finishedAt } }",
             ["b": book])
         #expect(read["updateBook", "status"] == "READ")
         let year = try #require(
             read["updateBook", "finishedAt"]?.string.flatMap { Int($0.prefix(4)) })
 
-        let review = try await ask(
+        let review = try await execute(
             """
             mutation($b: ID!) { reviewBook(bookId: $b, input: {rating: 5, text: "All of it."}) {
               rating text book { title }
@@ -74,7 +74,7 @@ import Testing
                 "rating": 5, "text": "All of it.", "book": ["title": liked["title"] ?? .null],
             ])
 
-        let library = try await ask(
+        let library = try await execute(
             """
             { me { stats { books wantToRead reading read reviews averageRating readByYear { year books } }
               shelves { name books { nodes { title review { rating } } } } } }
@@ -95,16 +95,16 @@ import Testing
                 ],
             ])
 
-        try await secondReaderSeesNoneOfIt(
+        try await otherUsersSeeNothingOfIt(
             server, book: book, shelf: shelf, liked: liked["id"] ?? .null)
-        try await isThereAfterARestart(installation, server, session, book)
+        try await dataAndSessionSurviveARestart(installation, server, session, book)
     }
 
-    private func secondReaderSeesNoneOfIt(
+    private func otherUsersSeeNothingOfIt(
         _ server: RunningServer, book: Value, shelf: Value, liked: Value
     ) async throws {
         let token = try await server.signIn("grace")["accessToken"]?.string
-        let answer = try await server.client.ask(
+        let response = try await server.client.execute(
             """
             query($book: ID!, $shelf: ID!, $card: ID!) {
               book(id: $book) { title } shelf(id: $shelf) { name }
@@ -113,7 +113,7 @@ import Testing
               feed(first: 100) { nodes { id } }
             }
             """, ["book": book, "shelf": shelf, "card": liked], token: token)
-        let data = try #require(answer["data"])
+        let data = try #require(response["data"])
         #expect(data["book"] == .null)
         #expect(data["shelf"] == .null)
         #expect(data["nodes"] == [.null, .null])
@@ -123,21 +123,21 @@ import Testing
                 "books": ["totalCount": 0], "reviews": ["totalCount": 0], "shelves": [],
                 "stats": ["books": 0, "read": 0],
             ])
-        #expect(data["feed", "nodes"]?.each("id").contains(liked) == true)
+        #expect(data["feed", "nodes"]?.values(of: "id").contains(liked) == true)
     }
 
-    /// A session outlives the server: its tokens are good again after a restart.
-    private func isThereAfterARestart(
+    /// After a restart of the server the library is unchanged, and both tokens are still valid.
+    private func dataAndSessionSurviveARestart(
         _ installation: Installation, _ server: RunningServer, _ session: Value, _ book: Value
     ) async throws {
         server.program.send(SIGTERM)
         #expect(try await blocking { try server.program.wait() }.code == 0)
         let next = try await installation.startServer()
-        let answer = try await next.client.ask(
+        let response = try await next.client.execute(
             "query($book: ID!) { book(id: $book) { status } }", ["book": book],
             token: session["accessToken"]?.string)
-        #expect(answer == ["data": ["book": ["status": "READ"]]])
-        let refreshed = try await next.client.ask(
+        #expect(response == ["data": ["book": ["status": "READ"]]])
+        let refreshed = try await next.client.execute(
             "mutation($t: String!) { refreshSession(refreshToken: $t) { user { id } } }",
             ["t": session["refreshToken"] ?? .null])
         #expect(refreshed["data", "refreshSession", "user", "id"] == session["user", "id"])

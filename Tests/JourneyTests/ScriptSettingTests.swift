@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// How the scripts read a setting: as the server does.
+/// The scripts read settings by the same rules as the server.
 @Suite struct ScriptSettingTests {
     @Test(
         arguments: [
@@ -9,11 +9,11 @@ import Testing
             ("82", "BOOKPLATE_PORT=81\n", "82"),
             (nil, "export BOOKPLATE_PORT=\"83\" # mine\n", "83"),
             ("", "BOOKPLATE_PORT=81\n", "8080"),
-            // As Kubernetes sets it for a Service named `bookplate`.
+            // Kubernetes sets this for a Service named `bookplate`.
             ("tcp://10.0.0.1:8080", "", "8080"), ("udp://10.0.0.1:53", "BOOKPLATE_PORT=81\n", "81"),
             ("http://10.0.0.1", "BOOKPLATE_PORT=81\n", "http://10.0.0.1"),
         ] as [(String?, String, String)])
-    func comesFromTheEnvironmentThenTheFileThenTheDefault(
+    func settingsComeFromTheEnvironmentThenTheFileThenTheDefault(
         variable: String?, file: String, expected: String
     ) async throws {
         let folder = try Program.makeFolder()

@@ -4,23 +4,23 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// The log tells the operator what happened, and nobody's secrets: at the finest level, of a whole life of an account,
-/// and of all that can go wrong with it.
+/// The log contains no secrets, even at level `trace`. The test covers the whole life of an account and many kinds of
+/// errors.
 @Suite struct SecretsInLogTests {
     private static let email = "ada.secret@example.com"
     private static let name = "Secretly Ada"
     private static let title = "A Secret Title"
-    private static let words = "My secret words on it."
+    private static let reviewText = "My secret words on it."
     private static let nonce = "s3cret-nonce-of-mine"
     private static let code = "c0deSecretFromApple"
     private static let grant = "grantSecretFromApple"
 
     @Test(arguments: ["text", "json"])
-    func logHoldsNoSecrets(format: String) async throws {
-        let apple = try AppleDouble()
-        apple.give(Self.code, .init(refreshToken: Self.grant))
+    func theLogContainsNoSecrets(format: String) async throws {
+        let apple = try StubAppleServer()
+        apple.addGrant(Self.code, .init(refreshToken: Self.grant))
         let installation = try await Installation.ready()
-        let keyFile = try installation.write(AppleDouble.key, to: "apple.p8")
+        let keyFile = try installation.write(StubAppleServer.key, to: "apple.p8")
         let server = try await installation.startServer([
             "BOOKPLATE_LOG_LEVEL": "trace", "BOOKPLATE_LOG_FORMAT": format,
             "BOOKPLATE_APPLE_KEY_FILE": keyFile, "BOOKPLATE_APPLE_KEY_ID": "KEY1234567",
@@ -28,9 +28,9 @@ import Testing
             "BOOKPLATE_APPLE_TOKEN_URL": apple.server.url("/auth/token"),
             "BOOKPLATE_APPLE_REVOKE_URL": apple.server.url("/auth/revoke"),
         ])
-        var secrets = try await live(installation, server, apple)
+        var secrets = try await useAccount(installation, server, apple)
         secrets += [
-            Self.email, Self.name, Self.title, Self.words, Self.nonce, Self.code, Self.grant,
+            Self.email, Self.name, Self.title, Self.reviewText, Self.nonce, Self.code, Self.grant,
             "ada.secret", "TEAM123456", "PRIVATE KEY",
         ]
         let keys = try String(
@@ -43,23 +43,23 @@ import Testing
         let log = outcome.errors + outcome.output
         for secret in secrets {
             #expect(!secret.isEmpty)
-            #expect(!log.contains(secret), "the log holds \(secret)")
+            #expect(!log.contains(secret), "the log contains \(secret)")
         }
-        // It is no empty log: what went wrong is told, with the reason.
+        // The log still reports each error and its reason.
         for line in [
             "refused an access token", "refused an identity token", "the nonce does not match",
             "the database failed a request", "a refresh token was reused",
             "an account was deleted", "not a compact JWS", "the identity token was used before",
         ] {
-            #expect(log.contains(line), "the log does not tell: \(line)")
+            #expect(log.contains(line), "the log does not contain: \(line)")
         }
     }
 
-    /// A life with everything in it that is nobody's business.
+    /// Uses an account from sign-in to deletion, with private data and with errors of many kinds.
     ///
-    /// - Returns: tokens, and what can be cut out of them.
-    private func live(
-        _ installation: Installation, _ server: RunningServer, _ apple: AppleDouble
+    /// - Returns: all tokens that were used, and the last 24 characters of each.
+    private func useAccount(
+        _ installation: Installation, _ server: RunningServer, _ apple: StubAppleServer
     ) async throws -> [String] {
         func identityToken() async throws -> String {
             let body =
@@ -71,7 +71,7 @@ import Testing
         func signIn(_ token: String, nonce: String = Self.nonce, code: String = Self.code)
             async throws -> Value
         {
-            try await server.client.ask(
+            try await server.client.execute(
                 TestApp.signIn,
                 [
                     "input": [
@@ -86,40 +86,40 @@ import Testing
         let refresh = session["refreshToken"]?.string ?? ""
         let other = try await identityToken()
 
-        // What goes wrong with tokens.
+        // Requests with invalid tokens.
         for (token, nonce, code) in [
             (other, "another", "c"), (identity, Self.nonce, "another"), ("nonsense", "n", "c"),
             (String(other.dropLast(4)), Self.nonce, "c"), (access, "n", "c"), (refresh, "n", "c"),
         ] {
-            let answer = try await signIn(token, nonce: nonce, code: code)
-            #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+            let response = try await signIn(token, nonce: nonce, code: code)
+            #expect(response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         }
         for token in [identity, refresh, String(access.dropLast(4)), "nonsense", Self.email] {
-            let answer = try await server.client.ask("{ me { id } }", token: token)
-            #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+            let response = try await server.client.execute("{ me { id } }", token: token)
+            #expect(response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         }
         _ = try await server.client.send(
             "GET", "/graphql?query=%7Bme%7Bid%7D%7D&token=\(access)", token: access)
 
-        // A library, and a database that fails and would quote the row.
-        let book = try await server.client.ask(
+        // Private data, and a database error whose message would contain the row.
+        let book = try await server.client.execute(
             """
             mutation($title: String!) { createBook(input: {title: $title, status: READ}) { id } }
             """, ["title": .string(Self.title)], token: access)
-        _ = try await server.client.ask(
+        _ = try await server.client.execute(
             "mutation($id: ID!, $text: String!) { reviewBook(bookId: $id, input: {rating: 1, text: $text}) { id } }",
-            ["id": book["data", "createBook", "id"] ?? .null, "text": .string(Self.words)],
+            ["id": book["data", "createBook", "id"] ?? .null, "text": .string(Self.reviewText)],
             token: access)
         try await installation.database.execute(
             "ALTER TABLE shelves ADD CONSTRAINT nothing_secret CHECK (name NOT LIKE '%ecret%')")
-        let failed = try await server.client.ask(
+        let failed = try await server.client.execute(
             "mutation($name: String!) { createShelf(input: {name: $name}) { id } }",
             ["name": .string(Self.title)], token: access)
         #expect(failed["errors", 0, "extensions", "code"] == "INTERNAL_SERVER_ERROR")
 
-        // Refreshes, one of them too late.
+        // Two refreshes with the same token; the second is too late.
         func refreshed(_ token: String) async throws -> Value {
-            try await server.client.ask(
+            try await server.client.execute(
                 """
                 mutation($token: String!) {
                   refreshSession(refreshToken: $token) { accessToken refreshToken }
@@ -131,10 +131,10 @@ import Testing
             "UPDATE sessions SET rotated_at = now() - interval '2 minutes'")
         _ = try await refreshed(refresh)
 
-        // The end.
+        // Account deletion.
         let last = try #require(
             try await signIn(try await identityToken(), code: "used")["data", "signInWithApple"])
-        let deleted = try await server.client.ask(
+        let deleted = try await server.client.execute(
             "mutation($id: String!) { deleteAccount(confirm: $id) { appleTokenRevoked } }",
             ["id": last["user", "id"] ?? .null], token: last["accessToken"]?.string)
         #expect(deleted["data", "deleteAccount", "appleTokenRevoked"] == true, "\(deleted)")
@@ -146,7 +146,7 @@ import Testing
                 next["accessToken"]?.string, next["refreshToken"]?.string,
                 last["accessToken"]?.string, last["refreshToken"]?.string,
             ]
-        // Whole, and the part that proves.
+        // The end of a token belongs to its signature or its secret.
         return tokens.flatMap { token -> [String] in
             guard let token else { return [""] }
             return [token, String(token.suffix(24))]
@@ -154,16 +154,16 @@ import Testing
     }
 }
 
-/// Signing in for development is impossible wherever somebody else could do it.
+/// Development sign-in is available only on a loopback address in the development environment.
 @Suite struct DevelopmentSignInTests {
     private static let body = #"{"subject":"ada","audience":"com.example.reader"}"#
 
     private func attempt(_ changes: [String: String]) async throws -> HTTPClient.Response {
         let installation = try await Installation.ready(catalog: [])
-        // A file of keys, as production needs one.
-        let made = try await installation.admin(
+        // Production requires a file of session keys.
+        let created = try await installation.admin(
             ["keys", "rotate"], ["BOOKPLATE_SESSION_KEYS": "keys"])
-        #expect(made.code == 0, "\(made.errors)")
+        #expect(created.code == 0, "\(created.errors)")
         let server = try await installation.startServer(
             changes.mapValues { .some($0) }.merging(["BOOKPLATE_SESSION_KEYS": "keys"]) { $1 })
         return try await server.client.send(
@@ -174,32 +174,32 @@ import Testing
         ["BOOKPLATE_ENV": "production"], ["BOOKPLATE_HOST": "0.0.0.0"],
         ["BOOKPLATE_ENV": "production", "BOOKPLATE_HOST": "0.0.0.0"],
     ])
-    func isNotThere(changes: [String: String]) async throws {
+    func isDisabledElsewhere(changes: [String: String]) async throws {
         #expect(try await attempt(changes).status == 404)
     }
 
-    @Test func isThereOnLoopbackInDevelopment() async throws {
+    @Test func isEnabledOnLoopbackInDevelopment() async throws {
         #expect(try await attempt([:]).status == 200)
     }
 
-    /// Its tokens are good nowhere else: each server's issuer has a key of its own.
-    @Test func itsTokensAreNoOtherServers() async throws {
+    /// Each server generates its own issuer key, so other servers reject its tokens.
+    @Test func tokensAreInvalidOnOtherServers() async throws {
         let installation = try await Installation.ready(catalog: [])
         let first = try await installation.startServer()
         let token = try await first.client.send(
             "POST", "/development/identity-token", body: Self.body
         ).json["identityToken"]
         #expect(token != nil)
-        let made = try await installation.admin(
+        let created = try await installation.admin(
             ["keys", "rotate"], ["BOOKPLATE_SESSION_KEYS": "keys"])
-        #expect(made.code == 0)
+        #expect(created.code == 0)
         for changes in [
             [:], ["BOOKPLATE_ENV": "production", "BOOKPLATE_SESSION_KEYS": "keys"],
         ] as [[String: String]] {
             let second = try await installation.startServer(changes.mapValues { .some($0) })
-            let answer = try await second.client.ask(
+            let response = try await second.client.execute(
                 TestApp.signIn, ["input": ["identityToken": token ?? .null]])
-            #expect(answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+            #expect(response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         }
     }
 }

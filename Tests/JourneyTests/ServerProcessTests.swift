@@ -3,12 +3,12 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// How the server starts, refuses to start, and stops.
+/// The server process: starting, refusing to start, and stopping.
 @Suite struct ServerProcessTests {
     static let installation = Shared { try await Installation.ready(catalog: []) }
 
     @Test(arguments: [SIGTERM, SIGINT])
-    func signalEndsItWithNothingWrong(signal: Int32) async throws {
+    func signalsStopTheServerWithExitCode0(signal: Int32) async throws {
         let server = try await Self.installation().startServer()
         #expect(try await server.client.send("GET", "/health/live").status == 200)
         server.program.send(signal)
@@ -16,27 +16,28 @@ import Testing
         #expect(outcome.code == 0, "\(outcome.errors)")
     }
 
-    @Test func requestsUnderWayAreAnsweredBeforeItEnds() async throws {
+    @Test func runningRequestsCompleteBeforeTheServerStops() async throws {
         let installation = try await Self.installation()
         let server = try await installation.startServer()
         let token = try await server.signIn("late")["accessToken"]?.string
-        // The table is locked, so the request waits in the database while the server is told to stop.
-        let answer = try await installation.database.connected { connection in
+        // The lock makes the request wait in the database until the server has begun to shut down.
+        let response = try await installation.database.withConnection { connection in
             try connection.execute("BEGIN; LOCK TABLE shelves")
-            let answer = Task {
-                try await server.client.ask("{ me { shelves { id } } }", token: token)
+            let response = Task {
+                try await server.client.execute("{ me { shelves { id } } }", token: token)
             }
-            for _ in 0..<1000
-            where try connection.query("SELECT FROM pg_locks WHERE NOT granted").count == 0 {
-                usleep(10_000)
+            try waitUntilBlocking("the request waits for the lock") {
+                try connection.query("SELECT FROM pg_locks WHERE NOT granted").count > 0
             }
             server.program.send(SIGTERM)
-            // Long enough for a server that did not wait to be gone.
-            usleep(300_000)
+            // A server that is shutting down accepts no new connections.
+            try waitUntilBlocking("the server is shutting down") {
+                (try? StreamClient(port: server.client.port)) == nil
+            }
             try connection.execute("COMMIT")
-            return answer
+            return response
         }
-        #expect(try await answer.value == ["data": ["me": ["shelves": []]]])
+        #expect(try await response.value == ["data": ["me": ["shelves": []]]])
         #expect(try await blocking { try server.program.wait() }.code == 0)
     }
 
@@ -45,7 +46,7 @@ import Testing
         ["BOOKPLATE_ENV": "staging"], ["DATABASE_URL": "nonsense"], ["DATABASE_URL": ""],
         ["BOOKPLATE_ENV": "production"],
     ])
-    func badConfigurationIsOneLineAndExitCode78(changes: [String: String]) async throws {
+    func invalidSettingsPrintOneLineAndExitWith78(changes: [String: String]) async throws {
         let outcome = try await Self.installation().serverOutcome(changes)
         #expect(outcome.code == 78)
         let lines = outcome.errors.split(separator: "\n")
@@ -57,8 +58,8 @@ import Testing
         #expect(outcome.output == "")
     }
 
-    /// As in a Kubernetes namespace with a Service named `bookplate`, and with a misspelt variable.
-    @Test func variablesThatAreNotSettingsDoNotStopIt() async throws {
+    /// Kubernetes sets such variables if the namespace has a Service named `bookplate`. The last one is misspelled.
+    @Test func unknownVariablesDoNotPreventStarting() async throws {
         let installation = try await Installation.ready(catalog: [])
         _ = try installation.write("BOOKPLATE_PORT=0\n", to: ".env")
         let server = try await installation.startServer([
@@ -68,7 +69,7 @@ import Testing
             "BOOKPLATE_PORT_8080_TCP_ADDR": "10.0.0.1", "BOOKPLATE_PORT_8080_TCP_PORT": "8080",
             "BOOKPLATE_PORT_8080_TCP_PROTO": "tcp", "BOOKPLATE_INTROSPECTOIN": "off",
         ])
-        // The port of the file was used: 0 lets the system choose.
+        // The server used `BOOKPLATE_PORT=0` from the file, so the system chose the port.
         #expect(server.client.port != 8080)
         let warnings = server.program.errors.split(separator: "\n").filter {
             $0.contains("is not a known variable")
@@ -80,7 +81,7 @@ import Testing
                     + "Did you mean BOOKPLATE_INTROSPECTION?") == true)
     }
 
-    @Test func rolesAboveRowSecurityAreRefused() async throws {
+    @Test func rolesThatBypassRowLevelSecurityAreRefused() async throws {
         let installation = try await Self.installation()
         for role in [nil, TestCluster.owner] {
             let outcome = try await installation.serverOutcome([
@@ -88,11 +89,12 @@ import Testing
             ])
             #expect(outcome.code == 78)
             #expect(
-                outcome.errors.contains("row-level security does not bind it"), "\(outcome.errors)")
+                outcome.errors.contains("row-level security does not apply to it"),
+                "\(outcome.errors)")
         }
     }
 
-    @Test func notReadyBeforeItsMigrations() async throws {
+    @Test func theServerIsNotReadyBeforeItsMigrationsHaveRun() async throws {
         let installation = try await Installation.bare()
         let migrated = try await installation.admin(
             "migrate", "up", "--to", "20261121080000", "--migrations", TestCluster.migrations)

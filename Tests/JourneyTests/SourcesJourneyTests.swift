@@ -3,25 +3,25 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// What a reader sees when Open Library responds: every path that leads to an external source, through the server that ships.
+/// Every feature that uses an external source, with the real server and a local server in place of the sources.
 @Suite struct SourcesJourneyTests {
-    private struct World {
+    private struct Fixture {
         let server: RunningServer
-        let double: SourcesDouble
+        let sources: StubSourcesServer
         let token: String?
 
-        func ask(_ query: String, _ variables: Value = .null) async throws -> Value {
-            try await server.client.ask(query, variables, token: token)
+        func execute(_ query: String, _ variables: Value = .null) async throws -> Value {
+            try await server.client.execute(query, variables, token: token)
         }
 
-        /// Waits until the query's value at `data.<field>` fulfils the condition.
+        /// Repeats a query until its `data` fulfills the condition.
         func wait(
-            _ what: String, _ query: String, _ variables: Value = .null,
+            _ description: String, _ query: String, _ variables: Value = .null,
             _ condition: (Value) -> Bool
         ) async throws -> Value {
             var data = Value.null
-            try await until(what) {
-                data = try await ask(query, variables)["data"] ?? .null
+            try await waitUntil(description) {
+                data = try await execute(query, variables)["data"] ?? .null
                 return condition(data)
             }
             return data
@@ -30,28 +30,28 @@ import Testing
 
     private static let unknownISBN = "9780140328721"
 
-    /// A server whose catalogue has 24 books without covers, and a signed-in reader.
-    private func world() async throws -> World {
+    /// Starts a server whose catalog has 24 books without covers, and signs in.
+    private func makeFixture() async throws -> Fixture {
         let isbns = (1...24).map { TestCatalog.isbn($0) }
         var titles = Dictionary(
             uniqueKeysWithValues: isbns.enumerated().map { ($1, "Card \($0 + 1)") })
         titles[Self.unknownISBN] = "Fantastic Mr. Fox"
-        let double = try SourcesDouble(titles)
+        let sources = try StubSourcesServer(titles)
         let installation = try await Installation.ready()
-        let server = try await installation.startServer(double.environment)
+        let server = try await installation.startServer(sources.environment)
         let session = try await server.signIn("sources")
-        return World(server: server, double: double, token: session["accessToken"]?.string)
+        return Fixture(server: server, sources: sources, token: session["accessToken"]?.string)
     }
 
-    private func stop(_ world: World) async throws {
-        world.server.program.send(SIGTERM)
-        let outcome = try await blocking { try world.server.program.wait() }
+    private func stop(_ fixture: Fixture) async throws {
+        fixture.server.program.send(SIGTERM)
+        let outcome = try await blocking { try fixture.server.program.wait() }
         #expect(outcome.code == 0, "\(outcome.errors)")
     }
 
     @Test func tenLikedCardsGetTheirCovers() async throws {
-        let world = try await world()
-        let feed = try await world.ask("{ feed(first: 10) { nodes { id } } }")
+        let fixture = try await makeFixture()
+        let feed = try await fixture.execute("{ feed(first: 10) { nodes { id } } }")
         let cards = try #require(feed["data", "feed", "nodes"]?.list).compactMap {
             $0["id"]?.string
         }
@@ -59,11 +59,11 @@ import Testing
         let swipes = cards.map {
             Value.object([.init("cardId", .string($0)), .init("action", "LIKE")])
         }
-        let liked = try await world.ask(
+        let liked = try await fixture.execute(
             "mutation($s: [SwipeInput!]!) { recordSwipes(swipes: $s) { saved { id } } }",
             ["s": .list(swipes)])
         #expect(liked["data", "recordSwipes", "saved"]?.list?.count == 10, "\(liked)")
-        let data = try await world.wait(
+        let data = try await fixture.wait(
             "all ten covers are READY",
             "{ me { books(first: 20) { nodes { coverStatus coverUrl cover { source width } } } } }"
         ) { data in
@@ -74,41 +74,42 @@ import Testing
             #expect(book["cover", "source"] == "OPEN_LIBRARY")
             let url = try #require(book["coverUrl"]?.string)
             let path = url[try #require(url.firstRange(of: "/book-covers/")).lowerBound...]
-            let picture = try await world.server.client.send("GET", String(path))
-            #expect(picture.status == 200 && picture.headers["content-type"] == "image/jpeg")
+            let image = try await fixture.server.client.send("GET", String(path))
+            #expect(image.status == 200 && image.headers["content-type"] == "image/jpeg")
         }
-        try await stop(world)
+        try await stop(fixture)
     }
 
-    @Test func aBookMadeFromItsISBNIsCompletedAndGetsItsCover() async throws {
-        let world = try await world()
-        let made = try await world.ask(
+    @Test func booksCreatedFromAnISBNAreCompletedAndGetACover() async throws {
+        let fixture = try await makeFixture()
+        let created = try await fixture.execute(
             "mutation { createBook(input: {isbn: \"\(Self.unknownISBN)\"}) { id title author } }")
-        #expect(made["data", "createBook", "title"] == "Fantastic Mr. Fox", "\(made)")
-        #expect(made["data", "createBook", "author"] == "Roald Dahl")
-        let id = made["data", "createBook", "id"] ?? .null
-        _ = try await world.wait(
+        #expect(created["data", "createBook", "title"] == "Fantastic Mr. Fox", "\(created)")
+        #expect(created["data", "createBook", "author"] == "Roald Dahl")
+        let id = created["data", "createBook", "id"] ?? .null
+        _ = try await fixture.wait(
             "the cover is READY", "query($id: ID!) { book(id: $id) { coverStatus } }",
             ["id": id]
         ) { $0["book", "coverStatus"] == "READY" }
-        try await stop(world)
+        try await stop(fixture)
     }
 
-    @Test func searchAndLookupFindBooksThatTheCatalogueLacks() async throws {
-        let world = try await world()
-        let found = try await world.ask(
+    @Test func searchAndLookupFindBooksThatAreNotInTheCatalog() async throws {
+        let fixture = try await makeFixture()
+        let found = try await fixture.execute(
             #"{ search(query: "lose the time war") { nodes { title } } }"#)
         #expect(
             found["data", "search", "nodes"]?.list?.contains {
                 $0["title"] == "This Is How You Lose the Time War"
             } == true, "\(found)")
-        let lookup = try await world.ask("{ lookupISBN(isbn: \"\(Self.unknownISBN)\") { title } }")
+        let lookup = try await fixture.execute(
+            "{ lookupISBN(isbn: \"\(Self.unknownISBN)\") { title } }")
         #expect(lookup["data", "lookupISBN", "title"] == "Fantastic Mr. Fox", "\(lookup)")
-        try await stop(world)
+        try await stop(fixture)
     }
 
     @Test func missingCoversAreFetchedOnRequest() async throws {
-        let world = try await world()
+        let fixture = try await makeFixture()
         let inputs = (1...5).map { number in
             Value.object([
                 .init("title", .string("Card \(number)")),
@@ -116,18 +117,19 @@ import Testing
                 .init("fetchCover", .boolean(false)),
             ])
         }
-        let made = try await world.ask(
+        let created = try await fixture.execute(
             "mutation($b: [CreateBookInput!]!) { createBooks(inputs: $b) { book { coverStatus } } }",
             ["b": .list(inputs)])
-        #expect(made["data", "createBooks", 4, "book", "coverStatus"] == "NONE", "\(made)")
+        #expect(created["data", "createBooks", 4, "book", "coverStatus"] == "NONE", "\(created)")
         #expect(
-            try await world.ask("mutation { fetchMissingCovers }")["data", "fetchMissingCovers"]
+            try await fixture.execute("mutation { fetchMissingCovers }")[
+                "data", "fetchMissingCovers"]
                 == 5)
-        _ = try await world.wait(
+        _ = try await fixture.wait(
             "all five covers are READY", "{ me { books(first: 9) { nodes { coverStatus } } } }"
         ) { data in
             data["me", "books", "nodes"]?.list?.allSatisfy { $0["coverStatus"] == "READY" } == true
         }
-        try await stop(world)
+        try await stop(fixture)
     }
 }

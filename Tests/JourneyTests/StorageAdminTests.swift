@@ -3,9 +3,10 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// `bookplate-admin storage` and `backfill thumbnails`, on covers that a server has stored.
+/// `bookplate-admin storage` and `backfill thumbnails`, with covers that a server has stored.
 @Suite struct StorageAdminTests {
-    private struct Desk {
+    /// An installation with three covers.
+    private struct Fixture {
         let installation: Installation
         let user: String
         let books: [String]
@@ -20,7 +21,7 @@ import Testing
             user = try #require(session["user", "id"]?.string)
             var books: [String] = []
             for title in ["One", "Two", "Three"] {
-                let made = try await server.client.ask(
+                let made = try await server.client.execute(
                     "mutation($t: String!) { createBook(input: {title: $t}) { id } }",
                     ["t": .string(title)], token: token)
                 let book = try #require(made["data", "createBook", "id"]?.string)
@@ -33,7 +34,7 @@ import Testing
             self.books = books
         }
 
-        /// The file of a variant of a book's cover.
+        /// The path of a variant of a book's cover.
         func file(_ book: Int, _ variant: String) async throws -> String {
             let suffix = variant == "full" ? "" : ".\(variant)"
             let version = try await installation.database.text(
@@ -48,27 +49,27 @@ import Testing
         }
     }
 
-    @Test func verifyFindsAndGcAndBackfillMend() async throws {
-        let desk = try await Desk()
-        let sound = try await desk.run("storage", "verify")
+    @Test func verifyFindsProblemsThatGcAndBackfillRepair() async throws {
+        let fixture = try await Fixture()
+        let sound = try await fixture.run("storage", "verify")
         #expect(sound.code == 0, "\(sound)")
         #expect(sound.result["isSound"] == true && sound.result["covers"] == 3)
         #expect(
             sound.result["bytes"]
                 == .int(
-                    try await desk.installation.database.count(
+                    try await fixture.installation.database.count(
                         "SELECT sum(bytes)::bigint FROM tenant_storage")))
 
-        // The thumbnail of one is lost, the full size of another damaged, and there are files too many.
-        unlink(try await desk.file(0, "thumbnail"))
-        let damaged = try await desk.file(1, "full")
+        // Delete the thumbnail of one cover, damage the full size of another one, and add two files without rows.
+        unlink(try await fixture.file(0, "thumbnail"))
+        let damaged = try await fixture.file(1, "full")
         #expect(truncate(damaged, 100) == 0)
-        let place = "\(desk.objects)/book-covers/\(desk.user)"
-        let orphan = "\(place)/\(desk.books[2]).\(String(repeating: "0", count: 32)).jpg"
-        #expect(link(try await desk.file(2, "full"), orphan) == 0)
-        let stranger = "\(place)/notes.txt"
+        let folder = "\(fixture.objects)/book-covers/\(fixture.user)"
+        let orphan = "\(folder)/\(fixture.books[2]).\(String(repeating: "0", count: 32)).jpg"
+        #expect(link(try await fixture.file(2, "full"), orphan) == 0)
+        let stranger = "\(folder)/notes.txt"
         #expect(link(orphan, stranger) == 0)
-        let wrong = try await desk.run("storage", "verify", "--grace", "0")
+        let wrong = try await fixture.run("storage", "verify", "--grace", "0")
         #expect(wrong.code == 2)
         for (member, count) in [("missing", 1), ("damaged", 1), ("orphans", 1), ("strangers", 1)] {
             #expect(wrong.result[member] == .int(count), "\(member): \(wrong.result)")
@@ -76,69 +77,69 @@ import Testing
         let files = wrong.result["findings"]?.list?.compactMap { $0["file"]?.string } ?? []
         #expect(files.contains { damaged.hasSuffix($0) })
 
-        let tried = try await desk.run("backfill", "thumbnails", "--dry-run")
+        let tried = try await fixture.run("backfill", "thumbnails", "--dry-run")
         #expect(tried.result["mended"] == 2 && tried.result["lost"] == 0, "\(tried)")
-        // Stopped after the first, the next run goes on with the others.
-        let first = try await desk.run("backfill", "thumbnails", "--limit", "1")
+        // The first run stops after one cover, and the next run continues with the others.
+        let first = try await fixture.run("backfill", "thumbnails", "--limit", "1")
         #expect(first.result["looked"] == 1 && first.result["isComplete"] == false, "\(first)")
-        let second = try await desk.run("backfill", "thumbnails")
+        let second = try await fixture.run("backfill", "thumbnails")
         #expect(second.result["resumedAfter"] == 1 && second.result["looked"] == 2, "\(second)")
         #expect(second.result["isComplete"] == true)
-        let third = try await desk.run("backfill", "thumbnails")
+        let third = try await fixture.run("backfill", "thumbnails")
         #expect(third.result["looked"] == 3 && third.result["mended"] == 0)
 
-        let dry = try await desk.run("storage", "gc", "--grace", "0", "--dry-run")
+        let dry = try await fixture.run("storage", "gc", "--grace", "0", "--dry-run")
         #expect(dry.code == 0 && dry.result["orphans"] == 1, "\(dry)")
         #expect(access(orphan, F_OK) == 0)
-        let swept = try await desk.run("storage", "gc", "--grace", "0")
+        let swept = try await fixture.run("storage", "gc", "--grace", "0")
         #expect(swept.result["orphans"] == 1 && swept.result["danglingRows"] == 0, "\(swept)")
         #expect(access(orphan, F_OK) != 0)
         unlink(stranger)
-        #expect(try await desk.run("storage", "verify", "--grace", "0").code == 0)
+        #expect(try await fixture.run("storage", "verify", "--grace", "0").code == 0)
     }
 
-    @Test func coversWithoutPicturesAreForgotten() async throws {
-        let desk = try await Desk()
-        for variant in ["full", "large"] { unlink(try await desk.file(0, variant)) }
-        let lost = try await desk.run("backfill", "thumbnails")
+    @Test func gcDeletesRowsWithoutImages() async throws {
+        let fixture = try await Fixture()
+        for variant in ["full", "large"] { unlink(try await fixture.file(0, variant)) }
+        let lost = try await fixture.run("backfill", "thumbnails")
         #expect(lost.result["lost"] == 1 && lost.result["mended"] == 0, "\(lost)")
-        let dry = try await desk.run("storage", "gc", "--dry-run")
+        let dry = try await fixture.run("storage", "gc", "--dry-run")
         #expect(dry.result["danglingRows"] == 1, "\(dry)")
         #expect(
             dry.result["locks"]?.list?.contains { $0["table"] == "covers" } == true)
-        let swept = try await desk.run("storage", "gc", "--grace", "0")
+        let swept = try await fixture.run("storage", "gc", "--grace", "0")
         #expect(swept.code == 0 && swept.result["danglingRows"] == 1, "\(swept)")
-        let database = desk.installation.database
+        let database = fixture.installation.database
         #expect(try await database.count("SELECT count(*) FROM covers") == 2)
         #expect(
             try await database.text(
-                "SELECT cover_status FROM books WHERE id = '\(desk.books[0])'") == "NONE")
-        #expect(try await desk.run("storage", "verify", "--grace", "0").code == 0)
+                "SELECT cover_status FROM books WHERE id = '\(fixture.books[0])'") == "NONE")
+        #expect(try await fixture.run("storage", "verify", "--grace", "0").code == 0)
     }
 
-    /// A disk that is not mounted looks as if all pictures were gone.
-    @Test func manyCoversAreNotForgottenUnasked() async throws {
-        let desk = try await Desk()
-        try await desk.installation.database.execute(
+    /// If the images of most covers are missing, the disk may not be mounted.
+    @Test func gcAsksBeforeDeletingManyRows() async throws {
+        let fixture = try await Fixture()
+        try await fixture.installation.database.execute(
             """
             INSERT INTO books (user_id, id, title) \
-            SELECT '\(desk.user)', gen_random_uuid(), 'Book ' || n FROM generate_series(1, 20) AS n;
+            SELECT '\(fixture.user)', gen_random_uuid(), 'Book ' || n FROM generate_series(1, 20) AS n;
             INSERT INTO covers (user_id, book_id, tenant_id, version, source, width, height, dominant_color, \
             blur_hash, byte_counts, hashes) SELECT b.user_id, b.id, u.tenant_id, repeat('0', 32), 'URL', 1, 1, \
             '#000000', 'x', '{1,1,1}', ARRAY['a', 'b', 'c']::bytea[] FROM books b JOIN users u ON u.id = b.user_id \
             WHERE b.title LIKE 'Book %'
             """)
-        let refused = try await desk.run("storage", "gc")
+        let refused = try await fixture.run("storage", "gc")
         #expect(refused.code == 64, "\(refused)")
         #expect(refused.result.string?.contains("Is the disk mounted") == true)
-        let swept = try await desk.run("storage", "gc", "--yes")
+        let swept = try await fixture.run("storage", "gc", "--yes")
         #expect(swept.result["danglingRows"] == 20)
     }
 
-    @Test func usageIsByTenantAndUser() async throws {
-        let desk = try await Desk()
-        let usage = try await desk.run("storage", "usage")
-        let bytes = try await desk.installation.database.count(
+    @Test func usageIsShownByTenantAndUser() async throws {
+        let fixture = try await Fixture()
+        let usage = try await fixture.run("storage", "usage")
+        let bytes = try await fixture.installation.database.count(
             "SELECT sum(bytes)::bigint FROM tenant_storage")
         #expect(
             usage.result == [
@@ -150,13 +151,13 @@ import Testing
                 ],
                 "users": [
                     [
-                        "id": .string(desk.user), "tenant": "reader", "covers": 3,
+                        "id": .string(fixture.user), "tenant": "reader", "covers": 3,
                         "bytes": .int(bytes), "bytesMax": .int(2 << 30),
                     ]
                 ],
             ])
-        #expect(try await desk.run("storage", "usage", "--tenant", "nobody").code == 1)
+        #expect(try await fixture.run("storage", "usage", "--tenant", "nobody").code == 1)
         #expect(
-            try await desk.run("storage", "usage", "--user", TestCluster.owner).code == 64)
+            try await fixture.run("storage", "usage", "--user", TestCluster.owner).code == 64)
     }
 }

@@ -28,7 +28,7 @@ package final class LoopbackServer: Sendable {
     private let handler: Handler
     private let received = Mutex<[ReceivedRequest]>([])
 
-    /// - Parameter port: 0 for any free one.
+    /// - Parameter port: 0 selects any free port.
     package init(port: UInt16 = 0, _ handler: @escaping Handler) throws {
         signal(SIGPIPE, SIG_IGN)
         self.handler = handler
@@ -62,7 +62,7 @@ package final class LoopbackServer: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// A port of 127.0.0.1 that refuses connections, until a server is started on it.
+    /// Returns a port of 127.0.0.1 that refuses connections until a server is started on it.
     package static func closedPort() throws -> UInt16 {
         let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(probe) }
@@ -149,8 +149,8 @@ package final class LoopbackServer: Sendable {
 }
 
 extension Step {
-    /// A complete response with its length.
-    package static func answer(
+    /// A complete response with a `Content-Length` header.
+    package static func response(
         _ status: Int = 200, headers: [String] = [], _ body: String = ""
     ) -> Step {
         let head =

@@ -9,7 +9,7 @@ package final class Mosquitto: @unchecked Sendable {
     package let port: Int
     package let folder: String
     private let configuration: String
-    // A test uses the object from one task at a time.
+    // Not synchronized: a test uses the object from only one task at a time.
     private var pid: pid_t = 0
 
     /// - Parameter settings: Lines of mosquitto.conf besides the listener. FOLDER is replaced by the broker's
@@ -56,8 +56,7 @@ package final class Mosquitto: @unchecked Sendable {
         throw Failure(description: "mosquitto did not accept connections within 10 s")
     }
 
-    /// Stops the broker: by default immediately, like a power failure, or with a signal that lets it save its
-    /// state.
+    /// Stops the broker. By default this is immediate, like a power failure. With another signal the broker can save its state.
     package func stop(_ signal: Int32 = SIGKILL) {
         guard pid != 0 else { return }
         kill(pid, signal)
@@ -108,7 +107,7 @@ package final class Mosquitto: @unchecked Sendable {
             return String(decoding: bytes, as: UTF8.self)
         }
 
-        /// The messages received so far as `TOPIC PAYLOAD`. Log lines of mosquitto_sub are left out.
+        /// The messages received so far as `TOPIC PAYLOAD`, without the log lines of mosquitto_sub.
         package var lines: [String] {
             text.split(separator: "\n").filter {
                 !$0.hasPrefix("Client ") && !$0.hasPrefix("Subscribed ")
@@ -143,7 +142,7 @@ package final class Mosquitto: @unchecked Sendable {
         posix_spawn_file_actions_addopen(
             &actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // The threads of tests block signals, and the child would inherit the mask.
+        // The threads of tests block signals, and the child process would inherit the signal mask.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -1,9 +1,10 @@
+import GraphQLServing
 import NIOCore
 import Testing
 
 @testable import Server
 
-/// Whose request it is: the peer's, unless a proxy that the operator trusts says otherwise.
+/// The client of a request is the peer, unless the peer is a trusted proxy.
 @Suite struct ClientAddressTests {
     private func address(_ text: String) throws -> ClientAddress {
         try #require(ClientAddress(text))
@@ -12,17 +13,17 @@ import Testing
     @Test(
         arguments: [
             (nil, "203.0.113.9", nil, "203.0.113.9"),
-            // By default nobody is believed.
+            // By default no proxy is trusted.
             (nil, "10.0.0.1", "198.51.100.7", "10.0.0.1"),
             ("10.0.0.0/8", "203.0.113.9", "198.51.100.7", "203.0.113.9"),
             ("10.0.0.0/8", "10.0.0.1", "198.51.100.7", "198.51.100.7"),
             ("10.0.0.0/8", "10.0.0.1", nil, "10.0.0.1"),
             ("10.0.0.0/8", "10.0.0.1", "", "10.0.0.1"),
-            // What the client wrote itself stands to the left of what the proxy has seen.
+            // Entries that the client has forged come before the one that the proxy has added.
             ("10.0.0.0/8", "10.0.0.1", "1.1.1.1, 198.51.100.7", "198.51.100.7"),
             ("10.0.0.0/8", "10.0.0.1", "1.1.1.1,198.51.100.7 ,10.2.3.4", "198.51.100.7"),
             ("10.0.0.0/8", "10.0.0.1", "10.9.9.9, 10.2.3.4", "10.9.9.9"),
-            // Nonsense ends the chain where it stands.
+            // An invalid entry ends the chain.
             ("10.0.0.0/8", "10.0.0.1", "unknown, 10.2.3.4", "10.2.3.4"),
             ("10.0.0.0/8", "10.0.0.1", "198.51.100.7, x", "10.0.0.1"),
             ("10.0.0.0/8", "10.0.0.1", "198.51.100.7:4711", "198.51.100.7"),
@@ -31,12 +32,12 @@ import Testing
             ("::1", "::1", "198.51.100.7", "198.51.100.7"),
             ("0.0.0.0/0", "203.0.113.9", "198.51.100.7", "198.51.100.7"),
             ("::/0", "2001:db8::1", "2001:db8::2", "2001:db8::2"),
-            // An IPv4 peer of a socket of both families.
+            // An IPv4 peer of a dual-stack socket.
             ("10.0.0.0/8", "::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
             ("2001:db8:0:1::/64", "2001:db8:0:1::5", "198.51.100.7", "198.51.100.7"),
             ("2001:db8:0:1::/64", "2001:db8:0:2::5", "198.51.100.7", "2001:db8:0:2::5"),
         ] as [(String?, String, String?, String)])
-    func believesTrustedProxiesOnly(
+    func onlyTrustedProxiesAreBelieved(
         trusted: String?, peer: String, forwardedFor: String?, client: String
     ) throws {
         let proxies = TrustedProxies(trusted?.split(separator: ",").map(String.init) ?? [])
@@ -54,11 +55,11 @@ import Testing
     }
 
     @Test(arguments: ["", " ", "1.2.3", "1.2.3.4.5", "g::1", "[::1", "1.2.3.4:x", "localhost"])
-    func whatIsNoAddressIsNone(text: String) {
+    func invalidAddressesAreRefused(text: String) {
         #expect(ClientAddress(text) == nil)
     }
 
-    @Test func socketsHaveAddresses() throws {
+    @Test func socketAddressesAreConverted() throws {
         #expect(
             ClientAddress(try SocketAddress(ipAddress: "192.0.2.1", port: 1))
                 == (try address("192.0.2.1")))
@@ -68,8 +69,7 @@ import Testing
         #expect(ClientAddress(try SocketAddress(unixDomainSocketPath: "/tmp/x")) == nil)
     }
 
-    /// Several headers are one list.
-    @Test func headersAreJoined() throws {
+    @Test func severalHeadersAreJoined() throws {
         var headers = RequestHeaders()
         for (name, value) in [
             ("X-Forwarded-For", "1.1.1.1"), ("x-forwarded-for", "198.51.100.7"),

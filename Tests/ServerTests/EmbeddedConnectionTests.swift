@@ -7,9 +7,9 @@ import Testing
 
 @testable import Server
 
-/// A connection without a socket, where what the channel does can be chosen to the call.
+/// Connections on an embedded channel, so that each test controls exactly what the channel does.
 @Suite struct EmbeddedConnectionTests {
-    /// A connection that writes to `transport`.
+    /// Creates a connection that writes to `transport`.
     private func connect(
         _ transport: any ChannelHandler, _ routes: [Route], gauges: LiveGauges = LiveGauges()
     ) throws -> EmbeddedChannel {
@@ -25,27 +25,27 @@ import Testing
         return channel
     }
 
-    /// What waits for a client that does not read takes as much memory as it is counted for, and not a page for each.
-    @Test func whatWaitsIsAsLargeAsItIsCounted() throws {
+    /// Pending responses take about as much memory as is counted for them, and not a page each.
+    @Test func pendingResponsesUseLittleMoreMemoryThanIsCounted() throws {
         let transport = Transport()
         let channel = try connect(transport, [Route(.GET, "/a") { _ in HTTPResponse(.ok) }])
         let count = 5000
         try channel.writeInbound(
             ByteBuffer(
                 string: String(repeating: "OPTIONS /a HTTP/1.1\r\nhost: a\r\n\r\n", count: count)))
-        let answers = transport.written.filter { $0.readableBytes > 0 }
-        #expect(answers.count == count)
-        let bytes = answers.reduce(0) { $0 + $1.readableBytes }
-        // Memory comes in powers of two.
-        #expect(answers.reduce(0) { $0 + $1.storageCapacity } < 2 * bytes)
+        let responses = transport.written.filter { $0.readableBytes > 0 }
+        #expect(responses.count == count)
+        let bytes = responses.reduce(0) { $0 + $1.readableBytes }
+        // Capacities are powers of two.
+        #expect(responses.reduce(0) { $0 + $1.storageCapacity } < 2 * bytes)
     }
 
-    /// A channel keeps a buffer until its last byte is sent, so a large response is written in several.
-    @Test func aLargeResponseIsFreedWhileItIsRead() throws {
+    /// A channel keeps a buffer until its last byte is sent, so a large response is written in several buffers.
+    @Test func aLargeResponseIsReleasedWhileItIsRead() throws {
         let transport = Transport()
         let route = Route(
             .GET, "/large",
-            respondAtOnce: { _ in
+            respondSynchronously: { _ in
                 HTTPResponse(.ok, body: ByteBuffer(repeating: 0x20, count: 1_000_000))
             }, respond: { _ in HTTPResponse(.ok) })
         let channel = try connect(transport, [route])
@@ -55,12 +55,12 @@ import Testing
         #expect(bytes > 1_000_000)
     }
 
-    @Test func answersNothingMoreOnceItBrokeInAnAnswer() throws {
+    @Test func noRequestRunsAfterTheConnectionIsLostInAResponse() throws {
         let transport = Transport { context, _ in context.close(promise: nil) }
         var count = 0
         let route = Route(
             .GET, "/a",
-            respondAtOnce: { _ in
+            respondSynchronously: { _ in
                 count += 1
                 return HTTPResponse(.ok)
             },
@@ -71,8 +71,8 @@ import Testing
         #expect(count == 1)
     }
 
-    /// A socket reads on, though the channel asked to when the last answer filled it.
-    @Test func aReadThatWasHeldIsNotLostInAnUpgrade() throws {
+    /// The channel requests a read while the response to the handshake fills it. The read happens after the upgrade.
+    @Test func aDeferredReadIsNotLostInAnUpgrade() throws {
         let transport = Transport { context, _ in
             guard let channel = context.channel as? EmbeddedChannel, channel.isWritable else {
                 return
@@ -89,7 +89,7 @@ import Testing
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 
-    @Test func noSocketBeginsWhereTheAnswerToItsHandshakeFindsNobody() throws {
+    @Test func noWebSocketStartsIfTheConnectionIsLostInTheHandshake() throws {
         let transport = Transport { context, _ in context.close(promise: nil) }
         let gauges = LiveGauges()
         let channel = try connect(transport, socketRoutes, gauges: gauges)
@@ -98,24 +98,25 @@ import Testing
         #expect(gauges.sockets == 0)
     }
 
-    /// A refused client may send on for as long as it likes to read why: nothing of that is kept.
-    @Test func keepsNothingThatComesBehindItsLastAnswer() throws {
+    /// A refused client may continue to send while it reads the error. Its input is dropped.
+    @Test func inputAfterTheLastResponseIsDropped() throws {
         let transport = Transport()
         let channel = try connect(transport, [])
         try channel.writeInbound(ByteBuffer(string: "nonsense\r\n\r\n"))
         let handler = try channel.pipeline.syncOperations.handler(type: ConnectionHandler.self)
         for _ in 1...100 {
             try channel.writeInbound(ByteBuffer(repeating: 0x20, count: 64 << 10))
-            #expect(handler.unread.storageCapacity == 0)
+            #expect(handler.input.storageCapacity == 0)
             channel.read()
         }
         #expect(transport.written.filter { $0.readableBytes > 0 }.count == 1)
-        // It reads on: what is left unread would make the end of the connection a reset, and the answer be lost.
+        // Reading continues: unread input would reset the connection, and the client would lose the response.
         #expect(transport.readCount == 100)
     }
 
-    /// Each time that a good part of it was read, and not where it was a byte less.
-    @Test func aLastAnswerIsSentForAsLongAsItIsRead() throws {
+    /// The deadline is extended each time the client has read `bytesReadMin`. One byte less is not enough.
+    @Test(arguments: ["", "connection: close\r\n"])
+    func aResponseIsSentWhileTheClientReadsIt(headers: String) throws {
         let bytesReadMin = HTTPLimits().bytesReadMin
         let client = SlowClient()
         let channel = try connect(
@@ -123,13 +124,13 @@ import Testing
             [
                 Route(
                     .GET, "/large",
-                    respondAtOnce: { _ in
+                    respondSynchronously: { _ in
                         HTTPResponse(.ok, body: ByteBuffer(repeating: 0x20, count: 1 << 20))
                     }, respond: { _ in HTTPResponse(.ok) })
             ])
         let handler = try channel.pipeline.syncOperations.handler(type: ConnectionHandler.self)
         try channel.writeInbound(
-            ByteBuffer(string: "GET /large HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"))
+            ByteBuffer(string: "GET /large HTTP/1.1\r\nhost: a\r\n\(headers)\r\n"))
         handler.deadlinePassed()
         for _ in 1...10 {
             client.read(bytesReadMin)
@@ -141,9 +142,43 @@ import Testing
         #expect(client.isClosed)
     }
 
+    /// A malformed request waits for its turn after a valid one, and is refused in whatever pieces it arrives.
+    @Test(arguments: [
+        ["GET / HTTP/1.1\r\nhost", " : a\r\n\r\n", "GET / HTTP/1.1\r\n", "host: a\r\n\r\n"],
+        ["GET / HTTP/1.1\nhost: a", "\n", "\n"],
+        [
+            "POST /a HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n", "5", " \r\n",
+            "hello",
+        ],
+    ])
+    func aMalformedRequestIsRefusedAfterTheOneBefore(pieces: [String]) throws {
+        let (releases, release) = AsyncStream.makeStream(of: Void.self)
+        let transport = Transport()
+        let route = Route(.GET, "/held") { _ in
+            for await _ in releases {}
+            return HTTPResponse(.ok)
+        }
+        let channel = try connect(
+            transport, [route, Route(.POST, "/a") { _ in HTTPResponse(.ok) }])
+        let loop = try #require(channel.eventLoop as? EmbeddedEventLoop)
+        try channel.writeInbound(ByteBuffer(string: "GET /held HTTP/1.1\r\nhost: a\r\n\r\n"))
+        for piece in pieces { try channel.writeInbound(ByteBuffer(string: piece)) }
+        loop.run()
+        #expect(transport.written.isEmpty)
+        release.finish()
+        loop.run()
+        let responses = transport.written.map { String(buffer: $0) }.filter { !$0.isEmpty }
+        try #require(responses.count == 2)
+        #expect(responses[0].hasPrefix("HTTP/1.1 200 "))
+        #expect(responses[1].hasPrefix("HTTP/1.1 400 "))
+        #expect(responses[1].contains("\r\nconnection: close\r\n"))
+        #expect(responses[1].contains(#""code":"BAD_REQUEST""#))
+    }
+
     private var socketRoutes: [Route] {
-        standardRoutes(
-            loop: EmbeddedEventLoop(), service: EchoService(), bodyBytesMax: 100,
+        let loop = EmbeddedEventLoop()
+        return standardRoutes(
+            loop: loop, service: EchoService(on: loop), bodyBytesMax: 100,
             batchRequestsMax: 0, explorer: nil, schemaText: nil, socketOrigins: AllowedOrigins([]),
             readiness: { .ready })
     }
@@ -154,7 +189,7 @@ import Testing
             + "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n"
             + "sec-websocket-protocol: graphql-transport-ws\r\n\r\n")
 
-    /// The end of the pipeline where the socket would be: keeps what is written, sends nothing.
+    /// Replaces the socket at the end of the pipeline. It stores written bytes and sends nothing.
     private final class Transport: ChannelOutboundHandler {
         typealias OutboundIn = IOData
 
@@ -183,7 +218,7 @@ import Testing
         }
     }
 
-    /// In place of the socket of a client that reads as much as it is told.
+    /// Replaces the socket of a client that reads as many bytes as the test requests.
     private final class SlowClient: ChannelOutboundHandler {
         typealias OutboundIn = IOData
         typealias OutboundOut = ByteBuffer
@@ -197,7 +232,7 @@ import Testing
 
         func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-        /// The channel counts what was written to it and not flushed.
+        /// The channel counts bytes that were written and not flushed.
         func write(
             context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
         ) {

@@ -16,7 +16,7 @@ import Testing
             """
         let schema = try buildSchema(parse(Source(sdl)))
         return ExplorerCheck(schema: schema, limits: limits)
-            .answer(query, variables: variables)
+            .check(query, variables: variables)
     }
 
     @Test func formatsValidDocuments() throws {

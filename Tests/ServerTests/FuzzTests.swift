@@ -4,9 +4,9 @@ import Testing
 @testable import Server
 
 @Suite struct FuzzTests {
-    /// Requests that are cut, doubled and scrambled: whatever comes, the server answers or closes, and goes on.
+    /// Sends damaged requests. The server responds or closes the connection, and still serves other clients.
     @Test(arguments: 1...4)
-    func survivesBrokenRequests(seed: UInt64) async throws {
+    func theServerSurvivesDamagedRequests(seed: UInt64) async throws {
         var limits = HTTPLimits.quick
         limits.bodyTimeout = .milliseconds(200)
         limits.firstHeadTimeout = .milliseconds(200)

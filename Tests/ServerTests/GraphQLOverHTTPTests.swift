@@ -10,7 +10,7 @@ import Testing
         (#"{"query":"{a}","operationName":"B","more":[1]}"#, "query={a} operationName=B"),
         (#"{"documentId":"x"}"#, "documentId=x"), (#" {"query":""} "#, "query="),
     ])
-    func takesParametersFromABody(body: String, expected: String) async throws {
+    func parametersAreReadFromTheBody(body: String, expected: String) async throws {
         try await TestServer.run { server in
             let response = try await server.post(body)
             #expect(response.status == 200)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func passesVariablesAndExtensionsOn() async throws {
+    @Test func variablesAndExtensionsArePassedOn() async throws {
         try await TestServer.run { server in
             let response = try await server.post(
                 #"{"variables":{"a":[1,{"b":null}]},"extensions":{"persistedQuery":{"version":1}}}"#
@@ -37,7 +37,7 @@ import Testing
         #"{"query":"{a}","query":"{b}"}"#, #"{"query":"{a}"} x"#, #"{"query":"\ud800"}"#,
         #"{"query":"{a}","variables":"# + String(repeating: "[", count: 1000),
     ])
-    func refusesABodyThatIsNoRequest(body: String) async throws {
+    func invalidBodiesAreRefused(body: String) async throws {
         try await TestServer.run { server in
             for accept in ["application/json", "application/graphql-response+json"] {
                 let response = try await server.post(
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func answersAListOfRequestsWhereListsAreTaken() async throws {
+    @Test func arraysOfRequestsAreAnsweredIfTheyAreEnabled() async throws {
         try await TestServer.run(batchRequestsMax: 2) { server in
             let response = try await server.post(#"[{"query":"{a}"},{"query":"{wrong}"}]"#)
             #expect(response.status == 200)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aListOfRequestsIsNeverAStream() async throws {
+    @Test func arraysOfRequestsAreNeverStreamed() async throws {
         try await TestServer.run(batchRequestsMax: 2) { server in
             for (accept, status) in [
                 ("text/event-stream", 406), ("multipart/mixed;subscriptionSpec=1.0", 406),
@@ -84,7 +84,7 @@ import Testing
         ("gzip", 415), ("br", 415), ("identity, gzip", 415), ("gzip, identity", 415),
         ("identity", 200), ("Identity", 200), ("", 200), ("identity;q=1", 415),
     ])
-    func takesOnlyBodiesWithoutAContentCoding(encoding: String, status: Int) async throws {
+    func compressedBodiesAreRefused(encoding: String, status: Int) async throws {
         try await TestServer.run { server in
             let headers = "content-type: application/json\r\ncontent-encoding: \(encoding)\r\n"
             let response = try await server.post(#"{"query":"{a}"}"#, headers: headers)
@@ -94,14 +94,14 @@ import Testing
                 "POST /graphql HTTP/1.1\r\nhost: test\r\n\(headers)transfer-encoding: chunked\r\n\r\n"
                     + "f\r\n{\"query\":\"{a}\"}\r\n0\r\n\r\n")
             #expect(chunked.status == status)
-            // Nothing is encoded where there is no body.
+            // Without a body the header has no effect.
             let get = try await server.get(
                 "/graphql?query=%7Ba%7D", headers: "content-encoding: \(encoding)\r\n")
             #expect(get.status == 200)
         }
     }
 
-    @Test func refusesAnEncodedBodyBeforeItIsSent() async throws {
+    @Test func compressedBodiesAreRefusedBefore100Continue() async throws {
         try await TestServer.run { server in
             let response = try await server.send(
                 "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n"
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func refusesBytesThatAreNotUTF8() async throws {
+    @Test func invalidUTF8IsRefused() async throws {
         try await TestServer.run { server in
             let status = try await onThread {
                 let client = try RawClient(port: server.port)
@@ -132,7 +132,7 @@ import Testing
         ("application/jsonp", 415), ("text/plain", 415), ("application/graphql", 415),
         ("application/x-www-form-urlencoded", 415), ("multipart/form-data; boundary=a", 400),
     ])
-    func takesOnlyJSONBodies(contentType: String, status: Int) async throws {
+    func onlyJSONBodiesAreAccepted(contentType: String, status: Int) async throws {
         try await TestServer.run { server in
             let response = try await server.post(
                 #"{"query":"{a}"}"#, headers: "content-type: \(contentType)\r\n")
@@ -140,12 +140,12 @@ import Testing
         }
     }
 
-    @Test func wantsABodysTypeToBeNamed() async throws {
+    @Test func aBodyWithoutAContentTypeIsRefused() async throws {
         try await TestServer.run { server in
             let response = try await server.post(#"{"query":"{a}"}"#, headers: "")
             #expect(response.status == 415)
             #expect(response.body.contains("UNSUPPORTED_MEDIA_TYPE"))
-            // RFC 9110, section 15.5.16: only a content coding is answered with this header.
+            // RFC 9110, section 15.5.16: only a response to an unsupported content coding has this header.
             #expect(response.headers["accept-encoding"] == nil)
         }
     }
@@ -155,7 +155,7 @@ import Testing
         ("{wrong}", "*/*", 200), ("{a}", "application/graphql-response+json", 200),
         ("{a}", "text/plain", 406), ("{busy}", "application/json", 429),
     ])
-    func saysByTheStatusWhetherTheDocumentIsWrong(
+    func theStatusOfInvalidDocumentsDependsOnTheMediaType(
         query: String, accept: String, status: Int
     ) async throws {
         try await TestServer.run { server in
@@ -176,7 +176,7 @@ import Testing
         ("?query=%7", 400, nil), ("?query=a&variables=1", 400, nil),
         ("?query=a&variables=%7B", 400, nil), ("?query=a&query=b", 400, nil),
     ])
-    func runsQueriesByGET(query: String, status: Int, body: String?) async throws {
+    func queriesRunByGET(query: String, status: Int, body: String?) async throws {
         try await TestServer.run { server in
             let response = try await server.get("/graphql\(query)")
             #expect(response.status == status)
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func refusesAGETThatNamesABodysType() async throws {
+    @Test func aGETWithAnotherContentTypeIsRefused() async throws {
         try await TestServer.run { server in
             let response = try await server.get(
                 "/graphql?query=%7Ba%7D", headers: "content-type: text/plain\r\n")
@@ -198,7 +198,7 @@ import Testing
         ("Bearer abc", "query={a} token=abc"), ("bearer  abc", "query={a} token=abc"),
         ("Basic abc", "query={a}"), ("Bearer", "query={a}"), ("Bearer ", "query={a}"),
     ])
-    func passesTheTokenOn(authorization: String, body: String) async throws {
+    func theTokenIsPassedOn(authorization: String, body: String) async throws {
         try await TestServer.run { server in
             let response = try await server.post(
                 #"{"query":"{a}"}"#,
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func keepsPagesOfOtherOriginsFromOtherRoutes() async throws {
+    @Test func otherRoutesAllowNoOtherOrigins() async throws {
         try await TestServer.run(routes: { _ in
             [Route(.POST, "/private") { _ in .text(.ok, "secret") }]
         }) { server in
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func tellsAPreflightTheMethodsOfItsPath() async throws {
+    @Test func aPreflightReturnsTheMethodsOfItsPath() async throws {
         try await TestServer.run(routes: { _ in
             [Route(.PUT, "/things/*", allowsOtherOrigins: true) { _ in HTTPResponse(.ok) }]
         }) { server in
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func letsPagesOfOtherOriginsAsk() async throws {
+    @Test func pagesOfOtherOriginsMaySendRequests() async throws {
         try await TestServer.run { server in
             let preflight = try await server.send(
                 "OPTIONS /graphql HTTP/1.1\r\nhost: test\r\norigin: https://a.example\r\n"

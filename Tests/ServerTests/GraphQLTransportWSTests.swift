@@ -4,7 +4,7 @@ import Testing
 
 @testable import Server
 
-/// The protocol's rules, without a socket.
+/// The state machine of the protocol, without a socket.
 @Suite struct GraphQLTransportWSTests {
     private typealias Action = GraphQLTransportWS.Action
 
@@ -18,7 +18,7 @@ import Testing
     }
 
     private func code(_ action: Action) -> UInt16? {
-        if case .close(let closing) = action { closing.code.rawValue } else { nil }
+        if case .close(let frame) = action { frame.code.rawValue } else { nil }
     }
 
     @Test(arguments: [
@@ -30,7 +30,7 @@ import Testing
         (#"{"type":"connection_init","payload":{"AUTHORIZATION":"t"}}"#, "t"),
         (#"{"type":"connection_init","payload":{"headers":{"Authorization":"Bearer t"}}}"#, "t"),
     ])
-    func aConnectionIsAskedForWithOrWithoutAToken(message: String, token: String?) {
+    func aConnectionOpensWithOrWithoutAToken(message: String, token: String?) {
         var state = GraphQLTransportWS(operationsMax: 1)
         #expect(state.receive(Array(message.utf8)) == .authenticate(token: token))
         #expect(state.authenticated() == .acknowledge)
@@ -51,13 +51,13 @@ import Testing
         #"{"type":"subscribe","id":"a","payload":{"query":"{q}","extensions":[]}}"#,
         #"{"type":"complete"}"#, #"{"type":"complete","id":2}"#,
     ])
-    func whatIsNoMessageClosesWith4400(message: String) {
+    func invalidMessagesCloseWith4400(message: String) {
         var state = Self.connected()
         #expect(code(state.receive(Array(message.utf8))) == 4400)
         #expect(state.receive(Array(Self.subscribe.utf8)) == .nothing)
     }
 
-    @Test func bytesThatAreNoTextCloseWith1007() {
+    @Test func invalidUTF8ClosesWith1007() {
         var state = Self.connected()
         #expect(code(state.receive([0x22, 0xFF, 0x22])) == 1007)
     }
@@ -78,43 +78,43 @@ import Testing
         #expect(code(state.receive(Array(#"{"type":"connection_init"}"#.utf8))) == 4429)
     }
 
-    @Test func aBadTokenClosesWith4403() {
+    @Test func anInvalidTokenClosesWith4403() {
         var state = GraphQLTransportWS(operationsMax: 1)
         _ = state.receive(
             Array(#"{"type":"connection_init","payload":{"Authorization":"x"}}"#.utf8))
-        #expect(code(state.refused("no")) == 4403)
+        #expect(code(state.closeForbidden("no")) == 4403)
     }
 
-    @Test func theTimeForInitialisationEndsWith4408() {
+    @Test func theInitialisationTimeoutClosesWith4408() {
         var state = GraphQLTransportWS(operationsMax: 1)
         #expect(code(state.initialisationTimedOut()) == 4408)
         var connected = Self.connected()
         #expect(connected.initialisationTimedOut() == .nothing)
     }
 
-    @Test func anIdInUseClosesWith4409AndOneThatWasIsFree() {
+    @Test func anIdInUseClosesWith4409AndCanBeReusedAfterItsEnd() {
         var state = Self.connected()
         let operation = ClientMessage.Operation(query: "{q}")
         #expect(
             state.receive(Array(Self.subscribe.utf8))
                 == .start(id: "a", number: 1, operation))
-        state.ended("a", number: 1)
+        state.operationEnded("a", number: 1)
         #expect(
             state.receive(Array(Self.subscribe.utf8))
                 == .start(id: "a", number: 2, operation))
-        // The end of an earlier operation of this id is none of this one.
-        state.ended("a", number: 1)
+        // The end of an earlier operation with this id does not end this one.
+        state.operationEnded("a", number: 1)
         #expect(state.isActive("a", number: 2))
-        guard case .close(let closing) = state.receive(Array(Self.subscribe.utf8)) else {
-            Issue.record("it went on")
+        guard case .close(let frame) = state.receive(Array(Self.subscribe.utf8)) else {
+            Issue.record("the connection was not closed")
             return
         }
-        #expect(closing == Closing(.subscriberAlreadyExists, "Subscriber for a already exists"))
+        #expect(frame == CloseFrame(.subscriberAlreadyExists, "Subscriber for a already exists"))
     }
 
-    @Test func aLongReasonIsCutAtACharacter() {
-        let closing = Closing(.subscriberAlreadyExists, String(repeating: "é", count: 100))
-        #expect(closing.reason.utf8.count == 122)
+    @Test func longReasonsAreTruncatedAtACharacter() {
+        let frame = CloseFrame(.subscriberAlreadyExists, String(repeating: "é", count: 100))
+        #expect(frame.reason.utf8.count == 122)
     }
 
     @Test func completeStopsTheOperation() {
@@ -125,7 +125,7 @@ import Testing
         #expect(!state.isActive("a", number: 1))
     }
 
-    @Test func pingIsAnsweredAlwaysAndWithItsPayload() {
+    @Test func pingsAreAnsweredInEveryPhaseWithTheirPayload() {
         var state = GraphQLTransportWS(operationsMax: 1)
         #expect(state.receive(Array(#"{"type":"ping"}"#.utf8)) == .pong(payload: nil))
         #expect(
@@ -134,11 +134,11 @@ import Testing
         #expect(state.receive(Array(#"{"type":"pong"}"#.utf8)) == .nothing)
     }
 
-    @Test func aTokenInAPingIsLookedAtAndNotSentBack() {
+    @Test func aTokenInAPingIsAuthenticatedAndNotReturned() {
         let renewal = Array(#"{"type":"ping","payload":{"Authorization":"Bearer n"}}"#.utf8)
         var state = Self.connected()
         #expect(state.receive(renewal) == .authenticate(token: "n"))
-        // Operations go on meanwhile.
+        // Operations are allowed in the meantime.
         #expect(code(state.receive(Array(Self.subscribe.utf8))) == nil)
         #expect(state.authenticated() == .pong(payload: nil))
         #expect(state.receive(renewal) == .authenticate(token: "n"))
@@ -147,12 +147,12 @@ import Testing
         #expect(code(early.receive(renewal)) == 4401)
     }
 
-    @Test func oneOperationTooManyIsRefusedAlone() {
+    @Test func anOperationAboveTheLimitIsRefusedAndTheOthersContinue() {
         var state = Self.connected(operationsMax: 1)
         _ = state.receive(Array(Self.subscribe.utf8))
         let other = #"{"id":"b","type":"subscribe","payload":{"query":"{q}"}}"#
-        guard case .refuse(id: "b", let error) = state.receive(Array(other.utf8)) else {
-            Issue.record("it was not refused")
+        guard case .rejectOperation(id: "b", let error) = state.receive(Array(other.utf8)) else {
+            Issue.record("the operation was not refused")
             return
         }
         #expect(error.code == "RATE_LIMITED")
@@ -160,52 +160,52 @@ import Testing
     }
 }
 
-/// The times of a socket, without one.
-@Suite struct SocketClockTests {
+/// The deadlines of a socket, with an injected clock.
+@Suite struct SocketTimersTests {
     private static let limits = HTTPLimits()
     private static let start = NIODeadline.uptimeNanoseconds(1)
 
-    @Test func initialisationHasItsTime() {
-        var clock = SocketClock(Self.limits, now: Self.start)
+    @Test func initialisationHasATimeout() {
+        var timers = SocketTimers(Self.limits, now: Self.start)
         let late = Self.start + Self.limits.initialisationTimeout
-        #expect(clock.deadline == late)
-        #expect(clock.action(now: late) == .initialisationTimedOut)
-        clock.connected(now: Self.start)
-        #expect(clock.action(now: late) == .nothing)
+        #expect(timers.deadline == late)
+        #expect(timers.action(now: late) == .initialisationTimedOut)
+        timers.connected(now: Self.start)
+        #expect(timers.action(now: late) == .nothing)
     }
 
-    @Test func aSilentClientIsPingedThenGivenUp() {
-        var clock = SocketClock(Self.limits, now: Self.start)
-        clock.connected(now: Self.start)
+    @Test func aSilentClientIsPingedAndThenDisconnected() {
+        var timers = SocketTimers(Self.limits, now: Self.start)
+        timers.connected(now: Self.start)
         var now = Self.start + Self.limits.pingInterval
-        #expect(clock.deadline == now)
-        #expect(clock.action(now: now) == .ping)
-        clock.heard(now: now)
+        #expect(timers.deadline == now)
+        #expect(timers.action(now: now) == .ping)
+        timers.received(now: now)
         now = now + Self.limits.pingInterval
-        #expect(clock.action(now: now) == .ping)
+        #expect(timers.action(now: now) == .ping)
         now = now + Self.limits.pingInterval
-        #expect(clock.action(now: now) == .giveUp)
+        #expect(timers.action(now: now) == .disconnect)
     }
 
-    @Test func aTokenRunsOutUnlessALaterOneCame() {
-        var clock = SocketClock(Self.limits, now: Self.start)
-        clock.connected(now: Self.start)
-        clock.tokenExpiresAt = Self.start + .seconds(5)
-        #expect(clock.deadline == Self.start + .seconds(5))
-        #expect(clock.action(now: clock.deadline) == .tokenExpired)
-        clock.tokenExpiresAt = Self.start + .seconds(900)
-        #expect(clock.action(now: Self.start + .seconds(5)) == .nothing)
+    @Test func aTokenExpiresUnlessALaterOneReplacesIt() {
+        var timers = SocketTimers(Self.limits, now: Self.start)
+        timers.connected(now: Self.start)
+        timers.tokenExpiresAt = Self.start + .seconds(5)
+        #expect(timers.deadline == Self.start + .seconds(5))
+        #expect(timers.action(now: timers.deadline) == .tokenExpired)
+        timers.tokenExpiresAt = Self.start + .seconds(900)
+        #expect(timers.action(now: Self.start + .seconds(5)) == .nothing)
     }
 
-    @Test func aClientThatDoesNotReadIsTooSlowInTheEnd() {
-        var clock = SocketClock(Self.limits, now: Self.start)
-        clock.connected(now: Self.start)
-        clock.set(isWritable: false, now: Self.start)
+    @Test func aClientThatDoesNotReadIsTooSlow() {
+        var timers = SocketTimers(Self.limits, now: Self.start)
+        timers.connected(now: Self.start)
+        timers.set(isWritable: false, now: Self.start)
         let late = Self.start + Self.limits.slowReaderTimeout
-        #expect(clock.action(now: late) == .tooSlow)
-        clock.set(isWritable: true, now: Self.start)
-        #expect(clock.action(now: late) == .nothing)
-        clock.closing(now: late)
-        #expect(clock.action(now: late + Self.limits.lastWordTimeout) == .giveUp)
+        #expect(timers.action(now: late) == .tooSlow)
+        timers.set(isWritable: true, now: Self.start)
+        #expect(timers.action(now: late) == .nothing)
+        timers.closeStarted(now: late)
+        #expect(timers.action(now: late + Self.limits.lingeringCloseTimeout) == .disconnect)
     }
 }

@@ -3,7 +3,8 @@ import Testing
 
 @testable import Server
 
-/// Requests as bytes: RFC 9112, and what servers and proxies have come to read differently.
+/// Parsing of requests by RFC 9112, in particular of messages that servers and proxies are known to interpret
+/// differently.
 @Suite struct MessageTests {
     @Test(arguments: [
         ("GET /a?b=c HTTP/1.1\r\nHost: a\r\n\r\n", ["GET /a?b=c "]),
@@ -25,7 +26,7 @@ import Testing
             ["POST / \r"]
         ),
     ])
-    func readsRequests(text: String, requests: [String]) {
+    func validRequestsAreParsed(text: String, requests: [String]) {
         let read = ReadRequests(text)
         #expect(read.requests == requests)
         #expect(read.problem == nil)
@@ -44,12 +45,12 @@ import Testing
         "GET / HTTP/1.1\rx: y", "GET / HTTP/1.1\nx: y", "\u{16}\u{3}\u{1}\u{2}\u{0}",
         String(repeating: "A", count: 33) + " / HTTP/1.1",
     ])
-    func refusesAFirstLine(line: String) {
+    func malformedRequestLinesAreRefused(line: String) {
         expectRefusal("\(line)\r\nhost: a\r\n\r\n")
     }
 
     @Test(arguments: ["1.2", "2.0", "0.9", "9.9"])
-    func refusesAnUnknownVersion(version: String) {
+    func unsupportedVersionsAreRefused(version: String) {
         let read = ReadRequests("GET / HTTP/\(version)\r\nhost: a\r\n\r\n")
         #expect(read.problem == .unsupportedVersion)
         #expect(read.requests.isEmpty)
@@ -61,9 +62,9 @@ import Testing
         "x\u{e9}: y",
         "x(: y", "\"x\": y", "x\r: y", "x\n: y",
     ])
-    func refusesAHeader(field: String) {
+    func malformedHeadersAreRefused(field: String) {
         expectRefusal("GET / HTTP/1.1\r\nhost: a\r\n\(field)\r\n\r\n")
-        // The same rules behind a body in chunks.
+        // The same rules apply to trailers.
         expectRefusal(
             "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\(field)\r\n\r\n")
     }
@@ -85,11 +86,11 @@ import Testing
         "transfer-encoding: \"chunked\"",
         "transfer-encoding:", "transfer-encoding: chunked,", "transfer-encoding: chun\u{212A}ed",
     ])
-    func refusesALengthThatCanBeReadTwoWays(fields: String) {
+    func ambiguousBodyLengthsAreRefused(fields: String) {
         expectRefusal("POST / HTTP/1.1\r\nhost: a\r\n\(fields)\r\n\r\nabc")
     }
 
-    @Test func refusesChunksOfHTTP10() {
+    @Test func chunkedBodiesOfHTTP10AreRefused() {
         expectRefusal("POST / HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n")
     }
 
@@ -103,11 +104,11 @@ import Testing
         "1;\(String(repeating: "a", count: 300))\r\n",
         "1;\(String(repeating: "a", count: 300))",
     ])
-    func refusesAChunk(chunk: String) {
+    func malformedChunksAreRefused(chunk: String) {
         expectRefusal("POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n\(chunk)")
     }
 
-    @Test func countsTrailers() {
+    @Test func trailersAreLimited() {
         let start = "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n"
         for trailers in [
             String(repeating: "a: b\r\n", count: 101),
@@ -119,9 +120,9 @@ import Testing
         }
     }
 
-    /// A line's length is what stands before its CR LF, whether that is there or still to come.
+    /// The length of a line is the number of bytes before its CR LF, even if the CR LF has not arrived yet.
     @Test(arguments: -2...2)
-    func measuresLinesTheSameInAnyPieces(excess: Int) {
+    func lineLimitsDoNotDependOnPieces(excess: Int) {
         func letters(_ count: Int) -> String { String(repeating: "a", count: count + excess) }
         let chunked = "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
         let problem: HTTPProblem? = excess > 0 ? .headersTooLarge : nil
@@ -147,7 +148,7 @@ import Testing
             let whole = ReadRequests(text, limits: .small)
             #expect(whole.problem == problem)
             #expect(ReadRequests.byteByByte(Array(text.utf8), limits: .small) == whole)
-            // Refused or awaited, without its end as well.
+            // The incomplete line is refused or accepted in the same way.
             let start = Array(text.utf8.prefix { $0 != 0x0D })
             #expect(
                 ReadRequests.byteByByte(start + [0x0D], limits: .small)
@@ -159,17 +160,17 @@ import Testing
         "y: \(String(repeating: "b", count: count - 3))\r\n"
     }
 
-    /// A number that no machine holds is as large as one can be, and no body is.
-    @Test func readsAnyLengthAsANumber() throws {
+    /// A length that does not fit in an Int becomes `Int.max`, which exceeds every limit on bodies.
+    @Test func contentLengthsSaturate() throws {
         var headers = RequestHeaders()
         let digits = Array("99999999999999999999999".utf8)
         try headers.add(name: Array("content-length".utf8).span, value: digits.span)
         #expect(headers.contentLength == .max)
     }
 
-    /// Cut, doubled and scrambled, requests are read or refused, and always the same way however they arrive.
+    /// Damaged requests are parsed or refused in the same way in whatever pieces they arrive.
     @Test(arguments: 1...8)
-    func readsTheSameInAnyPieces(seed: UInt64) {
+    func parsingDoesNotDependOnPieces(seed: UInt64) {
         var random = Seeded(state: seed)
         let requests = [
             "GET /a HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",

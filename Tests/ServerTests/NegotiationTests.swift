@@ -38,7 +38,7 @@ import Testing
                 .graphQL(.graphQLResponse)
             ),
         ] as [(String?, Negotiation.Choice?)])
-    func choosesTheBestOfWhatIsAccepted(accept: String?, expected: Negotiation.Choice?) {
+    func theBestAcceptedTypeIsChosen(accept: String?, expected: Negotiation.Choice?) {
         #expect(Negotiation.choose(accept: accept) == expected)
     }
 
@@ -50,7 +50,7 @@ import Testing
             ("text/html;q=0.5, application/json", .graphQL(.json)), ("*/*", .graphQL(.json)),
             ("text/*, application/json", .graphQL(.json)), ("text/*", nil), ("text/html;q=0", nil),
         ] as [(String, Negotiation.Choice?)])
-    func givesThePageToThoseWhoNameIt(accept: String, expected: Negotiation.Choice?) {
+    func thePageIsChosenOnlyIfItsTypeIsListed(accept: String, expected: Negotiation.Choice?) {
         #expect(Negotiation.choose(accept: accept, page: true) == expected)
     }
 
@@ -60,11 +60,11 @@ import Testing
         ("application/json;charset=utf-8;charset=utf-16", false), ("application/json;x", false),
         ("application/json;x=\"", false), ("application /json", false), ("", false),
     ])
-    func readsOneMediaType(text: String, isUTF8: Bool) {
+    func singleMediaTypesAreParsed(text: String, isUTF8: Bool) {
         #expect((MediaType.single(text)?.isUTF8 ?? false) == isUTF8)
     }
 
-    @Test func neverFailsOnAnyBytes() {
+    @Test func randomHeadersDoNotCrash() {
         var random = Seeded(state: 7)
         let pieces = [
             "application/json", "text/html", "*/*", ";", "q=", "0.5", ",", " ", "\"", "\\", "=",

@@ -8,7 +8,7 @@ import Testing
         ("&&query=a&", "a"), ("%71uery=a", "a"), ("query=%C3%A9", "é"), ("query", ""),
         ("query=a%00b", "a\u{0}b"), ("other=1", nil), ("", nil),
     ])
-    func decodesParameters(text: String, query: String?) throws {
+    func parametersAreDecoded(text: String, query: String?) throws {
         #expect(try QueryString(text[...])["query"] == query)
     }
 
@@ -16,11 +16,11 @@ import Testing
         "query=%", "query=%7", "query=%7g", "query=%GG", "query=%C3", "query=%ED%A0%80",
         "query=%C0%80", "query=a&query=b", "%zz=a", "query=a&%71uery=b",
     ])
-    func refusesWhatIsNotClear(text: String) {
+    func ambiguousAndInvalidQueriesAreRefused(text: String) {
         #expect(throws: HTTPProblem.self) { try QueryString(text[...]) }
     }
 
-    @Test func readsBackWhateverIsEncoded() throws {
+    @Test func encodedValuesRoundTrip() throws {
         var random = Seeded(state: 11)
         for _ in 1...5_000 {
             let value = String(
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func neverFailsOnAnyBytes() {
+    @Test func randomQueriesDoNotCrash() {
         var random = Seeded(state: 13)
         let bytes = Array("%=&+aF0\u{7F}é".utf8)
         for _ in 1...20_000 {

@@ -13,7 +13,9 @@ import Version
         ("GET", "/schema.graphql", 404), ("OPTIONS", "/nowhere", 404), ("GET", "*", 404),
         ("CONNECT", "a:1", 404),
     ])
-    func answersWhatItDoesNotHaveInJSON(method: String, path: String, status: Int) async throws {
+    func errorsOfUnknownPathsAndMethodsAreJSON(method: String, path: String, status: Int)
+        async throws
+    {
         try await TestServer.run { server in
             let response = try await server.send("\(method) \(path) HTTP/1.1\r\nhost: test\r\n\r\n")
             #expect(response.status == status)
@@ -23,7 +25,7 @@ import Version
         }
     }
 
-    @Test func answersOptionsForTheWholeServer() async throws {
+    @Test func optionsOfTheWholeServerAreAnswered() async throws {
         let response = try await TestServer.run(
             routes: { _ in [Route(.PUT, "/x") { _ in HTTPResponse(.ok) }] },
             { server in
@@ -36,8 +38,8 @@ import Version
         #expect(response.headers["access-control-allow-origin"] == nil)
     }
 
-    /// A value that a stranger had a hand in ends no header, and begins none.
-    @Test func writesAValueInOneLine() async throws {
+    /// Protects against header injection by values that contain data from clients.
+    @Test func lineBreaksInHeaderValuesBecomeSpaces() async throws {
         let response = try await TestServer.run(
             routes: { _ in
                 [
@@ -52,13 +54,13 @@ import Version
         #expect(response.headers["set-cookie"] == nil)
     }
 
-    @Test func countsRefusalsAndSocketsUnderTheirRoutes() async throws {
+    @Test func refusedRequestsAndSocketsAreCountedByRoute() async throws {
         let metrics = Metrics()
         try await TestServer.run(
             metrics: metrics,
             routes: { _ in
                 [
-                    Route(.PUT, "/x", admit: { _ in .refused(.unauthenticated) }) { _ in
+                    Route(.PUT, "/x", checkHead: { _ in .refused(.unauthenticated) }) { _ in
                         HTTPResponse(.ok)
                     }
                 ]
@@ -74,7 +76,7 @@ import Version
         #expect(lines.contains(#"bookplate_http_requests_total{route="/graphql",status="101"} 1"#))
     }
 
-    @Test func saysWhetherItIsReady() async throws {
+    @Test func readinessIsReported() async throws {
         try await TestServer.run(readiness: { .notReady("the \"database\"") }) { server in
             let response = try await server.get("/health/ready")
             #expect(response.status == 503)
@@ -91,7 +93,7 @@ import Version
         }
     }
 
-    @Test func showsTheSchemaWhereItMay() async throws {
+    @Test func theSchemaIsServedIfItIsConfigured() async throws {
         try await TestServer.run(schemaText: "type Query { a: Int }") { server in
             let response = try await server.get("/schema.graphql")
             #expect(response.status == 200)
@@ -104,14 +106,14 @@ import Version
         }
     }
 
-    @Test func givesBrowsersTheExplorer() async throws {
+    @Test func browsersGetTheExplorer() async throws {
         try await TestServer.run { server in
             let page = try await server.get("/graphql", headers: "accept: text/html,*/*;q=0.8\r\n")
             #expect(page.status == 200)
             #expect(page.headers["content-type"] == "text/html; charset=utf-8")
             #expect(
                 page.headers["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
-            // Whatever the page loads is served here, and all of it together is small.
+            // All files that the page loads come from this server, and their total size is small.
             var size = page.body.utf8.count
             var names = Set(page.body.matches(of: /\/explorer\/([a-z.]+)/).map { String($0.1) })
             #expect(names.isSuperset(of: ["explorer.js", "explorer.css", "codemirror.css"]))
@@ -135,7 +137,7 @@ import Version
         }
     }
 
-    @Test func hidesTheExplorerWhereItIsOff() async throws {
+    @Test func theExplorerCanBeDisabled() async throws {
         try await TestServer.run(hasExplorer: false) { server in
             let response = try await server.get(
                 "/graphql?query=%7Ba%7D", headers: "accept: text/html,*/*;q=0.8\r\n")
@@ -144,7 +146,7 @@ import Version
         }
     }
 
-    @Test func runsRoutesOfOthersOnTheirLoop() async throws {
+    @Test func routesRunOnTheirEventLoop() async throws {
         try await TestServer.run(routes: { loop in
             [
                 Route(.PUT, "/thing", bodyBytesMax: 10) { request in

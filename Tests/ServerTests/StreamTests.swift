@@ -1,12 +1,14 @@
+import TestSupport
 import Testing
 
 @testable import Server
 
-/// Answers in parts: `text/event-stream` and `multipart/mixed`, byte for byte.
+/// Streams of responses in the formats `text/event-stream` and `multipart/mixed`, byte for byte.
 @Suite struct StreamTests {
     private static let multipart = #"multipart/mixed;subscriptionSpec="1.0""#
 
-    /// The head, and the body with its chunks put together, up to the end of the connection or of the body.
+    /// Sends a request, and returns the head and the body without its chunk framing, up to the end of the connection or
+    /// of the body.
     private static func stream(
         _ port: Int, _ query: String, accept: String, token: String? = nil, get: Bool = false
     ) throws -> (head: String, body: String) {
@@ -65,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func subscriptionsAreEventStreams(get: Bool) async throws {
+    func subscriptionsAreSentAsEventStreams(get: Bool) async throws {
         try await TestServer.run { server in
             let (head, body) = try await onThread {
                 try Self.stream(
@@ -78,21 +80,21 @@ import Testing
                 body
                     == Self.events(
                         #"{"data":{"n":1}}"#, #"{"data":{"n":2}}"#, #"{"data":{"n":3}}"#))
-            try await server.isQuiet()
+            try await server.waitUntilIdle()
         }
     }
 
     @Test(arguments: [false, true])
-    func queriesAreEventStreamsOfOneEventWhereNothingElseIsTaken(get: Bool) async throws {
+    func queriesAreSentAsEventStreamsIfNothingElseIsAccepted(get: Bool) async throws {
         try await TestServer.run { server in
-            for (query, answer) in [
+            for (query, response) in [
                 ("{a}", "query={a}"), ("{wrong}", #"{"errors":[{"message":"wrong"}]}"#),
             ] {
                 let (head, body) = try await onThread {
                     try Self.stream(server.port, query, accept: "text/event-stream", get: get)
                 }
                 #expect(head.contains("200 ok"))
-                #expect(body == Self.events(answer))
+                #expect(body == Self.events(response))
             }
         }
     }
@@ -103,7 +105,7 @@ import Testing
         "multipart/mixed;boundary=graphql;subscriptionSpec=1.0",
         "application/json, Multipart/Mixed; SubscriptionSpec=1.0",
     ])
-    func subscriptionsAreMultipartAsApolloAsks(accept: String) async throws {
+    func subscriptionsAreSentAsMultipartForApollo(accept: String) async throws {
         try await TestServer.run { server in
             let (head, body) = try await onThread {
                 try Self.stream(server.port, "subscription{three}", accept: accept)
@@ -116,7 +118,7 @@ import Testing
                     == Self.parts(
                         #"{"payload":{"data":{"n":1}}}"#, #"{"payload":{"data":{"n":2}}}"#,
                         #"{"payload":{"data":{"n":3}}}"#))
-            try await server.isQuiet()
+            try await server.waitUntilIdle()
         }
     }
 
@@ -125,7 +127,7 @@ import Testing
         "application/json, text/event-stream",
         "application/graphql-response+json, application/json, text/event-stream, multipart/mixed",
     ])
-    func queriesAreAnsweredAtOnceWhereTheyCanBe(accept: String) async throws {
+    func queriesHaveASingleResponseIfItIsAccepted(accept: String) async throws {
         try await TestServer.run { server in
             let response = try await server.post(
                 #"{"query":"{a}"}"#,
@@ -136,9 +138,9 @@ import Testing
         }
     }
 
-    /// A weight chooses between media types of one form. It does not turn a single response into a stream.
+    /// Weights choose between media types of the same kind. They do not turn a single response into a stream.
     @Test(arguments: ["{a}", "mutation{a}", "{wrong}"])
-    func weightsDoNotMakeAStreamOfASingleResponse(query: String) async throws {
+    func weightsDoNotTurnASingleResponseIntoAStream(query: String) async throws {
         try await TestServer.run { server in
             for accept in [
                 "text/event-stream, application/json;q=0.5",
@@ -158,7 +160,7 @@ import Testing
         "application/json, text/event-stream;q=0.1",
         "application/json;q=0.2, text/event-stream;q=0.1, multipart/mixed;subscriptionSpec=1.0;q=0",
     ])
-    func weightsDoNotKeepASubscriptionFromItsStream(accept: String) async throws {
+    func subscriptionsAreStreamsRegardlessOfWeights(accept: String) async throws {
         try await TestServer.run { server in
             let (head, _) = try await onThread {
                 try Self.stream(server.port, "subscription{three}", accept: accept)
@@ -178,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func aMutationByGETIsNoStream() async throws {
+    @Test func aMutationByGETIsRefusedWithoutAStream() async throws {
         try await TestServer.run { server in
             let response = try await server.get(
                 "/graphql?query=mutation%7Ba%7D", headers: "accept: text/event-stream\r\n")
@@ -187,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func aSourceThatBreaksSaysSoAndCompletes() async throws {
+    @Test func anErrorOfTheSourceIsSentAndCompletesTheStream() async throws {
         try await TestServer.run { server in
             let events = try await onThread {
                 try Self.stream(server.port, "subscription{fails}", accept: "text/event-stream")
@@ -201,19 +203,29 @@ import Testing
         }
     }
 
-    @Test func heartbeatsShowThatItLives() async throws {
+    @Test(arguments: [
+        ("text/event-stream", ":\n\n"),
+        (multipart, "\r\ncontent-type: application/json\r\n\r\n{}\r\n--graphql"),
+    ])
+    func heartbeatsAreSentOnAnIdleStream(accept: String, heartbeat: String) async throws {
         var limits = HTTPLimits.quick
         limits.heartbeatInterval = .milliseconds(40)
         try await TestServer.run(limits: limits) { server in
-            let events = try await onThread {
-                try Self.stream(server.port, "subscription{slow}", accept: "text/event-stream")
+            try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(
+                    .post(
+                        #"{"query":"subscription{endless}"}"#,
+                        headers: "accept: \(accept)\r\ncontent-type: application/json\r\n"))
+                var text = ""
+                // The stream starts with one heartbeat. Receiving fails if no others follow.
+                while text.ranges(of: heartbeat).count < 3 {
+                    let bytes = try client.receive()
+                    try #require(!bytes.isEmpty)
+                    text += String(decoding: bytes, as: UTF8.self)
+                }
             }
-            #expect(events.body.hasPrefix(":\n\n:\n\n"))
-            let parts = try await onThread {
-                try Self.stream(server.port, "subscription{slow}", accept: Self.multipart)
-            }
-            #expect(
-                parts.body.contains("{}\r\n--graphql\r\ncontent-type: application/json\r\n\r\n{}"))
+            try await server.waitUntilIdle()
         }
     }
 
@@ -231,14 +243,14 @@ import Testing
                 #expect(body.contains(#""code":"UNAUTHENTICATED""#))
                 #expect(body.hasSuffix(end))
             }
-            try await server.isQuiet()
+            try await server.waitUntilIdle()
         }
     }
 
-    @Test func aClientThatGoesOrDoesNotReadLeavesNothing() async throws {
+    @Test func streamsOfDisconnectedAndSlowClientsAreReleased() async throws {
         var limits = HTTPLimits.quick
         limits.slowReaderTimeout = .milliseconds(200)
-        limits.lastWordTimeout = .milliseconds(100)
+        limits.lingeringCloseTimeout = .milliseconds(100)
         limits.keepAliveTimeout = .milliseconds(200)
         try await TestServer.run(limits: limits) { server in
             for query in ["subscription{endless}", "subscription{flood}"] {
@@ -253,13 +265,13 @@ import Testing
                     if query == "subscription{endless}" { client.finishSending() }
                     return client
                 }
-                try await server.isQuiet()
+                try await server.waitUntilIdle()
                 _ = client
             }
         }
     }
 
-    @Test func stoppingCutsStreamsOffWithoutCompletingThem() async throws {
+    @Test func shutdownEndsStreamsWithoutCompletingThem() async throws {
         try await TestServer.run { server in
             let stream = Task {
                 try await onThread {
@@ -267,15 +279,15 @@ import Testing
                         server.port, "subscription{endless}", accept: "text/event-stream")
                 }
             }
-            while server.gauges.streams == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("the stream is open") { server.gauges.streams > 0 }
             await server.group.triggerGracefulShutdown()
             let body = try await stream.value.body
             #expect(body == ":\n\n")
         }
     }
 
-    /// HTTP/1.0 knows no chunks: the body ends with the connection.
-    @Test func endsTheConnectionBehindAStreamOfHTTP10() async throws {
+    /// HTTP/1.0 has no chunks, so the body ends with the connection.
+    @Test func theConnectionClosesAfterAStreamOverHTTP10() async throws {
         try await TestServer.run { server in
             try await onThread {
                 let client = try RawClient(port: server.port)

@@ -1,4 +1,5 @@
 import EventLoops
+import GraphQLServing
 import Logging
 import NIOCore
 import NIOEmbedded
@@ -9,10 +10,10 @@ import Testing
 
 @testable import Server
 
-/// Responses that clients do not read: their bytes are counted and limited, and slow readers are closed when memory is
-/// short.
+/// Responses that clients do not read. Their bytes are counted and limited, and slow readers are disconnected when
+/// memory is short.
 @Suite(.timeLimit(.minutes(1))) struct UnreadTests {
-    /// More than the system takes in place of a client.
+    /// More bytes than the system buffers for a client.
     private static let largeBytes = 32 << 20
 
     private static let routes: @Sendable (any EventLoop) -> [Route] = { _ in
@@ -36,7 +37,7 @@ import Testing
         return UnreadBytes(limits)
     }
 
-    /// A client that has sent a request for a large response, and has read one byte of it.
+    /// Returns a client that has requested a large response and has read one byte of it.
     private static func nonReader(_ port: Int) async throws -> RawClient {
         try await onThread {
             let client = try RawClient(port: port)
@@ -48,33 +49,33 @@ import Testing
 
     // MARK: Counting
 
-    @Test func countsByAddressAndInTotal() throws {
+    @Test func bytesAreCountedByAddressAndInTotal() throws {
         let unread = Self.unread(addressMax: 100, processMax: 150)
         let addresses = [
             ClientAddress("192.0.2.1"), ClientAddress("192.0.2.2"), ClientAddress("2001:db8::1"),
             ClientAddress("2001:db8::ffff"),
         ]
-        #expect(unread.take(60, for: addresses[0]) == nil)
-        #expect(unread.take(41, for: addresses[0])?.limit == .address)
-        #expect(unread.take(40, for: addresses[0]) == nil)
+        #expect(unread.reserve(60, for: addresses[0]) == nil)
+        #expect(unread.reserve(41, for: addresses[0])?.limit == .address)
+        #expect(unread.reserve(40, for: addresses[0]) == nil)
         #expect(unread.refusal(for: addresses[0])?.limit == .address)
         #expect(unread.refusal(for: addresses[1]) == nil)
-        #expect(unread.take(50, for: addresses[1]) == nil)
+        #expect(unread.reserve(50, for: addresses[1]) == nil)
         #expect(unread.refusal(for: nil)?.limit == .process)
         #expect(unread.total == 150)
         unread.add(-100, for: addresses[0])
-        // One network of IPv6 is one client.
-        #expect(unread.take(60, for: addresses[2]) == nil)
-        #expect(unread.take(41, for: addresses[3])?.limit == .process)
+        // A 64-bit IPv6 network counts as one client.
+        #expect(unread.reserve(60, for: addresses[2]) == nil)
+        #expect(unread.reserve(41, for: addresses[3])?.limit == .process)
         unread.add(-50, for: addresses[1])
-        #expect(unread.take(41, for: addresses[3])?.limit == .address)
+        #expect(unread.reserve(41, for: addresses[3])?.limit == .address)
         unread.add(-60, for: addresses[3])
         #expect(unread.total == 0)
         #expect((unread.addressRefusalCount, unread.processRefusalCount) == (3, 2))
     }
 
-    /// So that nothing is executed whose response could not be sent.
-    @Test func requestsRunOnlyWhileTheLargestResponseHasRoom() throws {
+    /// The server does not execute a request whose response it could not send.
+    @Test func requestsRunOnlyIfTheLargestResponseWouldFit() throws {
         let unread = Self.unread(addressMax: 100, processMax: 200, responseMax: 30)
         let (first, second) = (ClientAddress("192.0.2.1"), ClientAddress("192.0.2.2"))
         #expect(unread.refusal(for: first) == nil)
@@ -82,12 +83,12 @@ import Testing
         #expect(unread.refusal(for: first) == nil)
         unread.add(1, for: first)
         #expect(unread.refusal(for: first)?.limit == .address)
-        #expect(unread.take(29, for: first) == nil)
+        #expect(unread.reserve(29, for: first) == nil)
         unread.add(71, for: nil)
         #expect(unread.refusal(for: second)?.limit == .process)
     }
 
-    @Test func aConnectionCountsWhatItsClientHasNotRead() throws {
+    @Test func aConnectionCountsUnreadBytes() throws {
         let unread = Self.unread(addressMax: 10 << 20)
         let connection = try Connection(unread)
         try connection.get()
@@ -96,12 +97,12 @@ import Testing
         connection.client.read(500_000)
         connection.context.sweep(now: .now())
         #expect(unread.total == total - 500_000)
-        // The rest is less than a channel takes before it counts as full.
+        // The rest is less than the write watermark of the channel, which is therefore writable.
         connection.client.read(total - 500_000 - 10_000)
         #expect(unread.total == 0)
     }
 
-    @Test func aConnectionThatEndsGivesItsBytesBack() throws {
+    @Test func aClosedConnectionCountsNoBytes() throws {
         let unread = Self.unread(addressMax: 10 << 20)
         let connection = try Connection(unread)
         try connection.get()
@@ -112,26 +113,26 @@ import Testing
 
     // MARK: Limits
 
-    @Test func aLargeResponseIsRefusedUntilEarlierOnesAreRead() async throws {
+    @Test func aLargeResponseIsRefusedWhileEarlierOnesAreUnread() async throws {
         let unread = Self.unread(addressMax: 40 << 20)
         try await TestServer.run(unread: unread, routes: Self.routes) { server in
             let slow = try await Self.nonReader(server.port)
-            try await until("its response is counted") { unread.total > 8 << 20 }
+            try await waitUntil("its response is counted") { unread.total > 8 << 20 }
             let refused = try await server.send(Self.getLarge)
             #expect(refused.status == 429)
             #expect(refused.headers["retry-after"] == "5")
             #expect(
                 refused.body.contains(#""code":"RATE_LIMITED","limit":"unreadBytesPerAddressMax""#))
-            // Small responses need no room.
+            // Small responses are not counted.
             #expect(try await server.post(#"{"query":"{a}"}"#).status == 200)
             let count = try await onThread { try slow.readBody() }
             #expect(count == Self.largeBytes)
-            try await until("nothing is counted") { unread.total == 0 }
+            try await waitUntil("nothing is counted") { unread.total == 0 }
             #expect(try await server.send(Self.getLarge).body.utf8.count == Self.largeBytes)
         }
     }
 
-    @Test func manyClientsThatDoNotReadStayWithinTheLimitOfTheProcess() async throws {
+    @Test func unreadBytesOfManyClientsStayWithinTheLimitOfTheProcess() async throws {
         let unread = Self.unread(addressMax: 1 << 30, processMax: 80 << 20)
         try await TestServer.run(unread: unread, routes: Self.routes) { server in
             var statuses: [Int] = []
@@ -152,9 +153,9 @@ import Testing
         }
     }
 
-    /// Over every kind of HTTP request.
+    /// The test covers every kind of HTTP request.
     @Test(arguments: [true, false])
-    func noRequestRunsWhileALimitIsReached(isOfAddress: Bool) async throws {
+    func requestsAreRefusedWhileALimitIsReached(isOfAddress: Bool) async throws {
         let unread = Self.unread(addressMax: 1000, processMax: isOfAddress ? 1 << 30 : 1000)
         let status = isOfAddress ? 429 : 503
         let code = isOfAddress ? #""code":"RATE_LIMITED""# : #""code":"UNAVAILABLE""#
@@ -174,7 +175,7 @@ import Testing
                 #expect(response.headers["retry-after"] == "5")
                 #expect(response.body.contains(code))
             }
-            // The checks of operators still work.
+            // Health checks still work.
             #expect(try await server.get("/health/live").status == 200)
             unread.add(-1000, for: client)
             for request in [requests[0], requests[1], requests[3]] {
@@ -183,12 +184,12 @@ import Testing
         }
     }
 
-    @Test func anOperationOfASocketIsRefusedWhileALimitIsReached() async throws {
+    @Test func operationsOnASocketAreRefusedWhileALimitIsReached() async throws {
         let unread = Self.unread(addressMax: 1000)
         try await TestServer.run(unread: unread) { server in
             let client = try await onThread {
                 let client = try SocketClient(port: server.port)
-                try client.initialise()
+                try client.initialize()
                 return client
             }
             unread.add(1000, for: Self.loopback)
@@ -209,22 +210,22 @@ import Testing
         }
     }
 
-    /// Operations of one socket that end together: what waits for the client is within the limit, and the others end with
-    /// an error.
-    @Test func responsesThatWaitForASocketCount() async throws {
+    /// Several operations on one socket complete together. The pending responses stay within the limit, and the other
+    /// operations end with an error.
+    @Test func pendingResponsesOfASocketAreCounted() async throws {
         let unread = Self.unread(addressMax: 18 << 20)
         try await TestServer.run(unread: unread) { server in
             let count = EchoService.togetherCount
             let client = try await onThread {
                 let client = try SocketClient(port: server.port, receiveBufferBytes: 4096)
-                try client.initialise()
+                try client.initialize()
                 for id in 0..<count {
                     try client.send(
                         #"{"id":"\#(id)","type":"subscribe","payload":{"query":"{together}"}}"#)
                 }
                 return client
             }
-            try await until("responses are refused") { unread.addressRefusalCount > 0 }
+            try await waitUntil("responses are refused") { unread.addressRefusalCount > 0 }
             #expect(unread.total <= 18 << 20)
             let (sent, refused) = try await onThread {
                 var (sent, refused) = (0, 0)
@@ -236,12 +237,12 @@ import Testing
                 return (sent, refused)
             }
             #expect(sent >= 3 && refused >= 1)
-            try await until("nothing is counted") { unread.total == 0 }
+            try await waitUntil("nothing is counted") { unread.total == 0 }
         }
     }
 
     @Test(arguments: ["text/event-stream", #"multipart/mixed;subscriptionSpec="1.0""#])
-    func aStreamEndsWhenItsNextPartHasNoRoom(accept: String) async throws {
+    func aStreamEndsIfItsNextPartExceedsTheLimit(accept: String) async throws {
         let unread = Self.unread(addressMax: 1 << 20)
         try await TestServer.run(unread: unread) { server in
             let text = try await onThread {
@@ -260,11 +261,11 @@ import Testing
             }
             #expect(text.contains(#""code":"RATE_LIMITED""#))
             #expect(text.hasSuffix("0\r\n\r\n"))
-            try await server.isQuiet()
+            try await server.waitUntilIdle()
         }
     }
 
-    @Test func aListOfRequestsHasOneLimitForItsResponse() async throws {
+    @Test func anArrayOfRequestsHasOneLimitForItsResponse() async throws {
         try await TestServer.run(batchRequestsMax: 4, responseBytesMax: 5 << 20) { server in
             let response = try await server.post(
                 #"[{"query":"{huge}"},{"query":"{huge}"},{"query":"{a}"}]"#)
@@ -275,8 +276,8 @@ import Testing
         }
     }
 
-    /// The responses to earlier entries of a list count while later entries run.
-    @Test func aListOfRequestsIsRefusedWhereItsResponsesHaveNoRoom() async throws {
+    /// The responses to earlier requests of an array are counted while later requests run.
+    @Test func anArrayOfRequestsIsRefusedIfItsResponsesExceedTheLimit() async throws {
         let unread = Self.unread(addressMax: 6 << 20)
         try await TestServer.run(batchRequestsMax: 4, unread: unread) { server in
             let response = try await server.post(#"[{"query":"{huge}"},{"query":"{huge}"}]"#)
@@ -287,8 +288,8 @@ import Testing
 
     // MARK: Short memory
 
-    /// 1 MiB of 1.5 MiB is used: a third is free, and a client has a third of the time.
-    @Test func whileMemoryIsShortAClientMustReadSooner() throws {
+    /// 1 MiB of 1.5 MiB is used. A third is free, so a client has a third of the time.
+    @Test func clientsHaveLessTimeWhileMemoryIsShort() throws {
         let unread = Self.unread(addressMax: 3 << 19)
         let connection = try Connection(unread)
         let patience = connection.context.limits.shortMemoryPatience
@@ -312,7 +313,7 @@ import Testing
         #expect(unread.closedReaderCount == 1)
     }
 
-    @Test func whileMemoryIsNotShortAClientHasItsTime() throws {
+    @Test func slowReadersStayConnectedWhileMemoryIsNotShort() throws {
         let unread = Self.unread(addressMax: 3 << 20)
         let connection = try Connection(unread)
         try connection.get()
@@ -322,8 +323,8 @@ import Testing
         #expect(!connection.client.isClosed)
     }
 
-    /// Only as many as are needed, those with the most unread bytes first.
-    @Test func theLargestOfTheSlowReadersAreClosedFirst() throws {
+    /// Slow readers are disconnected in the order of their unread bytes, and only until memory is not short.
+    @Test func slowReadersWithTheMostUnreadBytesAreClosedFirst() throws {
         let unread = Self.unread(addressMax: 1 << 30, processMax: 9 << 19)
         let context = Connection.makeContext(unread)
         let connections = try (0..<3).map { _ in try Connection(unread, context) }
@@ -337,7 +338,7 @@ import Testing
         #expect(connections.map(\.client.isClosed) == [true, false, false])
     }
 
-    /// HTTP responses, streams and sockets; a client that has nothing to read stays.
+    /// The test covers HTTP responses, streams, and sockets. An idle client stays connected.
     @Test(arguments: ["http", "text/event-stream", "socket"])
     func slowReadersOfEveryKindAreClosedWhenMemoryIsShort(kind: String) async throws {
         var limits = HTTPLimits.quick
@@ -357,7 +358,7 @@ import Testing
                 case "socket":
                     return try (0..<3).map { _ in
                         let client = try SocketClient(port: server.port, receiveBufferBytes: 4096)
-                        try client.initialise()
+                        try client.initialize()
                         try client.send(
                             #"{"id":"a","type":"subscribe","payload":{"query":"subscription{torrent}"}}"#
                         )
@@ -375,7 +376,7 @@ import Testing
                     }
                 }
             }
-            try await until("memory is not short") {
+            try await waitUntil("memory is not short") {
                 unread.closedReaderCount > 0 && unread.total <= 33 << 19
             }
             withExtendedLifetime(slow) {}
@@ -387,9 +388,9 @@ import Testing
         }
     }
 
-    // MARK: Without a socket
+    // MARK: Embedded connections
 
-    /// A connection whose client reads as much as it is told.
+    /// A connection on an embedded channel, whose client reads as many bytes as the test requests.
     private final class Connection {
         let context: LoopContext
         let channel: EmbeddedChannel
@@ -402,7 +403,7 @@ import Testing
                 routes: RouteTable([
                     Route(
                         .GET, "/large",
-                        respondAtOnce: { _ in
+                        respondSynchronously: { _ in
                             HTTPResponse(.ok, body: ByteBuffer(repeating: 0x20, count: 1 << 20))
                         }, respond: { _ in HTTPResponse(.ok) })
                 ]), limits: HTTPLimits(), proxies: TrustedProxies(),
@@ -423,7 +424,7 @@ import Testing
         func get() throws { try channel.writeInbound(ByteBuffer(string: getLarge)) }
     }
 
-    /// In place of a socket: the kernel takes nothing but what the client reads.
+    /// Replaces the socket. The simulated kernel accepts only the bytes that the client reads.
     private final class Client: ChannelOutboundHandler {
         typealias OutboundIn = IOData
         typealias OutboundOut = ByteBuffer
@@ -436,7 +437,7 @@ import Testing
 
         func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-        /// The channel counts what was written to it and not flushed.
+        /// The channel counts bytes that were written and not flushed.
         func write(
             context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
         ) {
@@ -474,7 +475,7 @@ import Testing
 }
 
 extension RawClient {
-    /// Reads a response of which the first byte was read, and returns the length of its body.
+    /// Reads a response whose first byte was read before, and returns the length of its body.
     fileprivate func readBody() throws -> Int {
         while try receive(1) != [13] || receive(3) != [10, 13, 10] {}
         var count = 0
@@ -486,7 +487,7 @@ extension RawClient {
         return count
     }
 
-    /// The status of the next response, without the rest of it.
+    /// Reads the status of the next response, and nothing after it.
     fileprivate func status() throws -> Int {
         let line = String(decoding: try receive(12), as: UTF8.self)
         return Int(line.suffix(3)) ?? 0

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Server
 
-/// RFC 6455 frame by frame, over real connections: what the Autobahn test suite checks of a server.
+/// Tests of RFC 6455 over real connections. They cover the cases in which the Autobahn test suite checks a server.
 ///
-/// Texts are `ping` messages of `graphql-transport-ws`, which the server returns as `pong` messages with the same payload.
-/// Each case is sent at once, byte by byte, and in pieces that end within frames.
+/// Texts are `ping` messages of `graphql-transport-ws`, which the server returns as `pong` messages with the same
+/// payload. Each case is sent at once, byte by byte, and in pieces that end within frames.
 @Suite struct WebSocketFrameTests {
     typealias Frame = SocketClient.Frame
 
@@ -47,7 +47,7 @@ import Testing
                 let client = try SocketClient(port: port)
                 var rest = test.sent[...]
                 while !rest.isEmpty {
-                    // After a fault the server reads on, so that sending does not fail.
+                    // After an error the server still reads input, so sending does not fail.
                     try client.send(Array(rest.prefix(pieceBytes)))
                     rest = rest.dropFirst(pieceBytes)
                 }
@@ -75,7 +75,7 @@ import Testing
         frame(0x8, [UInt8(code >> 8), UInt8(code & 255)] + reason)
     }
 
-    /// A message that is returned by the server with `pong` in place of `ping`.
+    /// A `ping` message, which the server returns as a `pong` message.
     private static func message(_ text: [UInt8]) -> [UInt8] {
         Array(#"{"type":"ping","payload":{"t":""#.utf8) + text + Array(#""}}"#.utf8)
     }
@@ -87,12 +87,12 @@ import Testing
                     + Array(#""}}"#.utf8), as: UTF8.self))
     }
 
-    /// A text for a message of the given size.
+    /// Returns a text for a message of the given size.
     private static func filler(_ messageBytes: Int) -> [UInt8] {
         Array(repeating: UInt8(ascii: "x"), count: messageBytes - message([]).count)
     }
 
-    /// The frames of one message, cut after the given numbers of bytes.
+    /// Returns the frames of one message, split after the given numbers of bytes.
     private static func fragments(_ message: [UInt8], at cuts: [Int]) -> [[UInt8]] {
         let ends = cuts + [message.count]
         return zip([0] + cuts, ends).enumerated().map { index, range in
@@ -102,10 +102,10 @@ import Testing
         }
     }
 
-    private static func fault(_ code: Int) -> [Frame] { [.close(code: code, reason: ""), .end] }
+    private static func failure(_ code: Int) -> [Frame] { [.close(code: code, reason: ""), .end] }
 
     private static let hello = Array("hello".utf8)
-    /// A message with its response: the connection still works.
+    /// A message with its response, which shows that the connection still works.
     private static let works = (sent: frame(0x1, message(hello)), received: echo(hello))
 
     // MARK: Framing
@@ -122,11 +122,11 @@ import Testing
             Case(
                 "a text that is not a message", frame(0x1),
                 received: [.close(code: 4400, reason: "")]),
-            Case("a binary message", frame(0x2, [0, 1]), received: fault(4400)),
+            Case("a binary message", frame(0x2, [0, 1]), received: failure(4400)),
         ])
     func messagesOfEveryLengthAreRead(test: Case) async throws { try await Self.run(test) }
 
-    /// A header, as if the payload had this length.
+    /// Returns a header that announces a payload of this length.
     private static func header(_ first: UInt8, _ length: [UInt8]) -> [UInt8] {
         [first] + length + [1, 2, 3, 4]
     }
@@ -134,21 +134,21 @@ import Testing
     @Test(arguments: [
         Case(
             "one byte too many", frame(0x1, message(filler(messageBytesMax + 1))),
-            received: fault(1009)),
+            received: failure(1009)),
         Case(
             "an announced length of 2^62", header(0x81, [0xFF, 0x40, 0, 0, 0, 0, 0, 0, 0]),
-            received: fault(1009)),
+            received: failure(1009)),
         Case(
             "an announced length of 2^63", header(0x81, [0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0]),
-            received: fault(1002)),
-        Case("5 in two bytes", header(0x81, [0xFE, 0, 5]) + hello, received: fault(1002)),
+            received: failure(1002)),
+        Case("5 in two bytes", header(0x81, [0xFE, 0, 5]) + hello, received: failure(1002)),
         Case(
             "65,535 in eight bytes", header(0x81, [0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]),
-            received: fault(1002)),
+            received: failure(1002)),
         Case(
             "fragments that are too large together",
             frame(0x1, message(filler(messageBytesMax)), isFinal: false), frame(0x0, [0x20]),
-            received: fault(1009)),
+            received: failure(1009)),
         Case(
             "fragments of exactly the limit",
             fragments(message(filler(messageBytesMax)), at: [100, 60_000]).flatMap { $0 },
@@ -170,7 +170,7 @@ import Testing
             (opcode: UInt8, payload: [UInt8]) in
             Case(
                 "opcode \(opcode) without a mask", frame(opcode, payload, isMasked: false),
-                received: fault(1002))
+                received: failure(1002))
         })
     func framesMustBeMasked(test: Case) async throws { try await Self.run(test) }
 
@@ -187,21 +187,21 @@ import Testing
             received: [.pong(String(repeating: "*", count: 125))]),
         Case(
             "a ping of 126 bytes", ping(Array(repeating: 0x2A, count: 126)),
-            received: fault(1002)),
+            received: failure(1002)),
         Case(
             "a pong of 126 bytes", frame(0xA, Array(repeating: 0, count: 126)),
-            received: fault(1002)),
+            received: failure(1002)),
         Case(
             "a ping of 70,001 bytes", ping(Array(repeating: 0, count: 70_001)),
-            received: fault(1002)),
+            received: failure(1002)),
         Case(
-            "pongs that answer nothing", frame(0xA), frame(0xA, hello), ping([0x31]),
+            "unsolicited pongs", frame(0xA), frame(0xA, hello), ping([0x31]),
             received: [.pong("1")]),
         Case(
             "ten pings", Array((0..<10).map { ping([0x30 + $0]) }.joined()),
             received: (0..<10).map { .pong("\($0)") }),
-        Case("a ping in fragments", frame(0x9, hello, isFinal: false), received: fault(1002)),
-        Case("a pong in fragments", frame(0xA, isFinal: false), received: fault(1002)),
+        Case("a ping in fragments", frame(0x9, hello, isFinal: false), received: failure(1002)),
+        Case("a pong in fragments", frame(0xA, isFinal: false), received: failure(1002)),
         Case(
             "pings between fragments",
             frame(0x1, Array(message(hello).prefix(9)), isFinal: false), ping([0x31]), ping([0x32]),
@@ -220,12 +220,12 @@ import Testing
                 Case(
                     "bits \(bits) on opcode \(opcode)", works.sent,
                     frame(opcode, payload, reserved: bits), works.sent,
-                    received: [works.received] + fault(1002))
+                    received: [works.received] + failure(1002))
             }
         } + [
             Case(
                 "bits on a continuation", frame(0x1, hello, isFinal: false),
-                frame(0x0, hello, reserved: 4), received: fault(1002))
+                frame(0x0, hello, reserved: 4), received: failure(1002))
         ])
     func reservedBitsFailTheConnection(test: Case) async throws { try await Self.run(test) }
 
@@ -234,12 +234,13 @@ import Testing
             [
                 Case(
                     "opcode \(opcode)", works.sent, frame(opcode), works.sent,
-                    received: [works.received] + fault(1002)),
+                    received: [works.received] + failure(1002)),
                 Case(
-                    "opcode \(opcode) with a payload", frame(opcode, hello), received: fault(1002)),
+                    "opcode \(opcode) with a payload", frame(opcode, hello), received: failure(1002)
+                ),
                 Case(
                     "opcode \(opcode) between fragments", frame(0x1, hello, isFinal: false),
-                    frame(opcode, hello), received: fault(1002)),
+                    frame(opcode, hello), received: failure(1002)),
             ]
         })
     func reservedOpcodesFailTheConnection(test: Case) async throws { try await Self.run(test) }
@@ -258,31 +259,31 @@ import Testing
             "two messages in fragments", fragments(message(hello), at: [5]).flatMap { $0 },
             fragments(message(hello), at: [1, 2]).flatMap { $0 },
             received: [echo(hello), echo(hello)]),
-        Case("a continuation of nothing", frame(0x0, hello), received: fault(1002)),
+        Case("a continuation of nothing", frame(0x0, hello), received: failure(1002)),
         Case(
             "a continuation of nothing that goes on", frame(0x0, hello, isFinal: false),
-            received: fault(1002)),
+            received: failure(1002)),
         Case(
             "a continuation after a message", works.sent, frame(0x0, hello),
-            received: [works.received] + fault(1002)),
+            received: [works.received] + failure(1002)),
         Case(
             "a continuation after a message in fragments",
             fragments(message(hello), at: [5]).flatMap { $0 }, frame(0x0),
-            received: [echo(hello)] + fault(1002)),
+            received: [echo(hello)] + failure(1002)),
         Case(
             "a text within a message", frame(0x1, hello, isFinal: false), works.sent,
-            received: fault(1002)),
+            received: failure(1002)),
         Case(
             "a fragment of a text within a message", frame(0x1, hello, isFinal: false),
-            frame(0x1, hello, isFinal: false), received: fault(1002)),
+            frame(0x1, hello, isFinal: false), received: failure(1002)),
         Case(
             "a binary frame within a message", frame(0x1, hello, isFinal: false), frame(0x2, hello),
-            received: fault(1002)),
+            received: failure(1002)),
         Case(
             "a message that never ends", works.sent, frame(0x1, hello, isFinal: false), ping(hello),
             received: [works.received, .pong("hello")]),
     ])
-    func fragmentsMakeOneMessage(test: Case) async throws { try await Self.run(test) }
+    func fragmentsFormOneMessage(test: Case) async throws { try await Self.run(test) }
 
     // MARK: UTF-8
 
@@ -304,7 +305,7 @@ import Testing
                         fragments(whole, at: [start + cut]).flatMap { $0 }, received: [echo(text)])
                 }
         })
-    func textIsUTF8AlsoAcrossFragments(test: Case) async throws { try await Self.run(test) }
+    func textMaySplitCharactersAcrossFragments(test: Case) async throws { try await Self.run(test) }
 
     private static let notUTF8: [[UInt8]] = [
         [0x80], [0xBF], [0xC0, 0x80], [0xC0, 0xAF], [0xC1, 0xBF], [0xC2], [0xC2, 0x41],
@@ -319,29 +320,29 @@ import Testing
         arguments: notUTF8.flatMap { text in
             let name = text.map { String($0, radix: 16) }.joined(separator: " ")
             return [
-                Case("\(name) in a message", frame(0x1, message(text)), received: fault(1007)),
+                Case("\(name) in a message", frame(0x1, message(text)), received: failure(1007)),
                 Case(
                     "\(name) alone", works.sent, frame(0x1, text),
-                    received: [works.received] + fault(1007)),
+                    received: [works.received] + failure(1007)),
                 Case(
                     "\(name) across fragments",
                     fragments(message(text), at: [message([]).count - 3 + text.count / 2])
                         .flatMap { $0 },
-                    received: fault(1007)),
+                    received: failure(1007)),
             ]
         } + [
             Case(
                 "a character that is not finished at the end of a message",
                 frame(0x1, [0x20, 0xE2], isFinal: false), frame(0x0, [0x82], isFinal: false),
                 frame(0x0),
-                received: fault(1007)),
+                received: failure(1007)),
             Case(
-                "bytes that cannot be UTF-8, whatever the next fragment is",
-                frame(0x1, [0xCE, 0xBA, 0xF4, 0x90], isFinal: false), received: fault(1007)),
+                "bytes that are not UTF-8 with any next fragment",
+                frame(0x1, [0xCE, 0xBA, 0xF4, 0x90], isFinal: false), received: failure(1007)),
         ])
     func textThatIsNotUTF8FailsTheConnection(test: Case) async throws { try await Self.run(test) }
 
-    // MARK: Closing
+    // MARK: CloseFrame
 
     private static func closed(_ code: Int) -> [Frame] { [.close(code: code, reason: ""), .end] }
 
@@ -368,7 +369,8 @@ import Testing
         ])
     func aCloseFrameIsReturned(test: Case) async throws { try await Self.run(test) }
 
-    /// Sent at once, because the server closes the connection after the closing handshake, and then sending fails.
+    /// The frames are sent together, because the server closes the connection after the closing handshake, and then
+    /// sending fails.
     @Test func framesAfterACloseFrameAreIgnored() async throws {
         let port = await Self.port.value
         try await onThread {
@@ -385,27 +387,28 @@ import Testing
         arguments: [
             0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65535,
         ].map { (code: UInt16) in
-            Case("code \(code)", close(code), received: fault(1002))
+            Case("code \(code)", close(code), received: failure(1002))
         } + [
-            Case("a body of one byte", frame(0x8, [0x03]), received: fault(1002)),
+            Case("a body of one byte", frame(0x8, [0x03]), received: failure(1002)),
             Case(
                 "a reason of 124 bytes", close(1000, Array(repeating: 0x2A, count: 124)),
-                received: fault(1002)),
-            Case("in fragments", frame(0x8, [0x03, 0xE8], isFinal: false), received: fault(1002)),
-            Case("a reserved code with a reason", close(1005, hello), received: fault(1002)),
+                received: failure(1002)),
+            Case(
+                "in fragments", frame(0x8, [0x03, 0xE8], isFinal: false), received: failure(1002)),
+            Case("a reserved code with a reason", close(1005, hello), received: failure(1002)),
         ]
             + notUTF8.map { reason in
                 Case(
                     "the reason \(reason.map { String($0, radix: 16) }.joined(separator: " "))",
-                    close(1000, reason), received: fault(1007))
+                    close(1000, reason), received: failure(1007))
             })
-    func aCloseFrameThatBreaksTheRulesFailsTheConnection(test: Case) async throws {
+    func anInvalidCloseFrameFailsTheConnection(test: Case) async throws {
         try await Self.run(test)
     }
 }
 
 extension SocketClient {
-    /// The next frame; close frames without their reason, which is for people.
+    /// Returns the next frame. The reason of a close frame is removed, because its text is not part of the protocol.
     fileprivate func receiveWithoutReason() throws -> Frame {
         let frame = try receive()
         if case .close(let code, _) = frame { return .close(code: code, reason: "") }
@@ -413,12 +416,12 @@ extension SocketClient {
     }
 }
 
-/// The reader without a connection.
+/// The frame reader, without a connection.
 @Suite struct MessageReaderTests {
     private static func read(_ pieces: [[UInt8]]) -> [String] {
         var reader = MessageReader(messageBytesMax: 1000)
         var found: [String] = []
-        do throws(Closing) {
+        do throws(CloseFrame) {
             for piece in pieces {
                 reader.append(ByteBuffer(bytes: piece))
                 while let message = try reader.next() { found.append("\(message)") }
@@ -429,9 +432,9 @@ extension SocketClient {
         return found
     }
 
-    /// Valid and damaged frames are read in the same way however they arrive.
+    /// Valid and damaged frames are read in the same way in whatever pieces they arrive.
     @Test(arguments: 1...4)
-    func piecesMakeNoDifference(seed: UInt64) {
+    func parsingDoesNotDependOnPieces(seed: UInt64) {
         var random = Seeded(state: seed)
         for _ in 0..<500 {
             var bytes: [UInt8] = []
@@ -454,18 +457,18 @@ extension SocketClient {
         }
     }
 
-    @Test func faultsOfAHeaderAreFoundBeforeThePayload() {
+    @Test func headerErrorsAreDetectedBeforeThePayloadArrives() {
         var reader = MessageReader(messageBytesMax: 1000)
         reader.append(ByteBuffer(bytes: [0x81, 0xFE, 0x03, 0xE9]))
-        let fault = #expect(throws: Closing.self) { try reader.next() }
-        #expect(fault?.code == .messageTooBig)
+        let error = #expect(throws: CloseFrame.self) { try reader.next() }
+        #expect(error?.code == .messageTooBig)
     }
 
-    @Test func nothingIsKeptBetweenMessages() throws {
+    @Test func noMemoryIsUsedBetweenMessages() throws {
         var reader = MessageReader(messageBytesMax: 1000)
         reader.append(ByteBuffer(bytes: SocketClient.frame(0x1, Array("hello".utf8))))
         #expect(try reader.next() == .text(Array("hello".utf8)))
         #expect(try reader.next() == nil)
-        #expect(reader.keptBytes == 0)
+        #expect(reader.bufferedBytes == 0)
     }
 }

@@ -4,16 +4,16 @@ import Testing
 
 @testable import Server
 
-/// `graphql-transport-ws` over real sockets.
+/// The `graphql-transport-ws` protocol over real connections.
 @Suite struct WebSocketTests {
-    /// Runs blocking work of a client beside a server, then waits until nothing of it is left.
+    /// Runs a blocking client with a server, then waits until all of its sockets and operations are released.
     static func run(
         limits: HTTPLimits = .quick, bodyBytesMax: Int = 4096,
         _ test: @escaping @Sendable (Int) throws -> Void
     ) async throws {
         try await TestServer.run(limits: limits, bodyBytesMax: bodyBytesMax) { server in
             try await onThread { try test(server.port) }
-            try await server.isQuiet()
+            try await server.waitUntilIdle()
         }
     }
 
@@ -23,17 +23,19 @@ import Testing
 
     @Test func queriesAndSubscriptionsShareASocket() async throws {
         try await Self.run { port in
-            let client = try SocketClient(port: port)
+            let client = try SocketClient(port: port, headers: ["x-request-id": "shared"])
             #expect(client.status == 101)
             #expect(client.head.contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="))
             #expect(client.head.contains("sec-websocket-protocol: graphql-transport-ws"))
-            try client.initialise(token: "good")
-            try client.send(Self.subscribe("s", "subscription{slow}"))
+            try client.initialize(token: "good")
+            try client.send(Self.subscribe("s", "subscription{held}"))
             try client.send(Self.subscribe("q", "{hello}"))
             #expect(
                 try client.message()
                     == #"{"id":"q","type":"next","payload":query={hello} token=good}"#)
             #expect(try client.message() == #"{"id":"q","type":"complete"}"#)
+            // The subscription is the first operation on the socket.
+            EchoService.release("shared-1")
             for number in 1...3 {
                 #expect(
                     try client.message()
@@ -46,34 +48,42 @@ import Testing
         }
     }
 
-    /// The handshake and the first message come while another request is under way, the second after it.
-    @Test func beginsBehindASlowRequest() async throws {
-        try await Self.run { port in
-            let client = try RawClient(port: port)
-            let initialisation = #"{"type":"connection_init"}"#
-            try client.send(
-                Array(String.post(#"{"query":"{slow}"}"#).utf8)
-                    + Array(
-                        ("GET /graphql HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
-                            + "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n"
-                            + "sec-websocket-protocol: graphql-transport-ws\r\n\r\n").utf8)
-                    + SocketClient.frame(0x1, Array(initialisation.utf8)))
-            #expect(try client.response().body == #"{"data":{"slow":true}}"#)
-            #expect(try client.response().status == 101)
-            let acknowledgement = try client.receive(64).dropFirst(2)
-            #expect(
-                String(decoding: acknowledgement, as: UTF8.self) == #"{"type":"connection_ack"}"#)
-            try client.send(SocketClient.frame(0x1, Array(#"{"type":"ping"}"#.utf8)))
-            let pong = try client.receive(64).dropFirst(2)
-            #expect(String(decoding: pong, as: UTF8.self) == #"{"type":"pong"}"#)
+    /// The handshake and the first message arrive while another request runs, and the second message after it.
+    @Test func aHandshakeWaitsForTheRequestBefore() async throws {
+        try await TestServer.run { server in
+            let client = try await onThread {
+                let client = try RawClient(port: server.port)
+                let handshake =
+                    "GET /graphql HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+                    + "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n"
+                    + "sec-websocket-protocol: graphql-transport-ws\r\n\r\n"
+                let initialisation = Array(#"{"type":"connection_init"}"#.utf8)
+                try client.send(
+                    Array((.held("handshake") + handshake).utf8)
+                        + SocketClient.frame(0x1, initialisation))
+                return client
+            }
+            try await EchoService.started("handshake")
+            EchoService.release("handshake")
+            try await onThread {
+                #expect(try client.response().body == EchoService.heldResponse)
+                #expect(try client.response().status == 101)
+                let acknowledgement = try client.receive(64).dropFirst(2)
+                #expect(
+                    String(decoding: acknowledgement, as: UTF8.self)
+                        == #"{"type":"connection_ack"}"#)
+                try client.send(SocketClient.frame(0x1, Array(#"{"type":"ping"}"#.utf8)))
+                let pong = try client.receive(64).dropFirst(2)
+                #expect(String(decoding: pong, as: UTF8.self) == #"{"type":"pong"}"#)
+            }
         }
     }
 
-    @Test func theTokenOfTheHandshakeCountsToo() async throws {
+    @Test func theTokenMayBeAHeaderOfTheHandshake() async throws {
         try await Self.run { port in
             let client = try SocketClient(
                 port: port, headers: ["authorization": "Bearer fromHeader"])
-            try client.initialise()
+            try client.initialize()
             try client.send(Self.subscribe("q", "{a}"))
             #expect(try client.message().contains("token=fromHeader"))
             let other = try SocketClient(port: port, headers: ["authorization": "Bearer bad"])
@@ -82,10 +92,10 @@ import Testing
         }
     }
 
-    @Test func errorsBeforeExecutionAreErrorMessagesAndTheSocketStays() async throws {
+    @Test func requestErrorsAreErrorMessagesAndKeepTheSocketOpen() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise()
+            try client.initialize()
             try client.send(Self.subscribe("__proto__", "{wrong}"))
             #expect(
                 try client.message()
@@ -106,7 +116,7 @@ import Testing
         ([#"{"type":"connection_init","payload":{"Authorization":"down"}}"#], 1013),
         ([#"{"type":"connection_init"}"#, #"{"type":"connection_init"}"#], 4429),
     ])
-    func faultsCloseTheSocket(messages: [String], code: Int) async throws {
+    func protocolErrorsCloseTheSocket(messages: [String], code: Int) async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
             for message in messages { try client.send(message) }
@@ -114,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func aTokenThatComesTooOftenIsToldWhenToComeBack() async throws {
+    @Test func aRateLimitedTokenClosesTheSocketWithTheTimeToWait() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
             try client.send(
@@ -125,12 +135,12 @@ import Testing
         }
     }
 
-    /// The socket goes on with the token that it has, and takes another one later.
-    @Test func aLaterTokenThatComesTooOftenIsAskedForAgain() async throws {
+    /// The socket keeps its earlier token, and accepts another one later.
+    @Test func aRateLimitedNewTokenKeepsTheSocketOpen() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise(token: "good")
-            for (token, answer) in [
+            try client.initialize(token: "good")
+            for (token, response) in [
                 (
                     "eager",
                     #"{"type":"pong","payload":{"code":"RATE_LIMITED","retryAfter":7}}"#
@@ -139,7 +149,7 @@ import Testing
             ] {
                 try client.send(
                     #"{"type":"ping","payload":{"Authorization":"Bearer \#(token)"}}"#)
-                #expect(try client.message() == answer)
+                #expect(try client.message() == response)
             }
         }
     }
@@ -147,7 +157,7 @@ import Testing
     @Test func anIdInUseClosesTheSocket() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise()
+            try client.initialize()
             try client.send(Self.subscribe("a", "subscription{endless}"))
             try client.send(Self.subscribe("a", "{q}"))
             #expect(
@@ -157,7 +167,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "graphql-ws", "chat, superchat"])
-    func otherSubprotocolsClose4406(subprotocol: String?) async throws {
+    func unsupportedSubprotocolsCloseWith4406(subprotocol: String?) async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port, subprotocol: subprotocol)
             #expect(!client.head.contains("sec-websocket-protocol"))
@@ -165,16 +175,16 @@ import Testing
         }
     }
 
-    @Test func oneOfSeveralSubprotocolsIsChosen() async throws {
+    @Test func theSupportedSubprotocolIsChosen() async throws {
         try await Self.run { port in
             let client = try SocketClient(
                 port: port, subprotocol: "graphql-ws, graphql-transport-ws")
             #expect(client.head.contains("sec-websocket-protocol: graphql-transport-ws"))
-            try client.initialise()
+            try client.initialize()
         }
     }
 
-    @Test func silenceCloses4408() async throws {
+    @Test func aMissingInitialisationClosesWith4408() async throws {
         var limits = HTTPLimits.quick
         limits.initialisationTimeout = .milliseconds(50)
         try await Self.run(limits: limits) { port in
@@ -187,7 +197,7 @@ import Testing
         (nil, 101), ("http://localhost:3000", 101), ("https://app.example.com", 101),
         ("https://evil.example.com", 403), ("null", 403), ("http://localhost.evil.example", 403),
     ])
-    func pagesOfOtherSitesAreRefused(origin: String?, status: Int) async throws {
+    func pagesOfOtherOriginsAreRefused(origin: String?, status: Int) async throws {
         try await Self.run { port in
             let client = try SocketClient(
                 port: port, headers: origin.map { ["origin": $0] } ?? [:])
@@ -209,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func whatComesWithTheHandshakeIsNotLost() async throws {
+    @Test func messagesSentWithTheHandshakeAreRead() async throws {
         try await Self.run { port in
             let early = SocketClient.frame(0x1, Array(#"{"type":"connection_init"}"#.utf8))
             let client = try SocketClient(port: port, sentWithHandshake: early)
@@ -217,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func framesThatBreakTheProtocolCloseTheSocket() async throws {
+    @Test func invalidFramesCloseTheSocket() async throws {
         try await Self.run { port in
             let hello = Array(#"{"type":"connection_init"}"#.utf8)
             let cases: [([UInt8], Int)] = [
@@ -236,7 +246,7 @@ import Testing
         }
     }
 
-    @Test func fragmentsAreOneMessageWithinTheLimit() async throws {
+    @Test func fragmentsFormOneMessageWithinTheLimit() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
             let text = Array(#"{"type":"connection_init"}"#.utf8)
@@ -251,14 +261,13 @@ import Testing
         }
     }
 
-    @Test func aClientThatIsSilentIsPingedAndThenGivenUp() async throws {
+    /// `SocketTimersTests` checks that a message from the client extends the deadline.
+    @Test func aSilentClientIsPingedAndThenDisconnected() async throws {
         var limits = HTTPLimits.quick
         limits.pingInterval = .milliseconds(100)
         try await Self.run(limits: limits) { port in
             let client = try SocketClient(port: port)
-            try client.initialise()
-            #expect(try client.receive() == .ping)
-            try client.send(client.frame(0xA, []))
+            try client.initialize()
             #expect(try client.receive() == .ping)
             #expect(try client.receive() == .end)
         }
@@ -266,42 +275,54 @@ import Testing
 
     // MARK: Tokens
 
-    @Test func aTokenThatRunsOutClosesTheSocketUnlessANewOneCame() async throws {
+    private static let expired = SocketClient.Frame.close(
+        code: 4403, reason: "The access token has expired. Send a new one earlier.")
+
+    @Test func anExpiredTokenClosesTheSocket() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise(token: "good-300")
+            try client.initialize(token: "good-300")
             try client.send(Self.subscribe("a", "subscription{endless}"))
-            #expect(
-                try client.receive()
-                    == .close(
-                        code: 4403, reason: "The access token has run out: send a new one earlier.")
-            )
+            #expect(try client.receive() == Self.expired)
+        }
+    }
 
-            let renewing = try SocketClient(port: port)
-            try renewing.initialise(token: "good-300")
-            try renewing.send(#"{"type":"ping","payload":{"Authorization":"Bearer good-60000"}}"#)
-            #expect(try renewing.message() == #"{"type":"pong"}"#)
-            try renewing.send(Self.subscribe("s", "subscription{slow}"))
-            for _ in 0..<4 { _ = try renewing.message() }
-            try renewing.send(Self.subscribe("q", "{a}"))
-            #expect(try renewing.message().contains("token=good-60000"))
+    @Test func aNewTokenReplacesTheEarlierOne() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            try client.initialize(token: "good")
+            try client.send(#"{"type":"ping","payload":{"Authorization":"Bearer good-50000"}}"#)
+            #expect(try client.message() == #"{"type":"pong"}"#)
+            try client.send(Self.subscribe("q", "{a}"))
+            #expect(try client.message().contains("token=good-50000"))
+        }
+    }
+
+    /// The new token expires before the earlier one. `SocketTimersTests` covers the other order.
+    @Test func theExpiryOfANewTokenApplies() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            try client.initialize(token: "good-60000")
+            try client.send(#"{"type":"ping","payload":{"Authorization":"Bearer good-100"}}"#)
+            #expect(try client.message() == #"{"type":"pong"}"#)
+            #expect(try client.receive() == Self.expired)
         }
     }
 
     @Test(arguments: ["bad", "another"])
-    func aNewTokenMustBeGoodAndOfTheSameSession(token: String) async throws {
+    func aNewTokenMustBeValidAndOfTheSameSession(token: String) async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise(token: "good")
+            try client.initialize(token: "good")
             try client.send(#"{"type":"ping","payload":{"Authorization":"Bearer \#(token)"}}"#)
             #expect(try client.closeCode() == 4403)
         }
     }
 
-    @Test func aSocketThatWasNobodysBecomesSomebodys() async throws {
+    @Test func anAnonymousSocketMayAuthenticateLater() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise()
+            try client.initialize()
             try client.send(#"{"type":"ping","payload":{"Authorization":"Bearer good"}}"#)
             #expect(try client.message() == #"{"type":"pong"}"#)
             try client.send(Self.subscribe("q", "{a}"))
@@ -309,28 +330,28 @@ import Testing
         }
     }
 
-    @Test func aSessionThatEndsClosesItsSocket() async throws {
+    @Test func theEndOfASessionClosesItsSocket() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)
-            try client.initialise(token: "ending")
+            try client.initialize(token: "ending")
             #expect(
                 try client.receive()
-                    == .close(code: 4403, reason: "The session has ended: sign in again."))
+                    == .close(code: 4403, reason: "The session has ended. Sign in again."))
         }
     }
 
     // MARK: Ends
 
-    @Test func aClientThatGoesLeavesNothing() async throws {
+    @Test func operationsOfDisconnectedClientsAreReleased() async throws {
         try await Self.run { port in
             for leave in 0..<3 {
                 let client = try SocketClient(port: port)
-                try client.initialise(token: "good")
+                try client.initialize(token: "good")
                 for id in 0..<10 {
                     try client.send(Self.subscribe("\(id)", "subscription{endless}"))
                 }
                 if leave == 0 { try client.close(1000) }
-                if leave == 1 { client.vanish() }
+                if leave == 1 { client.abort() }
                 if leave == 2 {
                     for id in 0..<10 { try client.send(#"{"id":"\#(id)","type":"complete"}"#) }
                 }
@@ -338,53 +359,36 @@ import Testing
         }
     }
 
-    @Test func aClientThatDoesNotReadIsToldToResume() async throws {
+    @Test func aSlowReaderIsDisconnectedWithTryAgainLater() async throws {
         var limits = HTTPLimits.quick
         limits.slowReaderTimeout = .milliseconds(200)
-        limits.lastWordTimeout = .milliseconds(200)
+        limits.lingeringCloseTimeout = .milliseconds(200)
         try await TestServer.run(limits: limits) { server in
             let client = try await onThread {
                 let client = try SocketClient(port: server.port, receiveBufferBytes: 4096)
-                try client.initialise()
+                try client.initialize()
                 try client.send(Self.subscribe("a", "subscription{flood}"))
                 return client
             }
-            try await server.isQuiet()
-            // What the system had buffered can still be read; the last word may be in it or cut off.
+            try await server.waitUntilIdle()
+            // The client can still read what the system has buffered. The close frame may be missing.
             let code = try await onThread { (try? client.closeCode()) ?? 0 }
             #expect([0, 1013].contains(code))
         }
     }
 
-    @Test func stoppingClosesSocketsWith1001() async throws {
+    @Test func shutdownClosesSocketsWith1001() async throws {
         try await TestServer.run { server in
             let client = try await onThread {
                 let client = try SocketClient(port: server.port)
-                try client.initialise(token: "good")
+                try client.initialize(token: "good")
                 try client.send(Self.subscribe("a", "subscription{endless}"))
                 return client
             }
             await server.group.triggerGracefulShutdown()
             #expect(try await onThread { try client.closeCode() } == 1001)
             try await onThread { try client.close(1001) }
-            try await server.isQuiet()
+            try await server.waitUntilIdle()
         }
-    }
-}
-
-extension TestServer {
-    /// Waits until nothing lasts any more, and nothing of it is left in memory.
-    func isQuiet() async throws {
-        for _ in 0..<1000 {
-            if gauges.sockets == 0, gauges.operations == 0, gauges.streams == 0,
-                EchoService.openStreams.load(ordering: .relaxed) == 0
-            {
-                return
-            }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        Issue.record(
-            "\(gauges.sockets) sockets, \(gauges.operations) operations, \(gauges.streams) streams, \(EchoService.openStreams.load(ordering: .relaxed)) in memory"
-        )
     }
 }

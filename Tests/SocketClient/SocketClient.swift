@@ -1,8 +1,8 @@
 import Glibc
 
-/// A WebSocket client for tests: it sends what it is told, right or wrong, and reads frames.
+/// A WebSocket client for tests, which can send invalid frames.
 ///
-/// Its calls block for up to the time limit, so they belong on a thread that nobody waits for.
+/// Its methods block until the time limit, so they must not be called on a thread of Swift's cooperative pool.
 package final class SocketClient: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -15,12 +15,12 @@ package final class SocketClient: Sendable {
         case ping
         case pong(String)
         case close(code: Int, reason: String)
-        /// The connection is closed without a word.
+        /// The connection was closed without a close frame.
         case end
     }
 
     private let socket: Int32
-    /// Of the answer to the handshake: its status line and headers, in lower case.
+    /// The status line and the headers of the handshake response, in lower case.
     package let head: String
 
     package var status: Int { Int(head.split(separator: " ").dropFirst().first ?? "") ?? 0 }
@@ -34,7 +34,7 @@ package final class SocketClient: Sendable {
         var limit = timeval(tv_sec: seconds, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        // Each piece that a test sends goes out at once.
+        // Disable Nagle's algorithm, so that each piece is sent immediately.
         var isNotDelayed: Int32 = 1
         setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &isNotDelayed, 4)
         if var receiveBufferBytes {
@@ -69,15 +69,15 @@ package final class SocketClient: Sendable {
 
     deinit { Glibc.close(socket) }
 
-    /// Ends the connection as a process that is killed does.
-    package func vanish() {
+    /// Aborts the connection, like a process that is killed.
+    package func abort() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(
             socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
-    // MARK: Out
+    // MARK: Sending
 
     package func send(_ text: String) throws { try send(frame(0x1, Array(text.utf8))) }
 
@@ -87,7 +87,7 @@ package final class SocketClient: Sendable {
         try send(frame(0x8, [UInt8(code >> 8), UInt8(code & 255)]))
     }
 
-    /// A frame's bytes.
+    /// Encodes a frame.
     package func frame(
         _ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true, isMasked: Bool = true
     ) -> [UInt8] { Self.frame(opcode, payload, isFinal: isFinal, isMasked: isMasked) }
@@ -110,9 +110,9 @@ package final class SocketClient: Sendable {
         return bytes + key + payload.enumerated().map { $1 ^ key[$0 & 3] }
     }
 
-    // MARK: In
+    // MARK: Receiving
 
-    /// The next frame; those that are fragmented are not expected of this server.
+    /// Receives the next frame. The server never sends fragmented messages.
     package func receive() throws -> Frame {
         guard let first = try? Self.read(2, on: socket) else { return .end }
         var count = Int(first[1] & 0x7F)
@@ -130,11 +130,11 @@ package final class SocketClient: Sendable {
                 code: code, reason: String(decoding: payload.dropFirst(2), as: UTF8.self))
         case 0x9: return .ping
         case 0xA: return .pong(String(decoding: payload, as: UTF8.self))
-        default: throw Failure(description: "a frame of kind \(first[0] & 0x0F)")
+        default: throw Failure(description: "unexpected opcode \(first[0] & 0x0F)")
         }
     }
 
-    /// The next text; frames that keep the connection alive are answered and passed over.
+    /// Receives the next text message. Answers pings and ignores pongs.
     package func message() throws -> String {
         while true {
             switch try receive() {
@@ -143,12 +143,12 @@ package final class SocketClient: Sendable {
             case .pong: continue
             case .close(let code, let reason):
                 throw Failure(description: "closed: \(code) \(reason)")
-            case .end: throw Failure(description: "closed without a word")
+            case .end: throw Failure(description: "closed without a close frame")
             }
         }
     }
 
-    /// The code that the server closes with; texts before it are passed over. 0 without a word.
+    /// Receives frames until the connection is closed. Returns the close code, or 0 if there is no close frame.
     package func closeCode() throws -> Int {
         while true {
             switch try receive() {
@@ -159,12 +159,14 @@ package final class SocketClient: Sendable {
         }
     }
 
-    /// Opens the connection of the protocol.
-    package func initialise(token: String? = nil) throws {
+    /// Sends `connection_init` and waits for `connection_ack` (graphql-transport-ws).
+    package func initialize(token: String? = nil) throws {
         let payload = token.map { #","payload":{"Authorization":"Bearer \#($0)"}"# } ?? ""
         try send(#"{"type":"connection_init"\#(payload)}"#)
-        let answer = try message()
-        guard answer == #"{"type":"connection_ack"}"# else { throw Failure(description: answer) }
+        let response = try message()
+        guard response == #"{"type":"connection_ack"}"# else {
+            throw Failure(description: response)
+        }
     }
 
     private static func send(_ bytes: [UInt8], on socket: Int32) throws {

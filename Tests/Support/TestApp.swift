@@ -1,19 +1,20 @@
 import BookSources
 import Bookplate
 import EventLoops
-import GraphQL
 import Glibc
+import GraphQL
+import GraphQLServing
 import HTTPFetch
 import Identity
-import Images
+import ImageProcessing
 import Logging
 import NIOPosix
-import Objects
+import ObjectStorage
 import Postgres
 
-/// The product on a database of its own, with everything but HTTP: real sign-in, real PostgreSQL.
+/// The whole product without HTTP, in process, with real sign-in and its own PostgreSQL database.
 ///
-/// Two tenants share it. Every reader is new, so tests of one app do not see one another.
+/// The database has two tenants. Each test creates its own users, so tests that share an app do not affect each other.
 package final class TestApp: Sendable {
     package let database: TestDatabase
     package let pool: ConnectionPool
@@ -23,32 +24,34 @@ package final class TestApp: Sendable {
     package let services: Services
     private let runner: LoopBound
 
-    /// An app that shares the server: its slug, its audience.
+    /// A tenant of the test app. The raw value is its slug.
     package enum Tenant: String, CaseIterable, Sendable {
         case alpha, beta
 
         package var audience: String { "com.example.\(rawValue)" }
     }
 
-    /// The loops of all tests; they live as long as the process.
+    /// The event loops of all tests. They are never shut down.
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
-    /// Images are decoded for all tests by the same processes.
+    /// All tests share one image worker process.
     private static let imager = Result { () throws(ImageError) in
         try ImagerPool(processCount: 1)
     }
-    /// Making its key takes long, so one serves all.
+    /// Generating its key is slow, so all tests share one issuer.
     package static let issuer = DevelopmentIssuer()
-    /// Another OpenID provider: its keys are at whatever URL a tenant names.
+    /// Another OpenID provider. Its keys are served for every key set URL that a tenant configures.
     package static let provider = DevelopmentIssuer(issuer: "https://provider.example")
     private static let providerKeySet: KeySet = {
-        guard let keys = try? provider.keySet else { preconditionFailure("no key set") }
+        guard let keys = try? provider.keySet else {
+            preconditionFailure("the provider has no key set")
+        }
         return keys
     }()
 
     /// - Parameters:
-    ///   - catalog: lines of a catalogue file.
-    ///   - sources: who knows other books.
-    ///   - coverSources: who knows covers; nobody where it is not given.
+    ///   - catalog: the lines of a catalog file to import.
+    ///   - sources: external sources of books that are not in the catalog; none by default.
+    ///   - coverSources: external sources of covers; none by default.
     package static func start(
         catalog: [String] = TestCatalog.lines(), sources: SourceChain = SourceChain([]),
         coverSources: CoverSources = CoverSources(SourceChain([])),
@@ -56,8 +59,8 @@ package final class TestApp: Sendable {
         keyring: SessionKeyring = SessionKeyring(.generate()),
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> TestApp {
-        let database = try await TestCluster.shared.clone()
-        try await database.connected { connection in
+        let database = try await TestCluster.shared.makeDatabase()
+        try await database.withConnection { connection in
             _ = try TenantRecord.add(
                 slug: "alpha", name: "Alpha", issuers: [], audiences: [Tenant.alpha.audience],
                 amazonTag: "alpha-20", bookshopID: "111", connection)
@@ -101,10 +104,11 @@ package final class TestApp: Sendable {
         covers = services.covers
         runner = LoopBound(
             RequestRunner(
-                try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services))
+                try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services,
+                isDevelopment: true))
     }
 
-    /// An app that one test has made gives its connections back.
+    /// Closes the connections of apps that a single test created.
     deinit {
         Task { [hub, pool] in
             await hub.close()
@@ -112,94 +116,95 @@ package final class TestApp: Sendable {
         }
     }
 
-    /// For objects; it goes with the machine's temporary files.
+    /// Creates a folder for the object store. It is left to the system's cleanup of temporary files.
     private static func makeFolder() throws -> String {
         var template = Array("/tmp/bookplate-app-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Reader.Unexpected(description: "mkdtemp") }
+        guard mkdtemp(&template) != nil else {
+            throw TestReader.SetupFailure(description: "mkdtemp: errno \(errno)")
+        }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// A runner stays on its loop, which is why it can be told of elsewhere.
+    /// Makes a runner sendable. This is safe because every call runs on the event loop of the runner's pool.
     private final class LoopBound: @unchecked Sendable {
         private let runner: RequestRunner
 
         init(_ runner: RequestRunner) { self.runner = runner }
 
-        func run(_ request: RequestRunner.Request) async -> RequestRunner.Answer {
-            await runner.run(request)
+        func respond(to request: GraphQLRequest) async -> GraphQLResponse {
+            await runner.respond(to: request)
         }
 
-        /// Reads all answers, the errors that end them too.
-        func open(
-            _ request: RequestRunner.Request, opened: () -> Void, _ answered: ([UInt8]) -> Void
+        /// Passes each response body to `handle`, and finally the errors that end the subscription, if any.
+        func execute(
+            _ request: GraphQLRequest, opened: () -> Void, _ handle: ([UInt8]) -> Void
         ) async {
-            let operation = await runner.open(request)
+            let operation = await runner.execute(request)
             opened()
             switch operation {
-            case .answer(let answer): answered(answer.body)
+            case .response(let response): handle(response.body)
             case .responses(let responses):
                 do throws(RequestErrors) {
-                    while let response = try await responses.next() { answered(response.body) }
+                    while let response = try await responses.next() { handle(response.body) }
                 } catch {
                     var writer = ResponseWriter()
                     writer.append("{\"errors\":")
                     writer.write(error.errors)
                     writer.append("}")
-                    answered(writer.bytes)
+                    handle(writer.bytes)
                 }
             }
         }
     }
 
-    /// Runs a request with a token, or without.
-    package func ask(
+    /// Executes a GraphQL request. Without a token the request is anonymous.
+    package func execute(
         _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
-        address: RateKey? = nil, uploads: [[UInt8]] = [],
+        address: ClientAddress? = nil, uploads: [[UInt8]] = [],
         hasTimedOut: @escaping @Sendable () -> Bool = { false }
-    ) async throws -> Answer {
-        let request = RequestRunner.Request(
-            RequestedDocument(query: query), variables: variables, bearerToken: token,
-            isReadOnly: isReadOnly, requestID: "test-request", address: address, uploads: uploads,
-            hasTimedOut: hasTimedOut)
-        let task = Task(executorPreference: pool.executor) { [runner] in
-            await runner.run(request)
+    ) async throws -> TestResponse {
+        var request = GraphQLRequest(
+            query: query, variables: variables, bearerToken: token, requestID: "test-request")
+        request.isReadOnly = isReadOnly
+        request.client = address
+        request.uploads = uploads
+        request.hasTimedOut = hasTimedOut
+        let task = Task(executorPreference: pool.executor) { [runner, request] in
+            await runner.respond(to: request)
         }
-        let answer = await withTaskCancellationHandler {
+        let response = await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
         }
-        return Answer(
-            json: try parseJSON(answer.body), isRequestError: answer.isRequestError,
-            isForbiddenMutation: answer.isForbiddenMutation,
-            statements: answer.statistics?.statementCount ?? 0,
-            roundTrips: answer.statistics?.roundTripCount ?? 0, rate: answer.rate,
-            retryAfterSeconds: answer.retryAfterSeconds)
+        return TestResponse(
+            json: try parseJSON(response.body), isRequestError: response.isRequestError,
+            refusal: response.refusal, statements: response.databaseCost?.statementCount ?? 0,
+            roundTrips: response.databaseCost?.roundTripCount ?? 0, rate: response.rateLimit)
     }
 
-    /// Opens a subscription with a token, or without.
+    /// Starts a subscription and returns when it is open. Without a token the request is anonymous.
     package func subscribe(
         _ query: String, _ variables: Value = .null, token: String?
-    ) async throws -> LiveAnswers {
-        let request = RequestRunner.Request(
-            RequestedDocument(query: query), variables: variables, bearerToken: token,
-            requestID: "test-request")
+    ) async throws -> TestSubscription {
+        let request = GraphQLRequest(
+            query: query, variables: variables, bearerToken: token, requestID: "test-request")
         let opened = AsyncStream.makeStream(of: Void.self)
-        let answers = LiveAnswers { [pool, runner] continuation in
+        let subscription = TestSubscription { [pool, runner] continuation in
             Task(executorPreference: pool.executor) {
-                await runner.open(request, opened: { opened.continuation.finish() }) {
-                    if let answer = try? parseJSON($0) { continuation.yield(answer) }
+                await runner.execute(request, opened: { opened.continuation.finish() }) {
+                    if let event = try? parseJSON($0) { continuation.yield(event) }
                 }
                 continuation.finish()
             }
         }
         for await _ in opened.stream {}
-        return answers
+        return subscription
     }
 
-    // MARK: - Readers
+    // MARK: - Users
 
-    /// An identity token as the development issuer makes it.
+    /// Returns an identity token signed by the development issuer.
     package func identityToken(
         subject: String, tenant: Tenant = .alpha, email: String? = nil, nonce: String? = nil
     ) -> String {
@@ -219,7 +224,7 @@ package final class TestApp: Sendable {
     package func signIn(
         subject: String, tenant: Tenant = .alpha, email: String? = nil, displayName: String? = nil,
         authorizationCode: String? = nil
-    ) async throws -> Answer {
+    ) async throws -> TestResponse {
         try await signIn(
             token: identityToken(subject: subject, tenant: tenant, email: email),
             displayName: displayName, authorizationCode: authorizationCode)
@@ -227,10 +232,10 @@ package final class TestApp: Sendable {
 
     package func signIn(
         token: String, nonce: String? = nil, displayName: String? = nil,
-        authorizationCode: String? = nil, address: RateKey? = nil
-    ) async throws -> Answer {
+        authorizationCode: String? = nil, address: ClientAddress? = nil
+    ) async throws -> TestResponse {
         func text(_ value: String?) -> Value { value.map { .string($0) } ?? .null }
-        return try await ask(
+        return try await execute(
             Self.signIn,
             [
                 "input": [
@@ -241,19 +246,20 @@ package final class TestApp: Sendable {
             ], address: address)
     }
 
-    /// Somebody who signs in for the first time.
-    package func newReader(
+    /// Creates a user by signing in with a new subject.
+    package func makeReader(
         _ tenant: Tenant = .alpha, authorizationCode: String? = nil
-    ) async throws -> Reader {
+    ) async throws -> TestReader {
         let subject = "reader.\(UUID.version7())"
-        return try Reader(
+        return try TestReader(
             self, subject,
             try await signIn(
                 subject: subject, tenant: tenant, authorizationCode: authorizationCode))
     }
 }
 
-/// Something made once, when the first test asks for it: `static let app = Shared { try await TestApp.start() }`.
+/// A value that several tests share. It is created once, when the first test uses it:
+/// `static let app = Shared { try await TestApp.start() }`.
 package final class Shared<Value: Sendable>: Sendable {
     private let task: Task<Value, any Error>
 

@@ -1,9 +1,10 @@
 import Bookplate
 import GraphQL
 
-/// Catalogues of made-up books: lines as a catalogue file has them.
+/// Generates catalog files of invented books.
 package enum TestCatalog {
-    /// So many books, the genres in turn, each less popular than the one before. All have an ISBN.
+    /// Returns `count` lines of a catalog file. The books take their genre from the list in turn, each is less popular
+    /// than the one before it, and all of them have an ISBN.
     package static func lines(
         _ count: Int = 24, genres: [String] = ["Fantasy", "Crime", "Romance", "History"]
     ) -> [String] {
@@ -13,7 +14,7 @@ package enum TestCatalog {
         }
     }
 
-    /// A book whose popularity falls with its number.
+    /// Returns the line of one book. Popularity decreases with the number.
     package static func line(_ number: Int, genres: [String]) -> String {
         let genres = genres.map { "\"\($0)\"" }.joined(separator: ",")
         return """
@@ -25,7 +26,7 @@ package enum TestCatalog {
             """
     }
 
-    /// A valid ISBN-13 for each number.
+    /// Returns a valid ISBN-13 that is unique to the number.
     package static func isbn(_ number: Int) -> String {
         var text = "978"
         let digits = String(100_000_000 + number)
@@ -38,33 +39,19 @@ package enum TestCatalog {
 }
 
 extension TestDatabase {
-    /// Imports the lines as the admin CLI does, as the owner.
+    /// Imports catalog lines as the owner of the tables, as the admin CLI does.
+    ///
+    /// - Returns: the summary, and the problems by line number.
     @discardableResult
     package func importCatalog(
         _ lines: [String], isDryRun: Bool = false
     ) async throws -> (summary: CatalogImport.Summary, problems: [Int: String]) {
-        try await connected { connection in
+        try await withConnection { connection in
             var problems: [Int: String] = [:]
             let summary = try CatalogImport(connection).run(
                 lines.map { Array($0.utf8)[...] }, isDryRun: isDryRun
             ) { problems[$0] = $1 }
             return (summary, problems)
         }
-    }
-}
-
-/// A generator whose numbers follow from its seed: what a property test found can be found again.
-package struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    package init(_ seed: UInt64) { state = seed }
-
-    /// SplitMix64: https://prng.di.unimi.it/splitmix64.c
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
     }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The continuous clock, which a test can put forward.
+/// The continuous clock plus an offset that a test can increase.
 package final class TestClock: Sendable {
     private let offset = Mutex(Duration.zero)
 

@@ -2,37 +2,38 @@ import Glibc
 import NIOPosix
 import Postgres
 
-/// A PostgreSQL cluster with one migrated database that others are copies of. It is migrated once a test run, by the real migrator as a role that is no superuser.
+/// A PostgreSQL cluster that creates databases for tests as copies of one migrated template.
+///
+/// The template is migrated once per test process by the real migrator, as a role that is not a superuser.
 package actor TestCluster {
-    /// The one that `BOOKPLATE_TEST_DATABASE_URL` leads to.
+    /// The cluster that `BOOKPLATE_TEST_DATABASE_URL` refers to.
     package static let shared = TestCluster(
         superuserURL: getenv("BOOKPLATE_TEST_DATABASE_URL").map { String(cString: $0) })
 
     /// The role that owns the tables.
     package static let owner = "bookplate_test_owner"
-    /// The role of the server.
+    /// The role that the server connects as.
     package static let app = "bookplate_app"
 
-    /// On a unix socket.
-    private let givenURL: String?
+    /// Nil if the environment variable is not set.
+    private let configuredURL: String?
     private var template: Task<String, any Error>?
     private var databaseCount = 0
 
-    package init(superuserURL: String?) { givenURL = superuserURL }
+    package init(superuserURL: String?) { configuredURL = superuserURL }
 
-    /// A copy of the migrated database. What is left of it goes with the cluster, which is the test
-    /// script's.
-    package func clone() async throws -> TestDatabase {
-        try await database(template: migrated())
+    /// Creates a copy of the migrated database. It is never dropped: scripts/test removes the whole cluster.
+    package func makeDatabase() async throws -> TestDatabase {
+        try await makeDatabase(template: migrated())
     }
 
-    /// A database with nothing in it.
-    package func empty() async throws -> TestDatabase {
-        _ = try await migrated()  // which makes the roles
-        return try await database(template: "template0")
+    /// Creates a database without tables.
+    package func makeEmptyDatabase() async throws -> TestDatabase {
+        _ = try await migrated()  // creates the roles
+        return try await makeDatabase(template: "template0")
     }
 
-    private func database(template: String) async throws -> TestDatabase {
+    private func makeDatabase(template: String) async throws -> TestDatabase {
         databaseCount += 1
         let name = "bookplate_test_\(getpid())_\(databaseCount)"
         let superuser = try superuserURL
@@ -72,17 +73,17 @@ package actor TestCluster {
 
     private var superuserURL: String {
         get throws {
-            guard let givenURL else { throw Missing() }
-            return givenURL
+            guard let configuredURL else { throw MissingURL() }
+            return configuredURL
         }
     }
 
-    private struct Missing: Error, CustomStringConvertible {
+    private struct MissingURL: Error, CustomStringConvertible {
         let description =
-            "set BOOKPLATE_TEST_DATABASE_URL to a superuser's URL, as scripts/test does"
+            "set BOOKPLATE_TEST_DATABASE_URL to the URL of a superuser, as scripts/test does"
     }
 
-    /// The project's folder.
+    /// The path of the project's root folder.
     package static let project = #filePath.split(
         separator: "/", omittingEmptySubsequences: false
     ).dropLast(3).joined(separator: "/")
@@ -90,7 +91,7 @@ package actor TestCluster {
     package static let migrations = project + "/migrations"
 }
 
-/// A database of a test's own.
+/// A database that one test, or one suite of tests, has for itself.
 package struct TestDatabase: Sendable {
     package let name: String
     private let superuserURL: String
@@ -100,7 +101,7 @@ package struct TestDatabase: Sendable {
         self.superuserURL = superuserURL
     }
 
-    /// - Parameter cluster: another that has the same database, as a standby has; its superuser's URL.
+    /// - Parameter cluster: the superuser's URL of another cluster that has the same database, such as a standby.
     package func url(as role: String? = nil, on cluster: String? = nil) throws -> String {
         var string = try ConnectionString(cluster ?? superuserURL)
         string["dbname"] = name
@@ -108,10 +109,10 @@ package struct TestDatabase: Sendable {
         return string.description
     }
 
-    /// Looks or meddles beside the server, on a thread that may block.
+    /// Runs `work` with a new connection that does not belong to the server, on a thread that may block.
     ///
-    /// - Parameter role: the superuser where it is nil.
-    package func connected<Value: Sendable>(
+    /// - Parameter role: nil for the superuser.
+    package func withConnection<Value: Sendable>(
         as role: String? = TestCluster.owner,
         _ work: @Sendable @escaping (AdminConnection) throws -> Value
     ) async throws -> Value {
@@ -121,28 +122,28 @@ package struct TestDatabase: Sendable {
 
     /// Runs SQL as the owner of the tables.
     package func execute(_ sql: String) async throws {
-        try await connected { try $0.execute(sql) }
+        try await withConnection { try $0.execute(sql) }
     }
 
-    /// The first cell of a statement's answer, for a count.
+    /// Returns the first column of the first row as an integer; -1 if there is none.
     package func count(_ sql: String) async throws -> Int {
-        try await connected { Int(try $0.query(sql).int64(0, 0) ?? -1) }
+        try await withConnection { Int(try $0.query(sql).int64(0, 0) ?? -1) }
     }
 
-    /// The same for a text, which a type of this database's own may be as well.
+    /// Returns the value of a subquery as text; an empty string for NULL. Works for every SQL type, including enums.
     package func text(_ sql: String) async throws -> String {
-        try await connected { try $0.query("SELECT (\(sql))::text").text(0, 0) ?? "" }
+        try await withConnection { try $0.query("SELECT (\(sql))::text").text(0, 0) ?? "" }
     }
 }
 
-/// Threads that may wait for one another, as many as tests do so at once.
+/// Threads for blocking work. Such work may wait for other blocking work, so there must be a thread for each.
 private let threads = {
     let pool = NIOThreadPool(numberOfThreads: 32)
     pool.start()
     return pool
 }()
 
-/// Does work that blocks its thread where it keeps no task waiting.
+/// Runs work that blocks on a separate thread, so that it does not delay Swift tasks.
 package func blocking<Value: Sendable>(
     _ work: @Sendable @escaping () throws -> Value
 ) async throws -> Value {

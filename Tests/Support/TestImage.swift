@@ -1,8 +1,8 @@
-/// Pictures made of nothing but a number.
+/// Generates PNG images.
 package enum TestImage {
-    /// A PNG with a pattern that no other seed has.
+    /// Returns an image of a checkered pattern whose color depends on the seed.
     package static func png(width: Int = 60, height: Int = 90, seed: UInt64 = 1) -> [UInt8] {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         let color = (0..<3).map { _ in UInt8.random(in: 40...200, using: &random) }
         return png(width: width, height: height) { x, y in
             let shade = UInt8(truncatingIfNeeded: (x / 6 + y / 6) % 2 * 50)
@@ -10,7 +10,7 @@ package enum TestImage {
         }
     }
 
-    /// - Parameter color: red, green and blue of a pixel.
+    /// - Parameter color: returns the red, green, and blue components of a pixel.
     package static func png(
         width: Int, height: Int, color: (_ x: Int, _ y: Int) -> [UInt8]
     ) -> [UInt8] {
@@ -28,7 +28,7 @@ package enum TestImage {
         return png + chunk("IEND", [])
     }
 
-    /// The zlib format without compression.
+    /// Encodes bytes in the zlib format with stored (uncompressed) blocks (RFC 1950 and RFC 1951, section 3.2.4).
     private static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = [0x78, 0x01]
         var rest = bytes[...]

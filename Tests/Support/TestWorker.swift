@@ -6,7 +6,7 @@ import Postgres
 @testable import Bookplate
 @testable import JobQueue
 
-/// A server's worker on a test's database, whose lease is short enough for a test to see it run out.
+/// A job worker on a test's database. Its lease is 600 ms, so a test can wait until it expires.
 package struct TestWorker: Sendable {
     package let worker: JobWorker
     package let pool: ConnectionPool
@@ -38,7 +38,8 @@ package struct TestWorker: Sendable {
         await pool.close()
     }
 
-    /// As a process that is killed: its connections are gone, and it says nothing more.
+    /// Closes the connections before the worker stops, so that it cannot release its jobs, as if its process were
+    /// killed.
     package func kill() async {
         await pool.close()
         worker.stop()

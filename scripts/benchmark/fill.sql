@@ -1,13 +1,13 @@
--- Fills a migrated, empty database: 2,000 users with 5 shelves of 20 books each, every third book read and
--- reviewed, 10,000 catalogue books, 200 swipes a user. Deterministic: ids are hashes of what they stand for,
--- so that the load generators can compute them, and two fills have the same rows.
+-- Fills a migrated, empty database: 2,000 users with 5 shelves of 20 books each, every third of which is read and
+-- reviewed; 10,000 catalog books; and about 200 swipes per user. The rows are deterministic. Ids are hashes of names
+-- such as 'user-1', so the load generators can compute them.
 --
--- User u has the shelves 5u to 5u + 4; shelf s has the books (s, 1) to (s, 20).
+-- User u has the shelves 5u to 5u + 4. Shelf s has the books (s, 1) to (s, 20).
 \set ON_ERROR_STOP on
 begin;
 
 create function pg_temp.id(what text) returns uuid language sql immutable as $$ select md5(what)::uuid $$;
--- A number that looks random, 0 to below - 1.
+-- A pseudorandom number from 0 to below - 1.
 create function pg_temp.pick(what text, below int) returns int language sql immutable
   as $$ select (('x' || substr(md5(what), 1, 7))::bit(28)::int % below) $$;
 create function pg_temp.words(what text, count int) returns text language sql immutable as $$
@@ -19,7 +19,7 @@ create function pg_temp.words(what text, count int) returns text language sql im
     'Paris', '1930s', 'magic', 'murder', '—'])[1 + pg_temp.pick(what || word, 64)], ' ' order by word)
   from generate_series(1, count) word $$;
 
--- The starter catalogue, and the first of it again as other editions to make 10,000.
+-- The starter catalog. To make 10,000 books, its first books are inserted again as other editions.
 create temporary table starter (n serial, book jsonb);
 \copy starter (book) from program 'cat scripts/catalog/starter.jsonl' with (format csv, quote e'\x01', delimiter e'\x02')
 insert into editions (id, isbn13, isbn10, title, subtitle, series, series_position, authors, published_date, language,
@@ -51,7 +51,7 @@ insert into shelves (user_id, id, name, position, created_at)
     timestamptz '2023-02-01 00:00Z' + (u * 5 + i) * interval '11 minutes'
   from generate_series(1, 2000) u, generate_series(0, 4) i;
 
--- 97 and 10,000 have no common factor: no user has an edition twice.
+-- 97 and 10,000 have no common factor, so no user has the same edition twice.
 create temporary table placed as
   select u, u * 5 + i as shelf, k, 1 + (u * 37 + (i * 20 + k) * 97) % 10000 as edition,
     pg_temp.id('user-' || u) as user_id, pg_temp.id('book-' || u * 5 + i || '-' || k) as id,
@@ -72,7 +72,7 @@ insert into reviews (user_id, book_id, id, rating, text, created_at)
     added_at + interval '10 days'
   from placed where reviewed;
 
--- A feed is read from the top: most swipes are of the most popular.
+-- A feed shows popular books first, so most swipes are of popular books.
 create temporary table ranked as
   select id, row_number() over (order by popularity desc, id) as rank from editions;
 insert into swipes (user_id, edition_id, action, swiped_at, recorded_at)
@@ -86,7 +86,7 @@ insert into swipes (user_id, edition_id, action, swiped_at, recorded_at)
         else 401 + pg_temp.pick('rest-' || u || '-' || g, 9600) end as rank
       from generate_series(1, 250) g) chosen join ranked r using (rank)) swiped;
 
--- The lists of ids that pgbench sends where the server sends those it has just read.
+-- The lists of ids that pgbench sends in place of the ids that the server has just read.
 create table bench_lists (u int primary key, shelves uuid[] not null, books uuid[] not null, books_read uuid[] not null);
 insert into bench_lists
   select u, array(select pg_temp.id('shelf-' || u * 5 + i) from generate_series(0, 4) i),

@@ -1,4 +1,4 @@
--- Sends the requests of the file REQUESTS in turn; a line is TOKEN <tab> BODY. Ends with one line of JSON.
+-- Sends the requests of the file REQUESTS in turn. Each line of the file is TOKEN <tab> BODY. Prints a line of JSON at the end.
 local requests, count, position = {}, 0, 0
 
 function init()

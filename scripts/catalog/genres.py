@@ -1,11 +1,11 @@
-"""The closed list of genres of the starter catalogue, and which reader's tag speaks for which.
+"""The genres of the starter catalog, and the readers' tags that count as votes for each genre.
 
-A tag that names an author, a place, a year or a habit ("to-read", "owned") speaks for none. Tags are
-compared in lower case. The order is the order in which the genres are shown where none is preferred.
+Tags that name an author, a place, a year, or a habit ("to-read", "owned") do not count. Tags are compared in lower
+case. The order of the genres is the default order in which they are shown.
 """
 
 GENRES = {
-    # Stories
+    # Fiction
     "Fantasy": """fantasy high-fantasy epic-fantasy magic urban-fantasy ya-fantasy dragons faeries fae
         fairies fey faerie mythology greek-mythology fairy-tales fairy-tale fairytales fairytale
         retellings retelling fairy-tale-retellings dark-fantasy wizards arthurian steampunk elves
@@ -48,7 +48,7 @@ GENRES = {
     "Graphic Novels": """graphic-novels comics graphic-novel manga comic-books comics-graphic-novels cómics
         comic graphic-novels-comics superheroes mangá comics-and-graphic-novels batman dc marvel
         graphic-novels-and-comics superhero vertigo""",
-    # Readers
+    # Audiences
     "Young Adult": """young-adult ya teen ya-fiction young-adult-fiction ya-lit ya-books teen-fiction
         youngadult young-adult-books young-adult-literature teens""",
     "Children": """childrens children children-s children-s-books kids middle-grade picture-books
@@ -56,7 +56,7 @@ GENRES = {
         juvenile-fiction chapter-books caldecott newbery childrens-lit children-books
         childrens-literature board-books dr-seuss""",
     "LGBTQ": """lgbt lgbtq queer glbt lgbtqia gay lesbian glbtq m-m-romance""",
-    # Facts
+    # Nonfiction
     "Biography & Memoir": """biography memoir memoirs autobiography biography-memoir biographies
         memoir-biography bio bio-memoir biographies-memoirs autobiographies autobiography-memoir
         biography-autobiography memoirs-biographies true-story""",
@@ -85,35 +85,35 @@ GENRES = {
     "Sports": """sports sport baseball football soccer basketball""",
 }
 
-#: Genres of invented stories, and of facts: a book keeps those of the side that its readers see it on.
-STORIES = frozenset(list(GENRES)[: list(GENRES).index("Adventure") + 1])
-FACTS = frozenset(list(GENRES)[list(GENRES).index("Biography & Memoir") :])
+#: Genres of fiction and of nonfiction. Tags decide which of the two a book is; it keeps only the genres of that side.
+FICTION = frozenset(list(GENRES)[: list(GENRES).index("Adventure") + 1])
+NONFICTION = frozenset(list(GENRES)[list(GENRES).index("Biography & Memoir") :])
 
-#: Tags that say which side a book is on, and nothing more.
-STORY_TAGS = frozenset("fiction novels novel adult-fiction fiction-to-read to-read-fiction".split())
-FACT_TAGS = frozenset("non-fiction nonfiction non-fic to-read-non-fiction to-read-nonfiction".split())
+#: Tags that only distinguish fiction from nonfiction.
+FICTION_TAGS = frozenset("fiction novels novel adult-fiction fiction-to-read to-read-fiction".split())
+NONFICTION_TAGS = frozenset("non-fiction nonfiction non-fic to-read-non-fiction to-read-nonfiction".split())
 
 GENRE_OF_TAG = {tag: genre for genre, tags in GENRES.items() for tag in tags.split()}
 
-#: At most so many genres a book, and only those with this share of the votes of its first.
+#: The maximum number of genres per book, and the minimum share of a genre's votes compared with the best genre.
 GENRES_MAX = 5
 VOTE_SHARE_MIN = 0.12
 
 
 def genres_of(votes):
-    """The genres of one book, best first, from how many readers gave it each tag ({tag: count})."""
+    """Returns the genres of a book, best first. `votes` is the number of readers by tag."""
     scores = {}
-    story = facts = 0
+    fiction = nonfiction = 0
     for tag, count in votes.items():
         genre = GENRE_OF_TAG.get(tag)
         if genre:
             scores[genre] = scores.get(genre, 0) + count
-        if tag in STORY_TAGS:
-            story += count
-        if tag in FACT_TAGS:
-            facts += count
-    if story != facts:
-        other_side = FACTS if story > facts else STORIES
+        if tag in FICTION_TAGS:
+            fiction += count
+        if tag in NONFICTION_TAGS:
+            nonfiction += count
+    if fiction != nonfiction:
+        other_side = NONFICTION if fiction > nonfiction else FICTION
         kept = {genre: score for genre, score in scores.items() if genre not in other_side}
         scores = kept or scores
     best = max(scores.values(), default=0)

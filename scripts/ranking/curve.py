@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Reads feeds and prints what their pages cost PostgreSQL: scripts/ranking/curve starts it.
+"""Reads pages of feeds and prints the work that they cause in PostgreSQL. scripts/ranking/curve starts it.
 
     curve.py URL CLUSTER BOOKS SWIPES:TOKEN...
 
-CLUSTER is the folder of PostgreSQL's data, whose log is JSON. Each kind of page is read three times: for the CPU that PostgreSQL
-takes, by the kernel's count of its processes; for the time of its statements, by the log (parse, bind and execute); and for the
-buffers and rows that it goes through, by auto_explain. The standard input and output of psql are the way to PostgreSQL's settings:
-its command is in the environment as CURVE_PSQL."""
+CLUSTER is PostgreSQL's data folder; its log must be JSON. Each kind of page is read three times: to measure the CPU
+time of PostgreSQL's processes with the kernel's counters, the duration of the statements with the log (parse, bind, and
+execute), and the buffers and rows with auto_explain. CURVE_PSQL contains the psql command for changing settings,
+separated by tabs.
+"""
 import base64
 import collections
 import datetime
@@ -35,7 +36,7 @@ KINDS = {
 
 
 class Reader:
-    """Pages of one reader's feed, and when each was asked for."""
+    """Reads pages of one user's feed and records the time of each request."""
 
     def __init__(self, url, token):
         self.url, self.token, self.times = url, token, []
@@ -44,12 +45,12 @@ class Reader:
         body = json.dumps({"query": FEED, "variables": {"first": first, **variables}}).encode()
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
         start = time.time()
-        with urllib.request.urlopen(urllib.request.Request(self.url, body, headers), timeout=60) as answer:
-            feed = json.load(answer)["data"]["feed"]
+        with urllib.request.urlopen(urllib.request.Request(self.url, body, headers), timeout=60) as response:
+            feed = json.load(response)["data"]["feed"]
         self.times.append((start, time.time()))
         if len(feed["nodes"]) != first:
-            sys.exit(f"a page has {len(feed['nodes'])} cards")
-        time.sleep(0.003)  # the log counts milliseconds
+            sys.exit(f"expected a page of {first} cards, got {len(feed['nodes'])}")
+        time.sleep(0.003)  # the timestamps in the log have a precision of 1 ms
         return feed["pageInfo"]["endCursor"]
 
     def first(self):
@@ -71,7 +72,7 @@ class Reader:
             self.page(genres=[f"Genre {number}" for number in range(20, 40)])
 
     def relaxed(self, genres, first=100):
-        """Cards of all tiers: by a cursor that says that the first one is over, as anybody may make up."""
+        """Reads cards of all tiers with a constructed cursor, which says that the first tier is exhausted."""
         position = struct.pack(">BBqiiBBHi", 5, 1, int(time.time() * 1e6), -1, 0, 0, 0, 0, 0)
         cursor = base64.urlsafe_b64encode(position).decode().rstrip("=")
         for _ in range(PAGES):
@@ -99,7 +100,7 @@ class Cluster:
         time.sleep(1)
 
     def cpu(self):
-        """Nanoseconds of the server's connections so far."""
+        """Returns the CPU time of the server's connections so far, in nanoseconds."""
         spent = 0
         for path in glob.glob("/proc/[0-9]*/cmdline"):
             try:
@@ -112,7 +113,7 @@ class Cluster:
         return spent
 
     def log(self, since):
-        """What the server's connections have logged since then: when it was, in seconds, and the entry."""
+        """Yields the time in seconds and the content of each log entry of the server's connections since a time."""
         time.sleep(1)
         for path in sorted(glob.glob(f"{self.folder}/log/*.json")):
             with open(path, errors="replace") as file:
@@ -127,7 +128,9 @@ class Cluster:
 
 
 def by_page(times, entries, amount):
-    """What `amount` finds in the entries of each page. Another transaction meanwhile, such as a job's, is not the page's."""
+    """Returns for each page the sums of `amount` over its log entries. Ignores concurrent transactions, for example of
+    jobs.
+    """
     entries = [(at, (entry["pid"], entry["vxid"]), entry) for at, entry in entries]
     feeds = {key for _, key, entry in entries if re.search(r"FROM (editions|feed_state|genres|swipes)\b", entry.get("statement", "") + entry["message"])}
     pages, index = [], 0
@@ -163,8 +166,8 @@ def work(entry):
     return sums
 
 
-def share(pages, what, part):
-    amounts = sorted(page[what] for page in pages)
+def percentile(pages, name, part):
+    amounts = sorted(page[name] for page in pages)
     return amounts[min(len(amounts) - 1, int(len(amounts) * part))]
 
 
@@ -178,7 +181,7 @@ def main():
         for kind, label in KINDS.items():
             reader = Reader(url, token)
             read = getattr(reader, kind)
-            read()  # every connection has prepared it
+            read()  # warm-up: prepares the statements on every connection
             before = cluster.cpu()
             read()
             cpu = (cluster.cpu() - before) / PAGES / 1e6
@@ -192,8 +195,8 @@ def main():
             read()
             cluster.set("auto_explain.log_min_duration", "-1")
             works = by_page(reader.times, cluster.log(reader.times[0][0]), work)
-            cells = [f"{cpu:.2f}", f"{share(times, 'ms', 0.5):.2f}", f"{share(times, 'ms', 0.95):.2f}"]
-            cells += [str(share(works, "buffers", part)) for part in (0.5, 0.95, 1)] + [str(share(works, "rows", part)) for part in (0.5, 0.95)]
+            cells = [f"{cpu:.2f}", f"{percentile(times, 'ms', 0.5):.2f}", f"{percentile(times, 'ms', 0.95):.2f}"]
+            cells += [str(percentile(works, "buffers", part)) for part in (0.5, 0.95, 1)] + [str(percentile(works, "rows", part)) for part in (0.5, 0.95)]
             print(f"| {books:,} | {int(swipes):,} | {label} | " + " | ".join(cells) + " |", flush=True)
 
 

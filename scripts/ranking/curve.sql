@@ -1,4 +1,5 @@
--- Made-up books, numbered `from` to `upto`, of 40 genres; a few popular and most not. Their places are made once for all.
+-- Inserts synthetic books numbered from `from` to `upto`, with 40 genres, of which few are popular. The feed order is
+-- computed once at the end.
 \set ON_ERROR_STOP on
 begin;
 alter table editions disable trigger place_new_editions;

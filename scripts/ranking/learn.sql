@@ -1,8 +1,8 @@
--- 2,000 made-up readers, each with 150 likes: half of them of the reader's own circle, one of 50, and of both halves the popular
--- more than the others. The same number of books gives the same likes.
+-- Inserts 2,000 synthetic users with 150 likes each. Half of a user's likes are books of the user's group, which is one
+-- of 50. Popular books get more likes than others. The result is deterministic for a given number of books.
 \set ON_ERROR_STOP on
 begin;
--- Nobody is told of them: no decks, no frontiers.
+-- Disables triggers, so that the swipes have no other effects.
 set local session_replication_role = replica;
 delete from swipes;
 insert into users (id, tenant_id, apple_sub)

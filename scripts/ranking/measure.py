@@ -1,22 +1,35 @@
-"""Scores the feed's ranking offline, beside popularity, item-item cosine and EASE.
+"""Scores the ranking of the feed offline and compares it with popularity, item-item cosine, and EASE.
 
     scripts/ranking/measure FOLDER [later [PERCENT] | last|before|random [SEED]]
 
-FOLDER holds `books.jsonl.gz` (one book a line: goodbooks_id, genres, authors, ratings_count) and
-`interactions/ratings-train.csv.gz` (user_id, seq, book_id, rating). The data stay where they are: mind their licences.
+FOLDER contains `books.jsonl.gz` (one book per line: goodbooks_id, genres, authors, ratings_count) and
+`interactions/ratings-train.csv.gz` (user_id, seq, book_id, rating). The data are not part of this repository; observe
+their licenses.
 
-What is scored is the product's own code, the module Ranking, through `ranking-tool`. Warm readers: a fifth of each one's ratings is
-held out: the `last`; or the last of those before it, which are then not there at all; or one drawn at `random`, which is easier to find.
-Cold readers are held out whole: some of 200 readers drawn by SEED, those with 20 ratings or more. `later` is by time, as it is for a
-service: what is known are the first PERCENT (80) of all ratings, each reader's last fifth of them held out; cold are all who come later.
-Cold readers' first k ratings are told, and what should be found is the rest; and, in a second table, what comes after the first ten, which
-is the same for each k. Ratings of 4 and 5 count as found. Books told are not shown again. The last line of both is what each reader found
-by Bookplate less what they found by popularity among these readers, its mean and the mean's standard error.
+The script scores the product's own code, the module Ranking, through `ranking-tool`. A ranking shows ten books to a
+reader. A book counts as found if the reader has a held-out rating of 4 or 5 for it. Books with known ratings are not
+shown.
 
-`genres` is the share of different first genres among ten, `fewest` that of the reader who has the fewest; `variety` is 1 less the mean
-overlap (Jaccard) of the genres of two among ten. `EASE` has every rating as 1; `EASE, weighted` has the weights that the product learns
-from. `one per author and series` is popularity under the product's rule for new readers. `the best ... by hindsight` keeps the
-rule, too, and is chosen knowing what the readers who are asked will like: nothing that shows every new reader the same ten can do better.
+Warm readers: a fifth of each reader's ratings is held out.
+
+- `last`: the last fifth.
+- `before`: the last fifth of the ratings is removed, and the last fifth of the remaining ones is held out.
+- `random`: a random fifth, which is easier to predict.
+- `later`: a split by time, as in a running service. Only the first PERCENT (default: 80) of all ratings are used, and
+  the last fifth of each reader's ratings among them is held out.
+
+Cold readers: all ratings are held out. The cold readers are the ones with at least 20 ratings among 200 readers drawn
+with SEED or, with `later`, among the readers without a rating in the period. The first table uses a cold reader's first
+k ratings as known and looks for the rest. The second table looks for the ratings after the first ten, so that the
+held-out ratings are the same for each k. The last line of both tables is the mean over readers of the difference in
+recall between Bookplate and popularity among these readers, with its standard error.
+
+`genres` is the share of different first genres among the ten books, and `fewest` is that share for the reader with the
+lowest one. `variety` is 1 minus the mean Jaccard overlap of the genres of two of the ten books. `EASE` treats every
+rating as 1; `EASE, weighted` uses the weights that the product learns from. `one per author and series` is popularity
+with the product's rule for new readers. `the best ten that keep the rule, by hindsight` are the best such ten books if
+the future ratings of the cold readers were known. This is the upper bound for showing the same ten books to every new
+reader.
 """
 
 import csv
@@ -104,7 +117,9 @@ class Measure:
         return [np.mean(recall), np.mean(gain), np.mean(hit), np.mean(genres), min(genres), np.mean(variety), distinct], np.array(recall)
 
     def best_by_hindsight(self, wanted):
-        """The ten that keep the rule and find the most, and a bound for all such tens: each author's best book."""
+        """Returns the ten books that follow the rule and find the most, and an upper bound from the best book of each
+        author.
+        """
         worth = np.zeros(len(self.first))
         for found in wanted:
             worth[list(found)] += 1 / len(found) / len(wanted)
@@ -129,7 +144,7 @@ class Measure:
 
 
 class Product:
-    """The product's own code, as a filter."""
+    """The product's own code, run as a child process."""
 
     def __init__(self, command, books, popularity, train):
         numbers, origins = {}, {}
@@ -140,7 +155,7 @@ class Product:
             origin = [str(origins.setdefault(name.lower(), len(origins) + 1)) if name else "0" for name in
                       ((book.get("authors") or [None])[0], book.get("series"))]  # fmt: skip
             self.send(" ".join(["item", f"{share:.9f}"] + origin + [genre]))
-        # The newest first, as the product reads them.
+        # Newest first, which is the order in which the product reads them.
         for reader, history in enumerate(train):
             for book, rating in reversed(history):
                 self.send(f"signal {reader} {book} {WEIGHTS[rating]}")
@@ -148,11 +163,11 @@ class Product:
     def send(self, line):
         self.tool.stdin.write(line + "\n")
 
-    def ask(self, histories):
+    def rank(self, histories):
         tops = []
         for history in histories:
-            said = " ".join(f"{book}:{VOICES[rating]}" for book, rating in history)
-            self.send(f"query 10 {said}")
+            signals = " ".join(f"{book}:{VOICES[rating]}" for book, rating in history)
+            self.send(f"query 10 {signals}")
             self.tool.stdin.flush()
             tops.append([int(book) for book in self.tool.stdout.readline().split()])
         return tops
@@ -194,7 +209,7 @@ def ease(train, count, weights=None, ridge=200):
 
 
 def main():
-    tool, folder, held, seed = (sys.argv[1:] + [""] * 4)[:4]  # the tool is what scripts/ranking/measure has built
+    tool, folder, held, seed = (sys.argv[1:] + [""] * 4)[:4]  # scripts/ranking/measure passes the path of ranking-tool
     held = held or "later"
     seed = seed or ("80" if held == "later" else "1")
     known = held in ("later", "last", "before", "random") and seed.isdigit() and (held != "later" or 10 <= int(seed) <= 95)
@@ -228,7 +243,7 @@ def main():
         yield "item-item cosine", best((matrix(histories, count) @ shared).toarray(), histories)
         yield "EASE", best(linear(histories, None, plain), histories)
         yield "EASE, weighted", best(linear(histories, WEIGHTS, weighted), histories)
-        yield "**Bookplate**", product.ask(histories)
+        yield "**Bookplate**", product.rank(histories)
 
     print(f"{len(train)} readers, {sum(map(len, train))} ratings, {count} books; {len(warm)} warm readers\n")
     print("| | recall@10 | ndcg@10 | hit@10 | genres@10 | fewest | variety@10 | books |\n|---|---:|---:|---:|---:|---:|---:|---:|")

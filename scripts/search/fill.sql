@@ -1,9 +1,9 @@
--- Adds made-up editions to a catalogue, to measure the search at other sizes. As the owner of the tables:
+-- Adds synthetic editions to a catalog, to measure the search with larger catalogs. Run it as the owner of the tables:
 --
 --   psql -v editions=980000 -f scripts/search/fill.sql "$BOOKPLATE_ADMIN_DATABASE_URL"
 --
--- Their words are those of the books that are there, as frequent as there, and one in eight is invented; so are
--- their authors' names. Few of them are popular.
+-- Words of titles and authors' names come from the existing editions, with the same frequency; one word in eight is
+-- invented. Few editions are popular.
 \set ON_ERROR_STOP on
 begin;
 set local app.bulk = on;

@@ -1,17 +1,18 @@
 import ArgumentParser
 import Glibc
 
-/// `--yes` on everything that destroys: without it, a person types the name of what goes.
+/// The option `--yes` of commands that delete data. Without it, the operator has to type the name of what is deleted.
 struct ConfirmationOptions: ParsableArguments {
-    @Flag(name: .shortAndLong, help: "Do it without asking.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    /// Goes on only where `--yes` is given or the name is typed.
+    /// Asks for confirmation unless `--yes` is given.
     ///
     /// - Parameters:
-    ///   - consequence: what will happen, as a sentence.
-    ///   - isInteractive: whether somebody can be asked.
-    /// - Throws: `.usage` where nobody can be asked, `.failed` where another answer came.
+    ///   - consequence: A sentence that describes what will happen.
+    ///   - name: The text that the operator has to type.
+    ///   - isInteractive: Whether standard input and standard error are terminals.
+    /// - Throws: `.usage` if the command is not interactive, `.failed` if the operator types another text.
     func confirm(
         _ consequence: String, byTyping name: String,
         isInteractive: Bool = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1,
@@ -19,9 +20,9 @@ struct ConfirmationOptions: ParsableArguments {
     ) throws(Failure) {
         if yes { return }
         guard isInteractive else {
-            throw Failure("\(consequence) Nobody can be asked here: pass --yes to do it.", .usage)
+            throw Failure("\(consequence) Use --yes to confirm.", .usage)
         }
-        tell("\(consequence) Type \(name) to do it:")
-        guard answer() == name else { throw Failure("not confirmed: nothing was done") }
+        printError("\(consequence) Type \(name) to confirm:")
+        guard answer() == name else { throw Failure("not confirmed: nothing was changed") }
     }
 }

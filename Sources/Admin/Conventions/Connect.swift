@@ -1,12 +1,7 @@
 import Config
 import Postgres
 
-/// The owner's database, as it is configured.
+/// Connects to the configured database as the owner of the tables.
 func connect(_ configuration: Configuration) throws -> AdminConnection {
-    let url = try configuration.database.adminRequired()
-    do throws(PostgresError) {
-        return try AdminConnection(url)
-    } catch {
-        throw Failure(error)
-    }
+    try AdminConnection(try configuration.database.adminRequired())
 }

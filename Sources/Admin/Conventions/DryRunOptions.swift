@@ -1,41 +1,33 @@
 import ArgumentParser
-import Bookplate
 import GraphQL
 import Postgres
 
-/// `--dry-run` on everything that changes the database: the same work, in a transaction that is undone.
+/// The option `--dry-run` of commands that change the database in a single transaction.
 struct DryRunOptions: ParsableArguments {
-    @Flag(help: "Do it, say what it did and which tables it locked, and undo it.")
+    @Flag(help: "Make the changes, print them and the locked tables, and roll the changes back.")
     var dryRun = false
 
-    /// Runs the work in one transaction, which is kept, or in a dry run undone.
-    ///
-    /// Interrupted anywhere, nothing of it has happened.
+    /// Runs the work in a transaction, which is rolled back in a dry run.
     func attempt<Result>(
-        _ connection: AdminConnection, _ work: () throws(AdministrationError) -> Result
-    ) throws(Failure) -> Attempt<Result> {
-        try administer { () throws(AdministrationError) in
-            guard dryRun else {
-                let result = try inTransaction(connection, keeps: true, work)
-                return Attempt(result: result, isDryRun: false, locks: [])
-            }
-            let tables = try asking { () throws(PostgresError) in try connection.tables() }
-            return try inTransaction(connection, keeps: false) { () throws(AdministrationError) in
-                let result = try work()
-                let locks = try asking { () throws(PostgresError) in
-                    try connection.locks(on: tables)
-                }
-                return Attempt(result: result, isDryRun: true, locks: locks)
-            }
+        _ connection: AdminConnection, _ work: () throws -> Result
+    ) throws -> Attempt<Result> {
+        guard dryRun else {
+            let result = try inTransaction(connection, commits: true, work)
+            return Attempt(result: result, isDryRun: false, locks: [])
+        }
+        let tables = try connection.tables()
+        return try inTransaction(connection, commits: false) {
+            let result = try work()
+            return Attempt(result: result, isDryRun: true, locks: try connection.locks(on: tables))
         }
     }
 }
 
-/// What a command did, or tried.
+/// The result of a command that supports dry runs.
 struct Attempt<Result> {
     let result: Result
     let isDryRun: Bool
-    /// Of a dry run only.
+    /// The tables that a dry run has locked. Empty otherwise.
     let locks: [TableLock]
 
     /// Members for the command's JSON document: `dryRun`, and in a dry run `locks`.
@@ -44,9 +36,10 @@ struct Attempt<Result> {
             + (isDryRun ? [.init("locks", .list(locks.map(\.json)))] : [])
     }
 
-    /// Lines that follow the command's own.
+    /// Lines that are printed after the command's own lines.
     var lines: [String] {
-        isDryRun ? locks.map { "  it locked \($0)" } + ["(a dry run: all of it is undone)"] : []
+        isDryRun
+            ? locks.map { "  locked \($0)" } + ["(dry run: all changes were rolled back)"] : []
     }
 }
 
@@ -59,45 +52,17 @@ extension TableLock {
     }
 }
 
-/// Tells an administrative error as a failure of the command.
-func administer<Value>(
-    _ work: () throws(AdministrationError) -> Value
-) throws(Failure) -> Value {
-    do throws(AdministrationError) {
-        return try work()
-    } catch {
-        switch error {
-        case .refused(let sentence): throw Failure(sentence)
-        case .database(let error): throw Failure(error)
-        }
-    }
-}
-
-/// Runs in a transaction that is kept or undone.
+/// Runs the work in a transaction that is then committed or rolled back. It is also rolled back after an error.
 func inTransaction<Value>(
-    _ connection: AdminConnection, keeps: Bool,
-    _ work: () throws(AdministrationError) -> Value
-) throws(AdministrationError) -> Value {
-    try asking { () throws(PostgresError) in try connection.execute("BEGIN") }
-    do throws(AdministrationError) {
+    _ connection: AdminConnection, commits: Bool, _ work: () throws -> Value
+) throws -> Value {
+    try connection.execute("BEGIN")
+    do {
         let value = try work()
-        try asking { () throws(PostgresError) in
-            try connection.execute(keeps ? "COMMIT" : "ROLLBACK")
-        }
+        try connection.execute(commits ? "COMMIT" : "ROLLBACK")
         return value
     } catch {
         try? connection.execute("ROLLBACK")
         throw error
-    }
-}
-
-/// Tells a database's error as an administrative one.
-func asking<Value>(
-    _ work: () throws(PostgresError) -> Value
-) throws(AdministrationError) -> Value {
-    do throws(PostgresError) {
-        return try work()
-    } catch {
-        throw .database(error)
     }
 }

@@ -1,27 +1,30 @@
 import Glibc
 import Synchronization
 
-/// Ctrl-C and SIGTERM for a command that works in batches: the first lets it end the batch, so that its
-/// checkpoint is right; the second ends it at once, and PostgreSQL undoes what was under way.
+/// The handling of SIGINT (Ctrl-C) and SIGTERM in commands that work in batches.
 ///
-/// A command of one transaction needs none of this: killed anywhere, nothing of it has happened.
+/// After the first signal, the command finishes the current batch and saves its checkpoint. The second signal ends the process
+/// immediately, and PostgreSQL rolls the current transaction back.
+///
+/// Commands with a single transaction do not need this, because an interrupted transaction has no effect.
 enum Interruption {
-    fileprivate static let isAsked = Atomic(false)
+    fileprivate static let isRequested = Atomic(false)
 
-    /// From now on signals are taken note of.
+    /// Installs the signal handlers.
     static func watch() {
-        _ = isAsked.load(ordering: .relaxed)  // made before a signal's handler may need it
-        for number in [SIGINT, SIGTERM] { signal(number, noteInterruption) }
+        // Initializes the lazy static before a signal handler uses it.
+        _ = isRequested.load(ordering: .relaxed)
+        for number in [SIGINT, SIGTERM] { signal(number, handleSignal) }
     }
 
-    /// - Throws: between two batches, where the operator wants it to end.
+    /// Must be called between two batches.
+    ///
+    /// - Throws: if a signal has been received.
     static func check() throws(Failure) {
-        if isAsked.load(ordering: .relaxed) {
-            throw Failure("interrupted: the same command goes on from here")
-        }
+        if isRequested.load(ordering: .relaxed) { throw .interrupted }
     }
 }
 
-private func noteInterruption(_ number: Int32) {
-    if Interruption.isAsked.exchange(true, ordering: .relaxed) { _exit(128 + number) }
+private func handleSignal(_ number: Int32) {
+    if Interruption.isRequested.exchange(true, ordering: .relaxed) { _exit(128 + number) }
 }

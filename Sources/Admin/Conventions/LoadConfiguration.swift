@@ -1,8 +1,10 @@
 import Config
 
-/// Reads the configuration, and prints a warning for each variable that is ignored.
+/// Reads the configuration and prints a warning for each unknown variable.
 func loadConfiguration() throws(ConfigError) -> Configuration {
     let configuration = try Configuration.load()
-    for variable in configuration.unknownVariables { tell("bookplate-admin: warning: \(variable)") }
+    for variable in configuration.unknownVariables {
+        printError("bookplate-admin: warning: \(variable)")
+    }
     return configuration
 }

@@ -2,33 +2,33 @@ import ArgumentParser
 import GraphQL
 import Glibc
 
-/// What every command prints: its result on standard output, words for people on standard error.
+/// The option `--json`, which every command has.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print one JSON document on standard output.")
+    @Flag(help: "Print the result as a JSON document.")
     var json = false
 
-    /// Prints a result: as JSON, or as lines for people.
+    /// Prints the result of a command to standard output, as JSON or as lines of text.
     func print(_ value: Value, lines: @autoclosure () -> [String]) {
         if json {
             var writer = ResponseWriter()
             writer.write(value)
             writer.append(UInt8(ascii: "\n"))
-            writer.withBytes { put($0, STDOUT_FILENO) }
+            writer.withBytes { writeAll($0, to: STDOUT_FILENO) }
         } else {
             var text = lines().map { $0 + "\n" }.joined()
-            text.withUTF8 { put($0, STDOUT_FILENO) }
+            text.withUTF8 { writeAll($0, to: STDOUT_FILENO) }
         }
     }
 }
 
-/// Words for people: to standard error, in place of a progress bar that may stand there.
-func tell(_ message: String) {
+/// Prints a message to standard error. If there is a progress bar on the terminal, the message replaces it.
+func printError(_ message: String) {
     var text = (isatty(STDERR_FILENO) == 1 ? Progress.clearLine : "") + message + "\n"
-    text.withUTF8 { put($0, STDERR_FILENO) }
+    text.withUTF8 { writeAll($0, to: STDERR_FILENO) }
 }
 
-/// Writes all bytes, or as many as the reader still wants.
-func put(_ bytes: UnsafeBufferPointer<UInt8>, _ descriptor: Int32) {
+/// Writes all bytes. Stops silently at an error, such as a closed pipe.
+func writeAll(_ bytes: UnsafeBufferPointer<UInt8>, to descriptor: Int32) {
     var rest = bytes[...]
     while let start = UnsafeBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
         let count = Glibc.write(descriptor, start, rest.count)

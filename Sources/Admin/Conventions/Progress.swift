@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// A line that shows how far a long command is: on standard error, and only where that is a terminal.
+/// A progress bar on standard error. It is shown only on a terminal.
 final class Progress: Sendable {
-    /// Goes to the line's beginning and empties it.
+    /// The escape sequence that moves the cursor to the start of the line and clears the line.
     static let clearLine = "\r\u{1B}[K"
     private static let redrawInterval = Duration.milliseconds(100)
 
@@ -14,8 +14,8 @@ final class Progress: Sendable {
     private let state: Mutex<(done: Int, drawnAt: ContinuousClock.Instant?)>
 
     /// - Parameters:
-    ///   - total: how many there are; nil where nobody knows, and then there is no bar and no end in sight.
-    ///   - done: how many an earlier run has done already.
+    ///   - total: The number of items. If it is nil, only the number of processed items and the rate are shown.
+    ///   - done: The number of items that earlier runs have processed.
     init(_ label: String, total: Int?, done: Int = 0) {
         self.label = label
         self.total = total
@@ -26,7 +26,7 @@ final class Progress: Sendable {
 
     private let doneBefore: Int
 
-    /// More are done.
+    /// Counts processed items and redraws the progress bar.
     func advance(by count: Int = 1) {
         guard isShown else { return }
         let now = ContinuousClock.now
@@ -41,14 +41,14 @@ final class Progress: Sendable {
         if let line { show(Self.clearLine + line) }
     }
 
-    /// Takes the line away; the summary follows.
+    /// Clears the line.
     func finish() {
         if isShown { show(Self.clearLine) }
     }
 
     private func show(_ text: String) {
         var text = text
-        text.withUTF8 { put($0, STDERR_FILENO) }
+        text.withUTF8 { writeAll($0, to: STDERR_FILENO) }
     }
 
     private static var terminalWidth: Int {
@@ -57,9 +57,9 @@ final class Progress: Sendable {
         return Int(size.ws_col)
     }
 
-    /// The line's text: `covers [####------] 40% 400/1000 · 20/s · 30 s left`.
+    /// Returns the text of the line, such as `covers [####------] 40% 400/1000 · 20/s · 30 s left`.
     ///
-    /// - Parameter doneNow: by this run, which the rate follows from.
+    /// - Parameter doneNow: The number of items that this run has processed. The rate is computed from it.
     static func line(
         _ label: String, done: Int, total: Int?, doneNow: Int, elapsed: Duration, width: Int
     ) -> String {
@@ -85,7 +85,7 @@ final class Progress: Sendable {
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    /// `45 s`, `12 min`, `3 h 20 min`.
+    /// Formats a duration as `45 s`, `12 min`, or `3 h 20 min`.
     static func time(_ seconds: Double) -> String {
         let seconds = Int(min(seconds, 1e9))
         if seconds < 90 { return "\(seconds) s" }
@@ -95,6 +95,6 @@ final class Progress: Sendable {
 }
 
 extension String {
-    /// One cell is left free: some terminals begin a new line after the last.
+    /// Truncates a line. The last column stays empty, because some terminals wrap the line after it.
     fileprivate func cut(to width: Int) -> String { String(prefix(max(1, width - 1))) }
 }

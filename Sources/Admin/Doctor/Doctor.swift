@@ -3,15 +3,15 @@ import Bookplate
 import Config
 import GraphQL
 
-/// `bookplate-admin doctor`: whether this installation is sound.
+/// `bookplate-admin doctor`: checks the installation.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Looks at everything a server needs, and says what is wrong and what to do.",
+        abstract: "Check everything that a server needs, and report problems and remedies.",
         discussion: """
-            It prints one line for each check: the configuration, the two databases and their roles, row-level security,
+            Prints one line for each check: the configuration, the two databases and their roles, row-level security,
             migrations, the clock, the session keys, the cover storage, the imager, the daily budgets of external sources,
-            and whether external services can be reached. It changes nothing. It exits with 2 if something is wrong;
-            warnings do not change the exit code.
+            and whether external services can be reached. The command changes nothing. It exits with 2 if a check fails.
+            Warnings do not affect the exit code.
 
             Examples:
               bookplate-admin doctor
@@ -19,39 +19,40 @@ struct Doctor: AsyncParsableCommand {
             """)
 
     @OptionGroup var output: OutputOptions
-    @Flag(help: "Ask nobody outside.")
+    @Flag(help: "Do not connect to external services.")
     var offline = false
-    @Option(help: "The folder of the migration files.")
+    @Option(help: "Folder with the migration files.")
     var migrations = "migrations"
 
     func run() async throws {
-        var findings: [Finding] = []
+        var results: [CheckResult] = []
         do throws(ConfigError) {
             let configuration = try Configuration.load()
-            findings.append(
-                .ok("configuration", "read, for \(configuration.environment.rawValue)"))
-            findings += configuration.unknownVariables.map { variable in
+            results.append(
+                .ok("configuration", "valid, for \(configuration.environment.rawValue)"))
+            results += configuration.unknownVariables.map { variable in
                 .warning(
                     "configuration", "\(variable.name) is not a known variable and is ignored",
                     variable.suggestion.map { "did you mean \($0)?" }
                         ?? "remove it, or correct its name")
             }
-            findings += DatabaseExamination(configuration, migrations: migrations).findings()
-            findings.append(KeysExamination.finding(configuration))
-            findings.append(StorageExamination.finding(configuration))
-            findings.append(await ImagerExamination.finding())
-            findings += BudgetExamination.findings(configuration)
-            findings += await OutsideExamination.findings(configuration, isOffline: offline)
+            results += DatabaseChecks(configuration, migrations: migrations).results()
+            results.append(KeysCheck.result(configuration))
+            results.append(StorageCheck.result(configuration))
+            results.append(await ImagerCheck.result())
+            results += BudgetChecks.results(configuration)
+            results += await ExternalServiceChecks.results(configuration, isOffline: offline)
         } catch {
-            findings.append(
+            results.append(
                 .wrong(
-                    "configuration", "\(error)", "mend it; docs/operations.md lists all variables"))
+                    "configuration", "\(error)",
+                    "correct it; docs/operations.md lists all variables"))
         }
         output.print(
             .object([
-                .init("isSound", .boolean(!findings.contains { $0.state == .wrong })),
-                .init("findings", .list(findings.map(\.json))),
-            ]), lines: findings.map(\.line))
-        if findings.contains(where: { $0.state == .wrong }) { throw ExitStatus.found.code }
+                .init("isSound", .boolean(!results.contains { $0.state == .wrong })),
+                .init("findings", .list(results.map(\.json))),
+            ]), lines: results.map(\.line))
+        if results.contains(where: { $0.state == .wrong }) { throw ExitStatus.found.code }
     }
 }

@@ -2,34 +2,31 @@ import ArgumentParser
 import GraphQL
 import Postgres
 
-/// `bookplate-admin migrate`: the database's schema.
+/// `bookplate-admin migrate`: manages the schema of the database.
 struct Migrate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Brings the database's schema up to date.",
+        abstract: "Manage the schema of the database.",
         subcommands: [Up.self, Status.self, Verify.self, New.self])
 
     struct FolderOptions: ParsableArguments {
-        @Option(help: "The folder of the migration files.")
+        @Option(help: "Folder with the migration files.")
         var migrations = "migrations"
 
         func migrator() throws -> Migrator {
-            let connection = try connect(try loadConfiguration())
-            return try Migrate.failing { () throws(MigrationError) in
-                try Migrator(connection, folder: migrations)
-            }
+            try Migrator(try connect(try loadConfiguration()), folder: migrations)
         }
     }
 
     struct Up: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Runs the migrations that have not been run, in order.",
+            abstract: "Apply the pending migrations in order.",
             discussion: """
-                Each is run in a transaction with its record, under a lock that only one migration at a time
-                holds; interrupted at any point, the same command goes on from there. One that does not get
-                a table's lock in time lets the others through and tries again.
+                Each migration and its record are committed in one transaction. An advisory lock prevents concurrent runs.
+                After an interruption, the same command continues. A migration that does not get a lock on a table in time is
+                rolled back, so that other transactions can continue, and is tried again.
 
-                A dry run does the same in one transaction and undoes it. It holds its locks meanwhile, and
-                says which; a file that runs in no transaction cannot be tried.
+                A dry run applies the migrations in one transaction, prints the tables that it locks, and rolls back. The
+                tables are locked until the end of the dry run. Files that cannot run in a transaction are not tried.
 
                 Examples:
                   bookplate-admin migrate up
@@ -39,21 +36,21 @@ struct Migrate: ParsableCommand {
 
         @OptionGroup var folder: FolderOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "The last version to run.")
+        @Option(help: "The last version to apply (default: the latest).")
         var to: Int64?
-        @Option(help: "Seconds that a statement waits for a lock.")
+        @Option(help: "Number of seconds that a statement waits for a lock.")
         var lockTimeout = 5
-        @Option(help: "How often a migration that got no lock is tried again.")
+        @Option(help: "Maximum number of retries of a migration that does not get a lock.")
         var lockRetries = 5
-        @Flag(help: "Run them, say what they locked, and undo it.")
+        @Flag(help: "Apply the migrations, print the locked tables, and roll the changes back.")
         var dryRun = false
 
         func validate() throws {
             guard (1...3600).contains(lockTimeout) else {
-                throw ValidationError("--lock-timeout is 1 to 3600.")
+                throw ValidationError("--lock-timeout must be from 1 to 3600.")
             }
             guard (0...20).contains(lockRetries) else {
-                throw ValidationError("--lock-retries is 0 to 20.")
+                throw ValidationError("--lock-retries must be from 0 to 20.")
             }
         }
 
@@ -61,23 +58,23 @@ struct Migrate: ParsableCommand {
             var migrator = try folder.migrator()
             migrator.lockTimeout = .seconds(lockTimeout)
             migrator.lockRetriesMax = lockRetries
-            if dryRun { return try tryIt(migrator) }
-            let applied = try Migrate.failing { () throws(MigrationError) in
-                try migrator.up(to: to) { record in
-                    tell("ran \(record.version)_\(record.name) in \(record.milliseconds) ms")
-                } onRetry: { file, delay in
-                    tell("\(file.fileName) got no lock: again in \(delay.components.seconds) s")
-                }
+            if dryRun { return try runDry(migrator) }
+            let applied = try migrator.up(to: to) { record in
+                printError(
+                    "applied \(record.version)_\(record.name) in \(record.milliseconds) ms")
+            } onRetry: { file, delay in
+                printError(
+                    "\(file.fileName) did not get a lock: retrying in \(delay.components.seconds) s"
+                )
             }
             output.print(
                 .object([.init("applied", .list(applied.map { .int(Int($0.version)) }))]),
-                lines: applied.isEmpty ? ["up to date"] : ["\(applied.count) run, up to date"])
+                lines: applied.isEmpty
+                    ? ["up to date"] : ["\(applied.count) applied, up to date"])
         }
 
-        private func tryIt(_ migrator: Migrator) throws {
-            let (trials, untried) = try Migrate.failing { () throws(MigrationError) in
-                try migrator.dryRun(to: to)
-            }
+        private func runDry(_ migrator: Migrator) throws {
+            let (trials, untried) = try migrator.dryRun(to: to)
             let pending = trials.map(\.file) + untried
             output.print(
                 .object([
@@ -99,20 +96,22 @@ struct Migrate: ParsableCommand {
                     [
                         "tried \(trial.file.fileName) in \(trial.milliseconds) ms: \(trial.file.reason)"
                     ]
-                        + trial.locks.map { "  it locked \($0)" }
+                        + trial.locks.map { "  locked \($0)" }
                 }
                     + untried.map {
                         "not tried: \($0.fileName) "
                             + ($0.isTransactional
-                                ? "(after one that cannot be)" : "(no transaction)")
+                                ? "(follows a migration that was not tried)"
+                                : "(does not run in a transaction)")
                     }
-                    + (pending.isEmpty ? ["up to date"] : ["(a dry run: all of it is undone)"]))
+                    + (pending.isEmpty
+                        ? ["up to date"] : ["(dry run: all changes were rolled back)"]))
         }
     }
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the migrations and whether they have been run.",
+            abstract: "List the migrations and whether they have been applied.",
             discussion: "Examples:\n  bookplate-admin migrate status --json")
 
         @OptionGroup var folder: FolderOptions
@@ -120,7 +119,7 @@ struct Migrate: ParsableCommand {
 
         func run() throws {
             let migrator = try folder.migrator()
-            let plan = try Migrate.failing { () throws(MigrationError) in try migrator.status() }
+            let plan = try migrator.status()
             output.print(
                 .object([
                     .init(
@@ -143,35 +142,29 @@ struct Migrate: ParsableCommand {
 
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Compares the database's records with the files; exits with 2 when they differ.",
-            discussion: "Examples:\n  bookplate-admin migrate verify")
+            abstract: "Compare the records in the database with the migration files.",
+            discussion: """
+                Exits with 2 if they differ or if migrations are pending.
+
+                Examples:
+                  bookplate-admin migrate verify
+                """)
 
         @OptionGroup var folder: FolderOptions
         @OptionGroup var output: OutputOptions
 
         func run() throws {
             let migrator = try folder.migrator()
-            let plan = try Migrate.failing { () throws(MigrationError) in try migrator.status() }
+            let plan = try migrator.status()
             let pending = plan.entries.filter { $0.record == nil }.map {
                 "pending: \($0.version)_\($0.name)"
             }
             let findings = plan.problems.map { "\($0)" } + pending
             output.print(
                 .object([.init("findings", .list(findings.map { .string($0) }))]),
-                lines: findings.isEmpty ? ["all migrations are run and unchanged"] : findings)
+                lines: findings.isEmpty
+                    ? ["all migrations are applied and unchanged"] : findings)
             guard findings.isEmpty else { throw ExitStatus.found.code }
-        }
-    }
-
-    static func failing<Value>(
-        _ work: () throws(MigrationError) -> Value
-    ) throws(Failure) -> Value {
-        do throws(MigrationError) {
-            return try work()
-        } catch {
-            if case .database(let error) = error { throw Failure(error) }
-            throw Failure("\(error)")
         }
     }
 }

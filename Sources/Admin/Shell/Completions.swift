@@ -1,10 +1,10 @@
 import ArgumentParser
 import GraphQL
 
-/// `bookplate-admin completions`: what a shell needs to complete these commands.
+/// `bookplate-admin completions`: prints completion scripts for shells.
 struct Completions: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints a shell's completion script.",
+        abstract: "Print a completion script for a shell.",
         discussion: """
             Examples:
               bookplate-admin completions bash > /etc/bash_completion.d/bookplate-admin
@@ -15,11 +15,11 @@ struct Completions: ParsableCommand {
     enum Shell: String, ExpressibleByArgument, CaseIterable { case bash, zsh, fish }
 
     @OptionGroup var output: OutputOptions
-    @ArgumentParser.Argument(help: "bash, zsh or fish.")
+    @ArgumentParser.Argument(help: "The shell: bash, zsh, or fish.")
     var shell: Shell
 
     func run() throws {
-        // The parser's own shells have the same names.
+        // ArgumentParser uses the same names for shells.
         let script = CompletionShell(rawValue: shell.rawValue).map {
             AdminCommand.completionScript(for: $0)
         }

@@ -1,10 +1,10 @@
 import ArgumentParser
 import GraphQL
 
-/// `bookplate-admin manual`: the man page.
+/// `bookplate-admin manual`: prints the manual page.
 struct Manual: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints the manual page.",
+        abstract: "Print the manual page.",
         discussion: """
             Examples:
               bookplate-admin manual | man -l -
@@ -14,10 +14,10 @@ struct Manual: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        // The parser tells what it knows of all commands; that is also what its own tools read.
+        // ArgumentParser's own tools generate documentation from the same dump of all commands.
         guard let help = try? parseJSON(Array(AdminCommand._dumpHelp().utf8)),
             let command = help["command"]
-        else { throw Failure("the commands cannot be listed") }
+        else { throw Failure("the description of the commands cannot be read") }
         let page = ManualPage(command).text
         output.print(.object([.init("page", .string(page))]), lines: [String(page.dropLast())])
     }

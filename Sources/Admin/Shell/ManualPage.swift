@@ -1,6 +1,6 @@
 import GraphQL
 
-/// A manual page in mdoc, made from what the argument parser knows of a command and those below it.
+/// A manual page in mdoc format, generated from ArgumentParser's description of a command and its subcommands.
 ///
 /// Format: https://man.openbsd.org/mdoc.7
 struct ManualPage {
@@ -8,7 +8,7 @@ struct ManualPage {
 
     var text: String { lines.joined(separator: "\n") + "\n" }
 
-    /// - Parameter command: as `--experimental-dump-help` has it.
+    /// - Parameter command: The command in the format of `--experimental-dump-help`.
     init(_ command: Value) {
         let name = command["commandName"]?.string ?? ""
         lines = [
@@ -21,17 +21,19 @@ struct ManualPage {
         addCommands(of: command, name)
         lines += [".Sh EXIT STATUS", ".Bl -tag -width 4n -compact"]
         for (status, meaning) in [
-            (ExitStatus.done, "done"), (.failed, "failed; what was said on standard error is why"),
-            (.found, "a check found something wrong"), (.usage, "the command was not understood"),
-            (.unavailable, "the database or something outside cannot be reached"),
-            (.configuration, "a variable is missing or wrong"),
+            (ExitStatus.done, "The command succeeded."),
+            (.failed, "The command failed. The reason was printed to standard error."),
+            (.found, "A check found a problem."),
+            (.usage, "The command line is invalid."),
+            (.unavailable, "The database or an external service cannot be reached."),
+            (.configuration, "A variable is missing or invalid."),
         ] {
             lines += [".It \(status.rawValue)", meaning]
         }
         lines += [".El", ".Sh ENVIRONMENT"]
         lines += [".Ev BOOKPLATE_ADMIN_DATABASE_URL", "or", ".Ev DATABASE_URL"]
         lines.append(
-            "says where the database is. All variables are described in docs/operations.md.")
+            "is the address of the database. All variables are described in docs/operations.md.")
     }
 
     private mutating func addCommands(of command: Value, _ path: String) {
@@ -74,16 +76,16 @@ struct ManualPage {
         lines.append(".El")
     }
 
-    /// Paragraphs as they are; what is indented is an example and keeps its lines.
+    /// Adds paragraphs. Indented lines are examples, and their line breaks are kept.
     private mutating func addText(_ text: String?) {
         guard let text, !text.isEmpty else { return }
         var isLiteral = false
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            let wantsLiteral = line.hasPrefix("  ")
-            if wantsLiteral != isLiteral {
-                lines.append(wantsLiteral ? ".Bd -literal -offset 2n" : ".Ed")
+            let isIndented = line.hasPrefix("  ")
+            if isIndented != isLiteral {
+                lines.append(isIndented ? ".Bd -literal -offset 2n" : ".Ed")
             }
-            isLiteral = wantsLiteral
+            isLiteral = isIndented
             lines.append(
                 line.isEmpty
                     ? ".Pp" : Self.escaped(isLiteral ? String(line.dropFirst(2)) : String(line)))
@@ -91,7 +93,7 @@ struct ManualPage {
         if isLiteral { lines.append(".Ed") }
     }
 
-    /// Text that roff takes as it stands.
+    /// Escapes text for roff.
     private static func escaped(_ text: String) -> String {
         let text = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
         return text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" + text : text

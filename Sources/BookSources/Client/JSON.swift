@@ -1,6 +1,9 @@
 import FoundationEssentials
 
-/// A JSON value. The sources change the shapes of their answers, so these are read by name and not by type.
+/// A JSON value.
+///
+/// The sources change the structure of their responses. Members are therefore read individually, and a member of an unexpected
+/// type is treated as absent.
 enum JSON: Decodable, Equatable {
     case null
     case bool(Bool)
@@ -9,7 +12,7 @@ enum JSON: Decodable, Equatable {
     case array([JSON])
     case object([String: JSON])
 
-    /// nil for what is not JSON, or nested deeper than the decoder goes (512).
+    /// Parses JSON. Returns nil if it is malformed, or nested deeper than the decoder allows (512).
     init?(_ bytes: [UInt8]) {
         guard let json = try? JSONDecoder().decode(JSON.self, from: Data(bytes)) else { return nil }
         self = json
@@ -36,19 +39,19 @@ enum JSON: Decodable, Equatable {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
-    /// The items of a list; none for what is no list.
+    /// The elements of an array. Empty for other values.
     var items: [JSON] {
         if case .array(let items) = self { items } else { [] }
     }
 
-    /// Trimmed; nil for what is no text or blank.
+    /// The trimmed string. nil for blank strings and for other values.
     var text: String? {
         guard case .string(let string) = self else { return nil }
         let text = trimmed(string[...])
         return text.isEmpty ? nil : text
     }
 
-    /// A whole number, also one that is written as text.
+    /// An integer, also if it is written as a string.
     var int: Int? {
         switch self {
         case .number(let number): Int(exactly: number)
@@ -57,12 +60,12 @@ enum JSON: Decodable, Equatable {
         }
     }
 
-    /// The texts of the list of that name.
+    /// The strings in the array with this name.
     func texts(_ name: String) -> [String] { self[name]?.items.compactMap(\.text) ?? [] }
 
-    /// A number of pages that a book may have.
+    /// A plausible number of pages: from 1 to 99,999.
     var pageCount: Int? { int.flatMap { $0 > 0 && $0 < 100_000 ? $0 : nil } }
 
-    /// A text, or the text of `{type, value}`: Open Library writes both.
+    /// A string, or the string in `{type, value}`. Open Library uses both forms.
     var textOrValue: String? { text ?? self["value"]?.text }
 }

@@ -6,52 +6,54 @@ import Synchronization
 final class SourceClient: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    private static let answerBytesMax = 2 << 20
+    private static let responseBytesMax = 2 << 20
 
     private let fetcher: Fetcher
     private let headers: [(name: String, value: String)]
-    private let pace: Mutex<RequestPace>
+    private let rateLimiter: Mutex<RateLimiter>
     private let gate: SourceGate
-    /// How long a refusal shuts the source out, where the answer itself says so in its own way.
-    private let hold: @Sendable (FetchResponse) -> Duration?
+    /// Returns the pause that a refusal asks for in a way that is specific to the source. nil if it does not.
+    private let retryDelay: @Sendable (FetchResponse) -> Duration?
 
     init(
         _ fetcher: Fetcher, limit: RateLimit, gate: SourceGate,
         headers: [(name: String, value: String)] = [],
-        hold: @escaping @Sendable (FetchResponse) -> Duration? = { _ in nil }
+        retryDelay: @escaping @Sendable (FetchResponse) -> Duration? = { _ in nil }
     ) {
         self.fetcher = fetcher
         self.gate = gate
         self.headers = [("Accept", "application/json")] + headers
-        self.hold = hold
-        pace = Mutex(RequestPace(limit, now: .now))
+        self.retryDelay = retryDelay
+        rateLimiter = Mutex(RateLimiter(limit, now: .now))
     }
 
-    enum Answer {
+    enum Response {
         case json(JSON)
-        /// 404, whatever its body.
+        /// Status 404.
         case missing
-        /// A redirect that was not to be followed, and where it leads.
+        /// A redirect, with its `Location`.
         case moved(String)
     }
 
     private static let redirectsMax = 3
 
-    /// The instant before which requests are refused; nil where the next one may be sent.
+    /// The instant until which requests are refused. nil if the next one may be sent.
     func pausedUntil(_ priority: RequestPriority) -> Instant? {
         let ends = [
-            gate.pausedUntil(priority), pace.withLock { $0.overloadedUntil(at: .now) },
+            gate.pausedUntil(priority), rateLimiter.withLock { $0.overloadedUntil(at: .now) },
         ]
         return ends.compactMap { $0 }.max()
     }
 
-    /// Returns the JSON at `url`, or nil for 404. A GET follows redirects on its origin; each of them is a request of its own.
+    /// Fetches the JSON at `url`. Returns nil for status 404.
+    ///
+    /// A GET request follows redirects within its origin. Each of them counts as a request.
     func json(
         _ url: String, _ method: FetchRequest.Method = .get, options: CallOptions
     ) async throws(SourceError) -> JSON? {
         var url = url
         for _ in 0...Self.redirectsMax {
-            switch try await answer(url, method, options: options) {
+            switch try await response(url, method, options: options) {
             case .json(let json): return json
             case .missing: return nil
             case .moved(let location):
@@ -64,15 +66,17 @@ final class SourceClient: Sendable {
         throw .unreachable(.tooManyRedirects)
     }
 
-    /// Sends one request; a redirect is not followed.
-    func answer(
+    /// Sends a single request. Redirects are not followed.
+    func response(
         _ url: String, _ method: FetchRequest.Method = .get, options: CallOptions
-    ) async throws(SourceError) -> Answer {
+    ) async throws(SourceError) -> Response {
         try gate.check(options.priority)
         let deadline = options.deadline
-        guard let turn = pace.withLock({ $0.turn(at: .now, by: deadline) }) else { throw .busy }
-        if turn > .now {
-            guard (try? await Task.sleep(until: turn, clock: .continuous)) != nil else {
+        guard let start = rateLimiter.withLock({ $0.reserve(at: .now, by: deadline) }) else {
+            throw .busy
+        }
+        if start > .now {
+            guard (try? await Task.sleep(until: start, clock: .continuous)) != nil else {
                 throw .unreachable(.cancelled)
             }
         }
@@ -80,38 +84,39 @@ final class SourceClient: Sendable {
         guard left > .zero else { throw .unreachable(.timedOut) }
         let request = FetchRequest(
             url: url, method: method, headers: headers, deadline: left,
-            bodyBytesMax: Self.answerBytesMax, redirectsMax: 0, staysAtOrigin: true)
+            bodyBytesMax: Self.responseBytesMax, redirectsMax: 0, staysAtOrigin: true)
         let response = try await gate.perform(options) { () async throws(FetchError) in
             try await fetcher.fetch(request)
         }
         switch response.status {
         case 200:
-            pace.withLock { $0.answered() }
+            rateLimiter.withLock { $0.recordResponse() }
             guard let json = JSON(response.body) else { throw .malformed }
             return .json(json)
         case 404:
-            pace.withLock { $0.answered() }
+            rateLimiter.withLock { $0.recordResponse() }
             return .missing
         case 301, 302, 303, 307, 308:
             if let location = response.header("location") { return .moved(location) }
         case 400, 401, 403:
-            // A key or an address that the source refuses. This does not change by itself.
-            refused(response, base: .seconds(10), isOverload: false)
+            // The source does not accept our key or IP address. The operator has to change that.
+            recordRefusal(response, base: .seconds(10), isOverload: false)
         case 429, 502, 503, 504:
-            refused(response, base: .seconds(1), isOverload: true)
+            recordRefusal(response, base: .seconds(1), isOverload: true)
         default: break
         }
         throw .status(response.status)
     }
 
-    private func refused(_ response: FetchResponse, base: Duration, isOverload: Bool) {
-        let retryAfter = hold(response) ?? response.header("retry-after").flatMap(Self.retryAfter)
-        pace.withLock {
-            $0.refused(at: .now, retryAfter: retryAfter, base: base, isOverload: isOverload)
+    private func recordRefusal(_ response: FetchResponse, base: Duration, isOverload: Bool) {
+        let retryAfter =
+            retryDelay(response) ?? response.header("retry-after").flatMap(Self.retryAfter)
+        rateLimiter.withLock {
+            $0.recordRefusal(at: .now, retryAfter: retryAfter, base: base, isOverload: isOverload)
         }
     }
 
-    /// Seconds, or a date.
+    /// Parses a `Retry-After` header, which is a number of seconds or a date. The result is at most a day.
     ///
     /// Spec: https://www.rfc-editor.org/rfc/rfc9110#name-retry-after
     static func retryAfter(_ text: String) -> Duration? {
@@ -120,7 +125,7 @@ final class SourceClient: Sendable {
     }
 }
 
-/// Seconds of Unix time of `Wed, 21 Oct 2015 07:28:00 GMT`; nil for the two forms that are obsolete.
+/// Parses a date such as `Wed, 21 Oct 2015 07:28:00 GMT` as Unix time in seconds. Returns nil for the two obsolete forms.
 private func httpDate(_ text: String) -> Int? {
     let words = text.split(separator: " ")
     guard words.count == 6, words[5] == "GMT", let day = Int32(words[1]),
@@ -135,7 +140,7 @@ private func httpDate(_ text: String) -> Int? {
     return timegm(&date)
 }
 
-/// A text as part of a query string.
+/// Percent-encodes a text for use in a query string.
 func queryEncoded(_ text: String) -> String {
     let hex = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []

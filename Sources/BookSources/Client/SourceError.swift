@@ -1,6 +1,6 @@
 import HTTPFetch
 
-/// Why a source could not answer. A source that does not know a book has answered.
+/// The reason why a request to a source failed. A response that a book is unknown is not an error.
 package enum SourceError: Error, Equatable, Sendable {
     case unreachable(FetchError)
     /// The source's rate limit does not allow a request before the deadline.

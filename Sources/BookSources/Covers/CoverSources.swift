@@ -1,12 +1,12 @@
 import HTTPFetch
 import Synchronization
 
-/// A book that a cover is looked for.
-package struct SoughtBook: Sendable {
+/// A search for the cover of a book.
+package struct CoverQuery: Sendable {
     package var title: String
     package var author: String?
     package var number: BookNumber?
-    /// Where the catalogue knows of covers of it.
+    /// The covers that the catalogue has links to.
     package var links: [CoverCandidate]
 
     package init(
@@ -19,163 +19,163 @@ package struct SoughtBook: Sendable {
     }
 }
 
-/// Where a picture is that may be a book's cover.
-package struct CoverOffer: Sendable, Hashable {
-    /// nil where a search of the web found it.
+/// The URL of an image that may be the cover of a book.
+package struct CoverLink: Sendable, Hashable {
+    /// nil if a web search found the image.
     package var source: SourceName?
     package var url: String
 }
 
-/// Where covers are looked for, the surest places first.
+/// The stages of a search for covers, the most reliable one first.
 package enum CoverStage: Int, Sendable, CaseIterable {
-    /// The catalogue's links.
-    case links
-    /// The sources' records of the ISBN, and the covers that Open Library has under it.
+    /// The links in the catalogue.
+    case catalog
+    /// The sources' records with the ISBN, and Open Library's cover for the ISBN.
     case number
-    /// The sources' books of that title and author.
+    /// The sources' books with the title and author.
     case title
     case web
 }
 
-/// The responses of the sources in one stage.
-package struct CoverOffers: Sendable {
+/// The links that the sources have returned in one stage.
+package struct CoverLinks: Sendable {
     /// The best match first.
-    package var offers: [CoverOffer] = []
-    /// The sources that could not answer. The web search is nil.
+    package var links: [CoverLink] = []
+    /// The sources whose requests failed. nil means the web search.
     package var failures: [SourceName?] = []
-    /// When it is worth asking again, if all failed sources are paused; nil if one failed for another reason.
+    /// When a retry is useful, if all failed sources are paused. nil if one of them failed for another reason.
     package var pausedUntil: CoverSources.Instant?
 }
 
-/// Who is asked for covers: the book sources, Open Library's covers by ISBN, and a search of the web.
+/// The sources of covers: the book sources, Open Library's covers by ISBN, and web searches.
 package final class CoverSources: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
-    /// Pictures by ISBN are a hundred in five minutes; by their own numbers they are not counted so.
-    private static let numberLimit = RateLimit(perSecond: 0.33, burst: 60)
+    /// Open Library allows a hundred covers by ISBN in five minutes. Covers by their own IDs are not limited.
+    private static let isbnRateLimit = RateLimit(perSecond: 0.33, burst: 60)
 
     private let chain: SourceChain
-    /// Without a slash at its end; nil is switched off.
+    /// Has no trailing slash. nil if the source is switched off.
     private let openLibraryCoversURL: String?
     private let webSearch: WebSearch?
-    /// Reaches the hosts that the operator has named, so it is for requests that stay at their origins.
+    /// May reach private hosts that the operator has configured, so it must be used only for URLs at their origins.
     package let fetcher: Fetcher?
-    /// `https://host:port/` of the sources' own addresses: a mirror's pictures are beside its records.
-    private let operatorsOrigins: [String]
-    private let pace = Mutex(RequestPace(numberLimit, now: .now))
+    /// The origins of the configured sources, as `https://host:port/`. A mirror may serve images at the same origin as records.
+    private let configuredOrigins: [String]
+    private let isbnRateLimiter = Mutex(RateLimiter(isbnRateLimit, now: .now))
     private let onFailure: @Sendable (SourceError) -> Void
 
     /// - Parameters:
-    ///   - operatorsURLs: where the operator says that the sources are.
-    ///   - onFailure: told of each search of the web that failed, for the log.
+    ///   - configuredURLs: The URLs of the sources in the operator's configuration.
+    ///   - onFailure: Called for each web search that failed, for the log.
     package init(
         _ chain: SourceChain, openLibraryCoversURL: String? = nil, webSearch: WebSearch? = nil,
-        fetcher: Fetcher? = nil, operatorsURLs: [String] = [],
+        fetcher: Fetcher? = nil, configuredURLs: [String] = [],
         onFailure: @escaping @Sendable (SourceError) -> Void = { _ in }
     ) {
         self.chain = chain
         self.openLibraryCoversURL = openLibraryCoversURL
         self.webSearch = webSearch
         self.fetcher = fetcher
-        operatorsOrigins = (operatorsURLs + [openLibraryCoversURL].compactMap { $0 }).map(
+        configuredOrigins = (configuredURLs + [openLibraryCoversURL].compactMap { $0 }).map(
             origin(of:))
         self.onFailure = onFailure
     }
 
-    /// Whether there is anybody who could be asked.
+    /// Whether no source is configured.
     package var isEmpty: Bool {
         chain.names.isEmpty && openLibraryCoversURL == nil && webSearch == nil
     }
 
-    /// Whether an address is at a place that the operator has named, which may be private.
-    package func isOperators(_ url: String) -> Bool {
-        operatorsOrigins.contains { url.hasPrefix($0) }
+    /// Whether a URL is at an origin that the operator has configured. Such an origin may be private.
+    package func isConfigured(_ url: String) -> Bool {
+        configuredOrigins.contains { url.hasPrefix($0) }
     }
 
-    /// Asks the sources of a stage. Returns by the deadline with what is known by then.
-    package func offers(
-        of book: SoughtBook, at stage: CoverStage, by deadline: Instant,
+    /// Queries the sources of a stage. Returns the links that have arrived by the deadline.
+    package func links(
+        for book: CoverQuery, at stage: CoverStage, by deadline: Instant,
         priority: RequestPriority = .background
-    ) async -> CoverOffers {
+    ) async -> CoverLinks {
         switch stage {
-        case .links:
-            return CoverOffers(offers: offers(book.links))
+        case .catalog:
+            return CoverLinks(links: links(book.links))
         case .number:
-            guard let number = book.number else { return CoverOffers() }
+            guard let number = book.number else { return CoverLinks() }
             let found = await chain.covers(
                 number: number, title: book.title, author: nil,
                 within: ContinuousClock.now.duration(to: deadline), priority: priority)
-            var answer = CoverOffers(found)
+            var result = CoverLinks(found)
             if let openLibraryCoversURL,
-                !answer.offers.contains(where: { $0.source == .openLibrary })
+                !result.links.contains(where: { $0.source == .openLibrary })
             {
-                addOpenLibraryOffer(openLibraryCoversURL, number, to: &answer)
+                addOpenLibraryLink(openLibraryCoversURL, number, to: &result)
             }
-            return answer
+            return result
         case .title:
             let found = await chain.covers(
                 number: nil, title: book.title, author: book.author,
                 within: ContinuousClock.now.duration(to: deadline), priority: priority)
-            return CoverOffers(found)
+            return CoverLinks(found)
         case .web:
-            guard let webSearch else { return CoverOffers() }
+            guard let webSearch else { return CoverLinks() }
             do throws(SourceError) {
                 let addresses = try await webSearch.addresses(
                     of: book, CallOptions(deadline: deadline, priority: priority))
-                return CoverOffers(offers: addresses.map { CoverOffer(source: nil, url: $0) })
+                return CoverLinks(links: addresses.map { CoverLink(source: nil, url: $0) })
             } catch {
                 onFailure(error)
-                return CoverOffers(
+                return CoverLinks(
                     failures: [nil], pausedUntil: webSearch.client.pausedUntil(priority))
             }
         }
     }
 
-    /// What the catalogue knows of; a link in it may be of a source that has been switched off since.
-    package func offers(_ links: [CoverCandidate]) -> [CoverOffer] {
-        links.filter { isOn($0.source) }.map { CoverOffer($0) }
+    /// Returns the links of the catalogue, without those to sources that have been switched off since.
+    package func links(_ candidates: [CoverCandidate]) -> [CoverLink] {
+        candidates.filter { isEnabled($0.source) }.map { CoverLink($0) }
     }
 
-    private func isOn(_ source: SourceName) -> Bool {
+    private func isEnabled(_ source: SourceName) -> Bool {
         chain.names.contains(source) || source == .openLibrary && openLibraryCoversURL != nil
     }
 
-    private func addOpenLibraryOffer(
-        _ coversURL: String, _ number: BookNumber, to answer: inout CoverOffers
+    private func addOpenLibraryLink(
+        _ coversURL: String, _ number: BookNumber, to result: inout CoverLinks
     ) {
-        if pace.withLock({ $0.turn(at: .now, by: .now) }) != nil {
-            // Without default=false a missing cover is a picture of one pixel.
+        if isbnRateLimiter.withLock({ $0.reserve(at: .now, by: .now) }) != nil {
+            // Without default=false, Open Library returns an image of one pixel for a missing cover.
             let url = "\(coversURL)/b/isbn/\(number.isbn13)-L.jpg?default=false"
-            answer.offers.append(CoverOffer(source: .openLibrary, url: url))
+            result.links.append(CoverLink(source: .openLibrary, url: url))
         } else if !chain.names.contains(.openLibrary) {
-            // Its records tell of nearly all its pictures. Where they are not asked, nobody has said that there is none.
-            answer.failures.append(.openLibrary)
-            answer.pausedUntil = nil
+            // The records of Open Library contain nearly all of its covers. If its records are not queried either, it is unknown
+            // whether there is a cover.
+            result.failures.append(.openLibrary)
+            result.pausedUntil = nil
         }
     }
 
-    /// The limits of the host that a picture is fetched from; nil for a picture that the web search has found, whose host
-    /// may be any.
-    package func gate(of offer: CoverOffer) -> SourceGate? {
-        offer.source.map { chain.limits.gate(of: SourceHost(picturesOf: $0)) }
+    /// The limits of the host that an image is fetched from. nil for the results of web searches, which may be at any host.
+    package func gate(of link: CoverLink) -> SourceGate? {
+        link.source.map { chain.limits.gate(of: SourceHost(imagesOf: $0)) }
     }
 }
 
-extension CoverOffer {
+extension CoverLink {
     fileprivate init(_ candidate: CoverCandidate) {
         self.init(source: candidate.source, url: candidate.url)
     }
 }
 
-extension CoverOffers {
+extension CoverLinks {
     fileprivate init(_ found: FoundCovers) {
         self.init(
-            offers: found.candidates.map { CoverOffer($0) }, failures: found.failures,
+            links: found.candidates.map { CoverLink($0) }, failures: found.failures,
             pausedUntil: found.pausedUntil)
     }
 }
 
-/// `https://host:port/` of an address.
+/// Returns the origin of a URL as `https://host:port/`.
 private func origin(of url: String) -> String {
     url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3)
         .joined(separator: "/") + "/"

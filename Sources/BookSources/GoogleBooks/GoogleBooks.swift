@@ -1,23 +1,24 @@
 import Glibc
 import HTTPFetch
 
-/// Google's volumes.
+/// Google Books. Its API calls books "volumes".
 ///
 /// API: https://developers.google.com/books/docs/v1/using
 struct GoogleBooks: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// A hundred a minute for each caller.
+    /// Google allows a hundred requests per minute and caller.
     static let limit = RateLimit(perSecond: 1.6, burst: 40)
 
     let client: SourceClient
-    /// Without a slash at its end.
+    /// Has no trailing slash.
     let url: String
     let key: String?
 
     init(_ fetcher: Fetcher, _ limits: SourceLimits, url: String, key: String?) {
         client = SourceClient(
-            fetcher, limit: Self.limit, gate: limits.gate(of: .googleBooks), hold: Self.hold)
+            fetcher, limit: Self.limit, gate: limits.gate(of: .googleBooks),
+            retryDelay: Self.retryDelay)
         self.url = url
         self.key = key
     }
@@ -36,7 +37,7 @@ struct GoogleBooks: Sendable {
     private func edition(
         _ number: BookNumber, _ options: CallOptions
     ) async throws(SourceError) -> BookRecord? {
-        // `isbn:` sometimes finds another edition, or none where the bare number finds it.
+        // A query with `isbn:` sometimes finds another edition, or nothing although a query with the bare number succeeds.
         for query in ["isbn:\(number.isbn13)", number.isbn13] {
             let volumes = try await volumes(query, 5, options)
             if let record = volumes.first(where: { number.isAmong($0.isbns) }) { return record }
@@ -45,7 +46,7 @@ struct GoogleBooks: Sendable {
     }
 
     private func search(
-        _ words: BookWords, _ count: Int, _ options: CallOptions
+        _ words: BookQuery, _ count: Int, _ options: CallOptions
     ) async throws(SourceError) -> [BookRecord] {
         switch words {
         case .anywhere(let words):
@@ -61,7 +62,7 @@ struct GoogleBooks: Sendable {
     private func volumes(
         _ query: String, _ count: Int, _ options: CallOptions
     ) async throws(SourceError) -> [BookRecord] {
-        // The country, because an address that cannot be placed is refused.
+        // Google refuses requests without a country if it cannot determine the location of the IP address.
         var address =
             "\(url)/volumes?q=\(queryEncoded(query))&maxResults=\(min(count, 40))"
             + "&printType=books&country=US"
@@ -70,13 +71,13 @@ struct GoogleBooks: Sendable {
             .compactMap(Self.record(volume:)) ?? []
     }
 
-    /// A quota of a day comes back at midnight in California, whatever is tried before.
-    @Sendable private static func hold(_ response: FetchResponse) -> Duration? {
+    /// If the daily quota is used up, returns the time until its reset at midnight in California. Otherwise returns nil.
+    @Sendable private static func retryDelay(_ response: FetchResponse) -> Duration? {
         guard response.status == 429,
             String(decoding: response.body, as: UTF8.self).contains("per day")
         else { return nil }
         let secondsOfDay = time(nil) % 86_400
-        // 08:00 UTC; in summer that is an hour late, which harms nobody.
+        // 08:00 UTC. With daylight saving time the quota is reset an hour earlier, which does no harm.
         return .seconds((8 * 3600 - secondsOfDay + 86_400) % 86_400 + 60)
     }
 
@@ -99,7 +100,8 @@ struct GoogleBooks: Sendable {
             keys: volume["id"]?.text.map { [SourceKey(source: .googleBooks, key: $0)] } ?? [])
     }
 
-    /// "Fiction / Science Fiction / General" is a path of which the most telling step is taken.
+    /// Converts categories to genres. A category is a path, of which the second step is the most useful one: "Fiction / Science
+    /// Fiction / General" becomes "Science Fiction".
     private static func genres(_ categories: [String]) -> [String] {
         var genres: [String] = []
         for category in categories {
@@ -112,15 +114,17 @@ struct GoogleBooks: Sendable {
         return Array(genres.prefix(6))
     }
 
-    /// The larger pictures of scanned books are pages from inside, so the thumbnail's own is asked for in
-    /// a larger size, without the curl that is drawn into its corner.
+    /// Returns the address of the cover.
+    ///
+    /// The larger images of scanned books show inner pages. The thumbnail is therefore requested in a larger size, and without the
+    /// page curl that Google draws in its corner.
     private static func cover(_ links: JSON?) -> CoverCandidate? {
         guard var url = links?["thumbnail"]?.text ?? links?["smallThumbnail"]?.text else {
             return nil
         }
         if url.hasPrefix("http://books.google") { url = "https" + url.dropFirst(4) }
         url = url.replacing("&edge=curl", with: "")
-        // A signed address is good for its own size only.
+        // A signed address is valid only for its own size.
         if !url.contains("sig="), url.contains("?") { url += "&fife=w800-h1200" }
         return CoverCandidate(source: .googleBooks, url: url)
     }

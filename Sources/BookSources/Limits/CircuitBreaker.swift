@@ -1,4 +1,4 @@
-/// Refuses requests to a host that cannot be reached, so that callers do not wait for timeouts.
+/// A circuit breaker: refuses requests to a host that cannot be reached, so that callers do not wait for timeouts.
 ///
 /// - Closed: requests are sent. `failuresMax` connection failures in a row open it.
 /// - Open: requests are refused until a pause has ended. The pause doubles with each opening in a row, from `pauseMin` to
@@ -41,21 +41,21 @@ package struct CircuitBreaker: Sendable {
         /// The host sent a response.
         case reached
         case unreachable
-        /// The request ended for another reason, such as cancellation.
+        /// The request was inconclusive, for example because it was cancelled.
         case unknown
     }
 
-    /// How long callers are told to wait while a probe is under way.
+    /// How long a probe is expected to take. Callers should retry after that.
     private static let probeDuration = Duration.seconds(10)
 
     private let settings: Settings
     package private(set) var state = State.closed(failures: 0)
-    /// How often it has opened without closing in between.
+    /// The number of openings since the breaker was last closed.
     private var openings = 0
 
     init(_ settings: Settings) { self.settings = settings }
 
-    /// The instant before which requests are refused; nil where the next one is sent.
+    /// The instant until which requests are refused. nil if the next one is sent.
     func refusesUntil(at now: Instant) -> Instant? {
         switch state {
         case .closed: nil
@@ -78,7 +78,7 @@ package struct CircuitBreaker: Sendable {
     }
 
     /// - Parameters:
-    ///   - random: from 0 to 1; spreads the probes of several servers.
+    ///   - random: A number from 0 to 1 that distributes the probes of several servers over time.
     mutating func record(
         _ outcome: Outcome, of admission: Admission, at now: Instant, random: Double
     ) {
@@ -93,7 +93,7 @@ package struct CircuitBreaker: Sendable {
                 open(at: now, random: random)
             }
         case (.unreachable, .halfOpen) where admission == .probe: open(at: now, random: random)
-        // The probe gave no result: the next request is the probe.
+        // The probe had no conclusive result, so the next request becomes the probe.
         case (.unknown, .halfOpen) where admission == .probe: state = .open(until: now)
         case (.unreachable, _), (.unknown, _): break
         }

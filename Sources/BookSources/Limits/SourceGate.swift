@@ -14,19 +14,20 @@ package final class SourceGate: Sendable {
 
     fileprivate struct State {
         var breaker: CircuitBreaker
-        /// When the budget that is used up is reset.
+        /// When an exhausted budget is reset.
         var exhaustedUntil: [RequestPriority: Instant] = [:]
         var counts = Counts()
     }
 
-    /// What the process has counted since its start.
+    /// The requests since the start of the process.
     package struct Counts: Sendable, Equatable {
         package var requests = 0
         package var refusedByBudget = 0
         package var refusedByCircuitBreaker = 0
     }
 
-    /// A timeout says little about the host where the caller allowed less time than connecting may take.
+    /// A timeout counts as a failure of the host only if the caller has allowed at least this time, in which a connection should
+    /// be established.
     private static let conclusiveTimeout = Duration.seconds(3)
 
     init(
@@ -46,7 +47,7 @@ package final class SourceGate: Sendable {
 
     package var circuit: CircuitBreaker.State { state.withLock { $0.breaker.state } }
 
-    /// The instant before which requests of this priority are refused; nil where the next one may be sent.
+    /// The instant until which requests of this priority are refused. nil if the next one may be sent.
     package func pausedUntil(_ priority: RequestPriority) -> Instant? {
         let now = now()
         return state.withLock { state in
@@ -58,7 +59,7 @@ package final class SourceGate: Sendable {
         }
     }
 
-    /// Fails where `perform` would fail at once, so that a caller does not wait for its turn first.
+    /// Throws an error if `perform` would fail immediately, so that the caller does not wait for the rate limit first.
     func check(_ priority: RequestPriority) throws(SourceError) {
         let now = now()
         let refusal = state.withLock { state -> SourceError? in
@@ -68,7 +69,7 @@ package final class SourceGate: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Sends one request: counts it against the budget and records its result in the circuit breaker.
+    /// Sends a request. It is counted against the budget, and its result is recorded in the circuit breaker.
     package func perform(
         _ options: CallOptions,
         _ request: @Sendable () async throws(FetchError) -> FetchResponse

@@ -1,4 +1,4 @@
-/// An external service that requests are counted for. Each has a daily budget and a circuit breaker.
+/// An external host. Each has a daily budget and a circuit breaker.
 ///
 /// The raw values are the names in the configuration and in the database.
 package enum SourceHost: String, Sendable, Hashable, CaseIterable {
@@ -10,8 +10,8 @@ package enum SourceHost: String, Sendable, Hashable, CaseIterable {
     case isbnDBCovers = "isbndb-covers"
     case webSearch = "web-search"
 
-    /// The host that the pictures of a source are fetched from.
-    init(picturesOf source: SourceName) {
+    /// The host that the images of a source are fetched from.
+    init(imagesOf source: SourceName) {
         self =
             switch source {
             case .openLibrary: .openLibraryCovers
@@ -21,12 +21,12 @@ package enum SourceHost: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Whether a person waits for a request. Background work may use only a share of a daily budget.
+/// Whether a user is waiting for the result of a request. Background work may use only a part of a daily budget.
 package enum RequestPriority: String, Sendable, Hashable, CaseIterable {
     case interactive, background
 }
 
-/// When a call of a source must end, and how urgent it is.
+/// The deadline and the priority of a call to a source.
 package struct CallOptions: Sendable {
     package var deadline: ContinuousClock.Instant
     package var priority: RequestPriority

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The budgets and circuit breakers of all hosts. A process has one, so that all requests to a host share its limits.
+/// The budgets and circuit breakers of all hosts. There is one per process, so that all requests to a host share its limits.
 package final class SourceLimits: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
@@ -8,9 +8,9 @@ package final class SourceLimits: Sendable {
     private let made = Mutex<[SourceHost: SourceGate]>([:])
 
     /// - Parameters:
-    ///   - now: the clock of the circuit breakers and of budgets that are used up.
-    ///   - random: from 0 to 1, for the jitter of pauses.
-    ///   - onEvent: called when a host is paused and when it answers again.
+    ///   - now: The clock for pauses of circuit breakers and for the reset of budgets.
+    ///   - random: Returns a number from 0 to 1 for the jitter of pauses.
+    ///   - onEvent: Called when a host is paused and when it responds again.
     package init(
         budget: RequestBudget = .unlimited,
         breaker: CircuitBreaker.Settings = CircuitBreaker.Settings(),
@@ -24,7 +24,7 @@ package final class SourceLimits: Sendable {
         }
     }
 
-    /// The gate of a host, the same at each call.
+    /// Returns the gate of a host, which is created at the first call.
     package func gate(of host: SourceHost) -> SourceGate {
         made.withLock { made in
             if let gate = made[host] { return gate }
@@ -42,16 +42,18 @@ package enum SourceEvent: Sendable, Equatable {
     case budgetExhausted(SourceHost, RequestPriority, resetsIn: Duration)
 }
 
-/// Collects when failed requests are worth repeating.
+/// Determines when a retry is useful after several requests have failed.
 package struct FailurePauses: Sendable {
     private var ends: [ContinuousClock.Instant?] = []
 
     package init() {}
 
-    /// - Parameter end: nil for a failure that was not caused by a pause.
+    /// Adds a failed request.
+    ///
+    /// - Parameter end: The end of the pause that caused the failure. nil if the failure has another cause.
     package mutating func add(_ end: ContinuousClock.Instant?) { ends.append(end) }
 
-    /// The earliest end of a pause; nil where a request failed for another reason, or none failed.
+    /// The earliest end of a pause. nil if a request failed for another reason, or if none failed.
     package var end: ContinuousClock.Instant? {
         let pauses = ends.compactMap { $0 }
         return pauses.count == ends.count ? pauses.min() : nil

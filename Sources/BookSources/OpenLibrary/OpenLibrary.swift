@@ -1,28 +1,28 @@
 import HTTPFetch
 
-/// Open Library's records.
+/// Open Library.
 ///
-/// An edition names its authors by key only, and often lacks them: the work has them then, and the
-/// description too. So one look-up is an edition, then its work and authors at once.
+/// The record of an edition contains only the keys of its authors, and often not even those. The record of its work then
+/// contains them, and the description too. A lookup therefore fetches the edition, and then its work and authors concurrently.
 ///
 /// API: https://openlibrary.org/developers/api
 struct OpenLibrary: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// Stated for callers that name themselves with a contact: three requests a second.
+    /// Open Library allows three requests per second to clients that send a contact in their user agent.
     static let limit = RateLimit(perSecond: 3, burst: 20)
     private static let authorsMax = 10
     private static let redirectsMax = 3
-    /// Left of the deadline when the answer is put together without what is still missing.
-    private static let lastMoment = Duration.milliseconds(150)
+    /// Requests for works and authors end this long before the deadline, so that the edition can be returned without them.
+    private static let returnReserve = Duration.milliseconds(150)
 
     let client: SourceClient
-    /// Without a slash at its end.
+    /// Has no trailing slash.
     let url: String
-    /// nil where covers are not to be had from here.
+    /// nil if covers are switched off.
     let coversURL: String?
 
-    /// - Parameter contact: who runs this server, in the user agent of `fetcher`; without it they refuse.
+    /// - Parameter fetcher: Its user agent must contain a contact. Otherwise Open Library refuses requests.
     init(_ fetcher: Fetcher, _ limits: SourceLimits, url: String, coversURL: String?) {
         client = SourceClient(fetcher, limit: Self.limit, gate: limits.gate(of: .openLibrary))
         self.url = url
@@ -50,21 +50,21 @@ struct OpenLibrary: Sendable {
             var record = record(edition: edition)
         else { return nil }
         record.isbns.append(number.isbn13)
-        let soon = CallOptions(
-            deadline: options.deadline.advanced(by: .zero - Self.lastMoment),
+        let earlier = CallOptions(
+            deadline: options.deadline.advanced(by: .zero - Self.returnReserve),
             priority: options.priority)
         let workKey = edition["works"]?.items.first?["key"]?.text.flatMap(Self.key)
         let authorKeys =
             edition["authors"]?.items.compactMap { $0["key"]?.text.flatMap(Self.key) } ?? []
-        async let work = optionalDocument(workKey, soon)
-        async let names = names(authorKeys, soon)
+        async let work = optionalDocument(workKey, earlier)
+        async let names = names(authorKeys, earlier)
         record.authors = await names
         if let work = await work {
             if authorKeys.isEmpty {
                 let keys =
                     work["authors"]?.items
                     .compactMap { $0["author"]?["key"]?.text.flatMap(Self.key) } ?? []
-                record.authors = await self.names(keys, soon)
+                record.authors = await self.names(keys, earlier)
             }
             record.description =
                 record.description ?? work["description"]?.textOrValue.flatMap(plainText)
@@ -74,17 +74,17 @@ struct OpenLibrary: Sendable {
         return record
     }
 
-    /// Names in the order of the keys; those that cannot be had in time are left out.
+    /// Returns the authors' names in the order of the keys. Names that do not arrive in time are omitted.
     private func names(_ keys: [String], _ options: CallOptions) async -> [String] {
         await withTaskGroup(of: (Int, String?).self) { group in
-            for (place, key) in keys.prefix(Self.authorsMax).enumerated() {
+            for (index, key) in keys.prefix(Self.authorsMax).enumerated() {
                 group.addTask {
                     let author = await optionalDocument(key, options)
-                    return (place, author?["name"]?.text)
+                    return (index, author?["name"]?.text)
                 }
             }
             var names = [String?](repeating: nil, count: keys.count)
-            for await (place, name) in group { names[place] = name }
+            for await (index, name) in group { names[index] = name }
             return names.compactMap { $0 }
         }
     }
@@ -94,15 +94,15 @@ struct OpenLibrary: Sendable {
         return try? await document(key, options)
     }
 
-    /// The record at a key such as `/works/OL45804W`, past the records that were merged into it.
+    /// Fetches the record with a key such as `/works/OL45804W`. If it was merged into another record, returns that one.
     ///
-    /// An ISBN redirects to its edition by the site's public address. The key in it is asked for at our
-    /// own, which may be a mirror's.
+    /// The URL of an ISBN redirects to the edition at Open Library's public address. Only the key is taken from that address and
+    /// requested at the configured one, which may be a mirror.
     private func document(_ key: String, _ options: CallOptions) async throws(SourceError) -> JSON?
     {
         var key = key
         for _ in 0...Self.redirectsMax {
-            switch try await client.answer(url + key + ".json", options: options) {
+            switch try await client.response(url + key + ".json", options: options) {
             case .missing: return nil
             case .moved(let location):
                 guard let next = Self.key(in: location) else { throw .malformed }
@@ -120,14 +120,14 @@ struct OpenLibrary: Sendable {
         return nil
     }
 
-    /// `/books/OL7353617M`, out of an address or as it is: nothing else becomes part of a request.
+    /// Extracts a key such as `/books/OL7353617M` from an address. Nothing else of a response becomes part of a request.
     private static func key(in text: String) -> String? {
         text.firstMatch(of: /\/(?:books|works|authors)\/OL[0-9]{1,15}[A-Z]/).map {
             String($0.output)
         }
     }
 
-    /// Many at once, names of authors included, but no descriptions.
+    /// Fetches many editions with one request. They include names of authors, but no descriptions.
     private func editions(
         _ numbers: [BookNumber], _ options: CallOptions
     ) async throws(SourceError) -> [BookNumber: BookRecord] {
@@ -145,7 +145,7 @@ struct OpenLibrary: Sendable {
     }
 
     private func search(
-        _ words: BookWords, _ count: Int, _ options: CallOptions
+        _ words: BookQuery, _ count: Int, _ options: CallOptions
     ) async throws(SourceError) -> [BookRecord] {
         let query: String
         switch words {

@@ -1,8 +1,8 @@
-/// How Open Library's answers become records.
+/// The conversion of Open Library's responses to records.
 extension OpenLibrary {
     private static let genresMax = 6
 
-    /// An edition by its key or ISBN. Authors are keys there, and not taken.
+    /// Converts an edition. Its authors are keys, so they are not taken over.
     func record(edition: JSON) -> BookRecord? {
         guard let title = edition["title"]?.text else { return nil }
         let key = edition["key"]?.text?.split(separator: "/").last
@@ -20,7 +20,7 @@ extension OpenLibrary {
             keys: key.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? [])
     }
 
-    /// An item of `/api/books` with `jscmd=data`.
+    /// Converts an item of `/api/books` with `jscmd=data`.
     func record(data: JSON) -> BookRecord? {
         guard let title = data["title"]?.text else { return nil }
         func names(_ member: String) -> [String] {
@@ -42,13 +42,13 @@ extension OpenLibrary {
             keys: key.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? [])
     }
 
-    /// An item of a search: a work, with the numbers of all its editions.
+    /// Converts a search result, which is a work with the ISBNs of all its editions.
     func record(document: JSON) -> BookRecord? {
         guard let title = document["title"]?.text else { return nil }
         return BookRecord(
             title: title, subtitle: document["subtitle"]?.text,
             authors: document.texts("author_name"),
-            // Those of the edition that fits the words come first.
+            // The ISBNs of the edition that matches the query come first.
             isbns: (document["editions"]?["docs"]?.items.first?.texts("isbn") ?? [])
                 + document.texts("isbn"), publisher: document.texts("publisher").first,
             publishedDate: document["first_publish_year"]?.int.flatMap { publishedDate("\($0)") },
@@ -59,17 +59,17 @@ extension OpenLibrary {
             covers: covers(document["cover_i"].map { .array([$0]) }))
     }
 
-    /// Numbers of covers may be -1 or null, which are none.
-    func covers(_ numbers: JSON?) -> [CoverCandidate] {
+    /// Returns the first three covers. An ID of -1 or null means that there is no cover.
+    func covers(_ ids: JSON?) -> [CoverCandidate] {
         guard let coversURL else { return [] }
-        return (numbers?.items ?? []).compactMap(\.int).filter { $0 > 0 }.prefix(3).map { number in
-            // Without default=false a missing cover is a picture of one pixel.
+        return (ids?.items ?? []).compactMap(\.int).filter { $0 > 0 }.prefix(3).map { id in
+            // Without default=false, Open Library returns an image of one pixel for a missing cover.
             CoverCandidate(
-                source: .openLibrary, url: "\(coversURL)/b/id/\(number)-L.jpg?default=false")
+                source: .openLibrary, url: "\(coversURL)/b/id/\(id)-L.jpg?default=false")
         }
     }
 
-    /// Subjects that read like genres: people, places and shelf marks are left out.
+    /// Returns the subjects that look like genres. People, places, and shelf marks are omitted.
     static func genres(_ subjects: [String]) -> [String] {
         var genres: [String] = []
         for subject in subjects {

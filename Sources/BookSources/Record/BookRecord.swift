@@ -1,23 +1,23 @@
-/// What a source says of one edition. Empty and nil are "does not say".
+/// A source's data about an edition. Empty and nil mean that the source has no data.
 package struct BookRecord: Sendable, Equatable {
     package var title: String
     package var subtitle: String?
-    /// Names, the main author first.
+    /// The authors' names, the main author first.
     package var authors: [String]
-    /// As the source writes them, with hyphens and wrong digits where it has such.
+    /// The ISBNs in the source's spelling. They may contain hyphens and wrong check digits.
     package var isbns: [String]
     package var publisher: String?
-    /// A year, a month or a day: `1965`, `1965-08`, `1965-08-01`.
+    /// A year, a month, or a day: `1965`, `1965-08`, `1965-08-01`.
     package var publishedDate: String?
     package var pageCount: Int?
-    /// ISO 639-1 where there is one, else ISO 639-2.
+    /// The ISO 639-1 code if there is one, otherwise the ISO 639-2 code.
     package var language: String?
     package var genres: [String]
     /// Plain text.
     package var description: String?
-    /// The likeliest first.
+    /// Covers, the most likely one first.
     package var covers: [CoverCandidate]
-    /// Its ids at the sources, at most one of each.
+    /// The IDs of the edition at the sources, at most one per source.
     package var keys: [SourceKey]
 
     package init(
@@ -40,22 +40,22 @@ package struct BookRecord: Sendable, Equatable {
         self.keys = keys
     }
 
-    /// Whether a reader would know the book by it.
+    /// Whether a user would recognize the book from the record.
     var isRecognizable: Bool { !authors.isEmpty }
 
-    /// Whether another source has nothing to add that a page shows.
+    /// Whether the record has all data that a book page shows, so that no other source is needed.
     var isComplete: Bool {
         !authors.isEmpty && publisher != nil && publishedDate != nil && pageCount != nil
             && description != nil && !covers.isEmpty
     }
 
-    /// Takes from another record of the same edition what this one does not say.
+    /// Fills missing data from another record of the same edition.
     mutating func fill(from other: BookRecord) {
         subtitle = subtitle ?? other.subtitle
         if authors.isEmpty { authors = other.authors }
         isbns += other.isbns.filter { !isbns.contains($0) }
         publisher = publisher ?? other.publisher
-        // A day tells more than the year it is in.
+        // A longer date is more precise, such as 1965-08-01 compared with 1965.
         if let date = other.publishedDate, date.hasPrefix(publishedDate ?? "") {
             publishedDate = date
         }
@@ -79,14 +79,14 @@ package struct SourceKey: Sendable, Hashable {
     }
 }
 
-/// The sources, by the names that the catalogue keeps their ids under.
+/// A source of book data. The raw values are the names in the catalogue, where they qualify the sources' IDs.
 package enum SourceName: String, Sendable, Hashable, CaseIterable {
     case openLibrary = "open_library"
     case googleBooks = "google_books"
     case isbnDB = "isbndb"
 }
 
-/// Where a cover may be had. What is there may be a placeholder or another book's: look before it is used.
+/// A possible cover of a book. It must be checked before it is used, because it may be a placeholder or the cover of another book.
 package struct CoverCandidate: Sendable, Hashable {
     package var source: SourceName
     package var url: String
@@ -97,11 +97,11 @@ package struct CoverCandidate: Sendable, Hashable {
     }
 }
 
-/// An ISBN whose check digit was verified.
+/// An ISBN whose check digit has been verified.
 package struct BookNumber: Sendable, Hashable {
     /// 13 digits.
     package var isbn13: String
-    /// nil for the prefix 979, which has none.
+    /// nil for the prefix 979, for which there are no 10-digit ISBNs.
     package var isbn10: String?
 
     package init(isbn13: String, isbn10: String?) {
@@ -109,10 +109,10 @@ package struct BookNumber: Sendable, Hashable {
         self.isbn10 = isbn10
     }
 
-    /// Whether one of the numbers, as a source writes them, is this one.
+    /// Whether this ISBN is one of `isbns`, which are in a source's spelling.
     func isAmong(_ isbns: [String]) -> Bool {
-        isbns.contains { written in
-            let digits = written.filter { $0.isASCII && ($0.isNumber || $0.isLetter) }.uppercased()
+        isbns.contains { isbn in
+            let digits = isbn.filter { $0.isASCII && ($0.isNumber || $0.isLetter) }.uppercased()
             return digits == isbn13 || digits == isbn10
         }
     }

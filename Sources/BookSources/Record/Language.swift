@@ -1,4 +1,4 @@
-/// The two-letter code of a language that Open Library names by three, or the code itself.
+/// Returns the two-letter code (ISO 639-1) for a three-letter code of Open Library. Unknown codes are returned unchanged.
 package func languageCode(_ code: String) -> String {
     let twoLetters = [
         "ara": "ar", "bul": "bg", "cat": "ca", "ces": "cs", "chi": "zh", "cze": "cs", "dan": "da",

@@ -1,6 +1,6 @@
-/// Which records are of one book, judged by words alone.
+/// The comparison of records by ISBN, title, and author.
 extension BookRecord {
-    /// The same number, or the same title and main author.
+    /// Whether the records have an ISBN in common, or the same title and main author.
     func isSameBook(as other: BookRecord) -> Bool {
         if isbns.contains(where: other.isbns.contains) { return true }
         guard let author = authors.first, let otherAuthor = other.authors.first else {
@@ -10,17 +10,18 @@ extension BookRecord {
             && familyName(author) == familyName(otherAuthor)
     }
 
-    /// Whether this is, as far as words tell, the book of that title by that author.
-    func isLikely(title wanted: String, author: String) -> Bool {
+    /// Whether this is probably the book with the title and author.
+    func isLikely(title expected: String, author: String) -> Bool {
         let titles = [folded(title), folded(title + " " + (subtitle ?? ""))]
         let name = familyName(author)
-        return titles.contains(folded(wanted)) && !name.isEmpty
+        return titles.contains(folded(expected)) && !name.isEmpty
             && authors.contains { familyName($0) == name }
     }
 }
 
-/// Letters and digits in lower case without marks, a leading article and what stands in brackets
-/// dropped: what two catalogues have in common of one title.
+/// Normalizes a title, so that the titles of a book in two catalogues are equal.
+///
+/// Keeps only letters and digits, in lower case and without diacritics. Removes a leading article and text in brackets.
 func folded(_ text: String) -> String {
     let bare = text.replacing(/\([^)]*\)|\[[^\]]*\]/, with: "").replacing("&", with: " and ")
     var words = [""]
@@ -28,8 +29,8 @@ func folded(_ text: String) -> String {
         switch scalar {
         case "'", "’": continue
         case _ where scalar.properties.isAlphabetic || scalar.properties.numericType != nil:
-            words[words.count - 1] += withoutMark(scalar)
-        // A mark by itself belongs to the letter before it.
+            words[words.count - 1] += withoutDiacritic(scalar)
+        // A combining mark modifies the letter before it, so it does not end the word.
         case _ where scalar.properties.generalCategory == .nonspacingMark: continue
         default: words.append("")
         }
@@ -39,8 +40,8 @@ func folded(_ text: String) -> String {
     return words.joined(separator: " ")
 }
 
-/// `e` of `é`, by the name of the letter: LATIN SMALL LETTER E WITH ACUTE.
-private func withoutMark(_ scalar: Unicode.Scalar) -> String {
+/// Returns `e` for `é`. The base letter is taken from the Unicode name: LATIN SMALL LETTER E WITH ACUTE.
+private func withoutDiacritic(_ scalar: Unicode.Scalar) -> String {
     let words = scalar.isASCII ? [] : scalar.properties.name?.split(separator: " ") ?? []
     guard words.count > 4, words[..<3] == ["LATIN", "SMALL", "LETTER"], words[4] == "WITH" else {
         return String(scalar)
@@ -48,7 +49,7 @@ private func withoutMark(_ scalar: Unicode.Scalar) -> String {
     return words[3].lowercased()
 }
 
-/// The last word of a name, or of what stands before the comma in "Le Guin, Ursula".
+/// Returns the family name: the last word of a name, or of the part before a comma as in "Le Guin, Ursula".
 func familyName(_ name: String) -> String {
     let family = name.prefix { $0 != "," }
     return folded(String(family)).split(separator: " ").last.map { String($0) } ?? ""

@@ -1,14 +1,15 @@
-/// The words of a description that came as HTML or Markdown, paragraphs kept.
+/// Converts a description in HTML or Markdown to plain text with paragraphs.
 ///
-/// - Returns: nil for what holds no words.
+/// - Returns: nil if no text is left.
 func plainText(_ text: String) -> String? {
     var lines: [String] = []
     for line in unescaped(withoutTags(text)).split(
         omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     {
         var line = trimmed(line)[...]
-        // A rule, or "[1]: https://…": from here on catalogues keep notes to themselves.
+        // After a horizontal rule, catalogues only have editors' notes.
         if line.allSatisfy({ $0 == "-" }), line.count >= 4 { break }
+        // A definition of a Markdown link: "[1]: https://…".
         if line.wholeMatch(of: /\[[0-9]+\]:.*/) != nil { continue }
         while line.first == ">" { line = line.dropFirst() }
         line.replace(/\(\[?[Ss]ource[^)]*\)+/, with: "")
@@ -16,7 +17,7 @@ func plainText(_ text: String) -> String? {
         line.replace(/\*\*?([^*]+)\*\*?/) { $0.1 }
         lines.append(trimmed(line))
     }
-    // One empty line between paragraphs at most.
+    // Keep at most one empty line between paragraphs.
     var text = ""
     for line in lines {
         if line.isEmpty, text.isEmpty || text.hasSuffix("\n\n") { continue }
@@ -30,7 +31,7 @@ func trimmed(_ text: Substring) -> String {
     String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
 }
 
-/// Tags dropped; those that end a line become its end.
+/// Removes tags. Tags of blocks and line breaks become newlines.
 private func withoutTags(_ text: String) -> String {
     var words = ""
     var rest = text[...]
@@ -39,7 +40,7 @@ private func withoutTags(_ text: String) -> String {
         let tag = rest[start...]
         let next = tag.dropFirst().first
         guard let end = tag.firstIndex(of: ">"), next?.isLetter == true || next == "/" else {
-            // "a < b"
+            // This is not a tag, as in "a < b".
             words.append("<")
             rest = tag.dropFirst()
             continue
@@ -55,7 +56,7 @@ private func withoutTags(_ text: String) -> String {
     return words + rest
 }
 
-/// The entities that catalogues use.
+/// Replaces the HTML entities that catalogues use, and numeric character references.
 private func unescaped(_ text: String) -> String {
     guard text.contains("&") else { return text }
     let named = [

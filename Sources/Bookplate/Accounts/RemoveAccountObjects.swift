@@ -1,6 +1,6 @@
 import Basics
 import JobQueue
-import Objects
+import ObjectStorage
 import Postgres
 
 /// Removes the files of a deleted account: its covers and the title cards of books without a cover.

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Identity
 import Logging
 import Telemetry
@@ -7,7 +8,7 @@ import Telemetry
 struct OperationTelemetry {
     /// An operation that was executed.
     struct Finished {
-        let request: RequestRunner.Request
+        let request: GraphQLRequest
         /// The text of the document, also if the request contained only its hash.
         let text: [UInt8]
         let kind: OperationKind

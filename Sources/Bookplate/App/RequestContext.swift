@@ -38,6 +38,11 @@ package final class RequestContext: RowContext {
     let explanation: Explanation?
     /// Whether the server cancelled the request because it took too long.
     private let hasTimedOut: @Sendable () -> Bool
+    /// The maximum memory of the rows that the request's levels load, in bytes; nil for no limit.
+    private let rowBytesMax: Int?
+    /// How much of `rowBytesMax` is left.
+    private var rowBytesLeft: Int?
+    package private(set) var hasLoadedTooMuch = false
 
     private let database: ConnectionPool
     /// Where the request's reads go before it has written: the replica, or the database. Nil before the first.
@@ -49,13 +54,17 @@ package final class RequestContext: RowContext {
     /// The ISBNs that this level looks up.
     private var lookups: ISBNLookups?
 
-    /// - Parameter mayReadReplica: whether it only looks at what is there, as a query does.
+    /// - Parameters:
+    ///   - mayReadReplica: whether it only looks at what is there, as a query does.
+    ///   - rowBytesMax: the maximum memory of the rows that its levels load; nil for no limit.
     package init(
         viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
         address: RateKey? = nil, isExplained: Bool = false, mayReadReplica: Bool = false,
-        hasTimedOut: @escaping @Sendable () -> Bool = { false }
+        rowBytesMax: Int? = nil, hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) {
         self.hasTimedOut = hasTimedOut
+        self.rowBytesMax = rowBytesMax
+        rowBytesLeft = rowBytesMax
         self.viewer = viewer
         self.database = database
         self.services = services
@@ -71,7 +80,7 @@ package final class RequestContext: RowContext {
     func another() -> RequestContext {
         RequestContext(
             viewer: viewer, database: database, services: services, requestID: requestID,
-            hasTimedOut: hasTimedOut)
+            rowBytesMax: rowBytesMax, hasTimedOut: hasTimedOut)
     }
 
     /// The caller.
@@ -154,12 +163,18 @@ package final class RequestContext: RowContext {
     }
 
     package func flush() async {
-        let (segment, level, lookups) = (segment, level, lookups)
+        var segment = segment
+        let (level, lookups) = (level, lookups)
         self.segment = Pipeline(isReadOnly: true)
         self.level = Level()
         self.lookups = nil
+        segment.rowBytesMax = rowBytesLeft
         do throws(BookplateError) {
-            level.result = .success(try await run(segment))
+            let rows = try await run(segment)
+            if let left = rowBytesLeft {
+                rowBytesLeft = left - rows.reduce(0) { $0 + $1.byteCount }
+            }
+            level.result = .success(rows)
         } catch {
             level.result = .failure(error)
         }
@@ -296,8 +311,12 @@ package final class RequestContext: RowContext {
         defer { if let start { explanation?.add(segment, .now - start) } }
         do throws(PostgresError) {
             guard segment.isReadOnly else { return try await change(segment) }
-            if let rows = await replicaRows(segment) { return rows }
+            if let rows = try await replicaRows(segment) { return rows }
             return try await database.run(segment)
+        } catch .rowsTooLarge {
+            hasLoadedTooMuch = true
+            // No client receives this error: that of a response that is too large replaces the response.
+            throw .internalError
         } catch {
             throw services.describe(error, requestID)
         }
@@ -310,8 +329,10 @@ package final class RequestContext: RowContext {
         return try await database.run(segment)
     }
 
-    /// What the replica answers; nil where it is not to be asked, or has an error: then the primary has the last word.
-    private func replicaRows(_ segment: Pipeline) async -> [Rows]? {
+    /// Returns the rows from the replica; nil if it is not to be read, or has an error. The primary is read then.
+    ///
+    /// - Throws: `.rowsTooLarge` only, since the primary has the same rows.
+    private func replicaRows(_ segment: Pipeline) async throws(PostgresError) -> [Rows]? {
         if readsFrom == nil {
             readsFrom =
                 viewer.flatMap { services.replica?.pool(for: $0, beside: database) } ?? database
@@ -322,6 +343,7 @@ package final class RequestContext: RowContext {
         do throws(PostgresError) {
             return try await replica.run(segment)
         } catch {
+            if case .rowsTooLarge = error { throw error }
             readsFrom = database
             return nil
         }

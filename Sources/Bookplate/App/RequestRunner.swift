@@ -1,82 +1,29 @@
 import GraphQL
+import GraphQLServing
 import Identity
 import Postgres
 
-/// Answers GraphQL requests on one event loop: from the text to the bytes of the response.
-package final class RequestRunner {
-    /// A request as the transport hands it over.
-    package struct Request: Sendable {
-        package var document: RequestedDocument
-        package var operationName: String?
-        /// An object, or null.
-        package var variables: Value
-        /// Not verified yet.
-        package var bearerToken: String?
-        /// Mutations are refused.
-        package var isReadOnly: Bool
-        package var requestID: String
-        /// The client's; nil where nothing is to be limited by it.
-        package var address: RateKey?
-        /// The files of a multipart request; variables name them by `UploadReference`.
-        package var uploads: [[UInt8]]
-        /// Whether the answer tells what was done for it; development only.
-        package var isExplained: Bool
-        /// Whether the request's task was cancelled because it took too long. A task that is cancelled for any other
-        /// reason has no client any more.
-        package var hasTimedOut: @Sendable () -> Bool
-
-        package init(
-            _ document: RequestedDocument, operationName: String? = nil, variables: Value = .null,
-            bearerToken: String? = nil, isReadOnly: Bool = false, requestID: String = "",
-            address: RateKey? = nil, uploads: [[UInt8]] = [], isExplained: Bool = false,
-            hasTimedOut: @escaping @Sendable () -> Bool = { false }
-        ) {
-            self.document = document
-            self.operationName = operationName
-            self.variables = variables
-            self.bearerToken = bearerToken
-            self.isReadOnly = isReadOnly
-            self.requestID = requestID
-            self.address = address
-            self.uploads = uploads
-            self.isExplained = isExplained
-            self.hasTimedOut = hasTimedOut
-        }
-    }
-
-    package struct Answer: Sendable {
-        /// The whole response as JSON.
-        package var body: [UInt8]
-        /// Whether it was refused before execution: there is no `data`.
-        package var isRequestError = false
-        /// Whether it is a mutation that came where only queries may.
-        package var isForbiddenMutation = false
-        /// Whether the next who asks the same may get this answer: nobody in particular asked, a named document, without
-        /// variables, and nothing went wrong.
-        package var isForEverybody = false
-        /// Codes of its errors, for the log.
-        package var errorCodes: [String] = []
-        package var statistics: Statistics?
-        /// Where the caller stands; nil where nothing is limited.
-        package var rate: RateLimits.State?
-        /// Seconds after which what was refused may be asked again.
-        package var retryAfterSeconds: Int?
-    }
-
+/// Executes GraphQL requests on one event loop, from the text of the document to the bytes of the response.
+package final class RequestRunner: GraphQLService {
     private let documents: DocumentCache
     private let texts: DocumentTexts
     private let database: ConnectionPool
     private let services: Services
     private let limits: RequestLimits
     private var tokens = VerifiedTokens()
-    /// Of the keys that verified them.
+    /// The version of the keys that verified `tokens`.
     private var keysVersion = 0
     private var telemetry: OperationTelemetry
+    /// Whether responses report their database work, and on request explain their execution.
+    private let isDevelopment: Bool
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
-        limits: RequestLimits = RequestLimits(), documents policy: DocumentPolicy = DocumentPolicy()
+        limits: RequestLimits = RequestLimits(),
+        documents policy: DocumentPolicy = DocumentPolicy(),
+        isDevelopment: Bool = false
     ) {
+        self.isDevelopment = isDevelopment
         texts = DocumentTexts(policy, database)
         documents = DocumentCache(
             schema: schema.schema, resolvers: schema.resolvers, limits: limits)
@@ -86,127 +33,88 @@ package final class RequestRunner {
         telemetry = OperationTelemetry(services)
     }
 
-    /// What an operation gives: one answer, or one for each event.
-    package enum Operation {
-        case answer(Answer)
-        case responses(ResponseStream)
-    }
-
-    /// Runs one request that is answered once. To be called on the loop of the connection pool.
-    package func run(_ request: Request) async -> Answer {
+    package func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
         let viewer = viewer(of: request.bearerToken, request.requestID)
-        var gate = RateGate(services, viewer, request.address)
-        var answer: Answer
+        var gate = RateGate(services, viewer, request.client.map { RateKey($0) })
+        var response: GraphQLResponse
         do throws(DocumentTexts.Refusal) {
             let planned = try await plan(request, &gate)
-            guard planned.plan.kind != .subscription else {
-                throw .request(RequestErrors([.needsStream]))
-            }
-            answer = await run(request, planned, viewer)
-        } catch {
-            answer = refused(error, request)
-        }
-        answer.rate = gate.state
-        return answer
-    }
-
-    /// Runs one request that may be a subscription. To be called on the loop of the connection pool.
-    package func open(_ request: Request) async -> Operation {
-        let viewer = viewer(of: request.bearerToken, request.requestID)
-        var gate = RateGate(services, viewer, request.address)
-        var answer: Answer
-        do throws(DocumentTexts.Refusal) {
-            let planned = try await plan(request, &gate)
-            guard planned.plan.kind != .subscription else {
+            if planned.plan.kind == .subscription {
+                guard !request.expectsSingleResponse else {
+                    throw .request(RequestErrors([.subscriptionNeedsStream]))
+                }
                 return .responses(try await subscribe(request, planned, viewer))
             }
-            answer = await run(request, planned, viewer)
+            response = await run(request, planned, viewer)
         } catch {
-            answer = refused(error, request)
+            response = refused(error, request)
         }
-        answer.rate = gate.state
-        return .answer(answer)
+        response.rateLimit = gate.state.map { RateLimitStatus($0) }
+        return .response(response)
     }
 
-    /// A caller who was let in, and whose session is watched while this is kept.
-    package struct Admission: Sendable {
-        /// When the token runs out, in seconds of Unix time.
-        package let expiresAt: Int64
-        package let sessionID: UUID
-        package let watch: Hub.Watch
+    package func accepts(bearerToken: String, requestID: String) -> Bool {
+        user(of: bearerToken, requestID: requestID) != nil
     }
 
-    package enum AdmissionError: Error {
-        /// The token is not good, or its session has ended.
-        case refused
-        case rateLimited(retryAfterSeconds: Int)
-        /// The database cannot say.
-        case unavailable
-    }
-
-    /// A token that came by itself and not with a request, so that it is charged as one.
-    package struct LoneToken: Sendable {
-        let address: RateKey?
-
-        package init(from address: RateKey?) { self.address = address }
-    }
-
-    /// Lets a caller open what lasts. To be called on the loop of the connection pool.
-    ///
-    /// - Parameters:
-    ///   - lone: nil where the token came with a request, which was charged.
-    ///   - onEnd: called when the session ends, on any thread, perhaps more than once.
-    package func admit(
-        _ token: String, _ lone: LoneToken? = nil, requestID: String,
-        onEnd: @escaping @Sendable () -> Void
-    ) async throws(AdmissionError) -> Admission {
-        let verified = verification(of: token, requestID)
-        if let lone { try charge(verified, lone) }
-        guard case .success(let claims) = verified else { throw .refused }
+    package func authenticateConnection(
+        _ bearerToken: String, for kind: ConnectionKind,
+        onSessionEnd: @escaping @Sendable () -> Void
+    ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection {
+        let verified = verification(of: bearerToken, "")
+        if case .socket(let client) = kind { try charge(verified, client) }
+        guard case .success(let claims) = verified else { throw .unauthenticated }
         let viewer = Viewer(claims)
-        // Watched first: an end in between is heard of twice rather than not at all.
-        let watch = services.hub.watch(session: viewer.sessionID, of: viewer.userID, onEnd: onEnd)
+        // Watch the session before checking it, so that no end of the session is missed in between.
+        let watch = services.hub.watch(
+            session: viewer.sessionID, of: viewer.userID, onEnd: onSessionEnd)
         let context = RequestContext(
-            viewer: viewer, database: database, services: services, requestID: requestID)
+            viewer: viewer, database: database, services: services, requestID: "")
         do throws(BookplateError) {
             _ = try await context.read { _, _ in }
         } catch {
-            throw error == .unauthenticated ? .refused : .unavailable
+            throw error == .unauthenticated ? .unauthenticated : .unavailable
         }
-        return Admission(expiresAt: claims.expiresAt, sessionID: viewer.sessionID, watch: watch)
+        return AuthenticatedConnection(
+            tokenLifetime: .seconds(claims.expiresAt - unixSecondsNow()),
+            session: viewer.sessionID.description, watch: watch)
     }
 
-    /// Charges the user whose token is good, and else the address.
+    /// Charges the authentication of a WebSocket to the user if the token is valid, and to the address otherwise.
     private func charge(
-        _ token: Result<AccessClaims, TokenError>, _ lone: LoneToken
-    ) throws(AdmissionError) {
-        var gate = RateGate(services, (try? token.get()).map { Viewer($0) }, lone.address)
+        _ token: Result<AccessClaims, TokenError>, _ client: ClientAddress?
+    ) throws(ConnectionAuthenticationError) {
+        var gate = RateGate(
+            services, (try? token.get()).map { Viewer($0) }, client.map { RateKey($0) })
         do throws(RequestErrors) {
             try gate.admit(1)
         } catch {
-            // To wait would not make it good again.
-            if case .failure(.expired) = token { throw .refused }
+            // An expired token stays invalid, so the client need not wait.
+            if case .failure(.expired) = token { throw .unauthenticated }
             throw .rateLimited(retryAfterSeconds: gate.state?.waitSeconds ?? 1)
         }
     }
 
-    /// A request whose operation is ready to be executed, and how it came to that.
+    /// A request whose operation has been parsed, validated, and planned.
     private struct Planned {
         let text: DocumentText
         let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
-        /// Whether the document's text was seen before.
+        /// Whether the document was in the cache.
         let isKnown: Bool
         let start: ContinuousClock.Instant
     }
 
     private func plan(
-        _ request: Request, _ gate: inout RateGate
+        _ request: GraphQLRequest, _ gate: inout RateGate
     ) async throws(DocumentTexts.Refusal) -> Planned {
-        // One unit before anything is read; the rest when it is known what is asked for.
+        // Charge one unit before the document is read, and the rest when the cost of the operation is known.
         do throws(RequestErrors) { try gate.admit(1) } catch { throw .request(error) }
-        let text = try await texts.text(of: request.document)
+        let text = try await texts.text(
+            of: RequestedDocument(
+                query: request.query, documentID: request.documentID,
+                persistedQuery: request.extensions?["persistedQuery"]))
         let start = ContinuousClock.now
         let missesBefore = documents.missCount
         let document: CachedDocument
@@ -217,14 +125,14 @@ package final class RequestRunner {
             document = try documents.document(text.bytes)
             texts.register(text)
             (plan, variables, cost) = try document.plan(
-                operationName: request.operationName, variables: request.variables)
+                operationName: request.operationName, variables: request.variables ?? .null)
             try gate.admit(cost / RateLimits.objectsPerUnit)
         } catch {
             throw .request(error)
         }
         if text.isTrusted == false {
             services.logger.notice(
-                "ran a document that no app was published with",
+                "executed a document that is not trusted",
                 metadata: [
                     "request_id": "\(request.requestID)", "operation": "\(plan.name ?? "")",
                     "sha256": "\(lowercaseHex(sha256(text.bytes)))",
@@ -238,11 +146,11 @@ package final class RequestRunner {
     }
 
     private func subscribe(
-        _ request: Request, _ planned: Planned, _ viewer: Viewer?
+        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?
     ) async throws(DocumentTexts.Refusal) -> ResponseStream {
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
-            hasTimedOut: request.hasTimedOut)
+            rowBytesMax: limits.rowBytesMax, hasTimedOut: request.hasTimedOut)
         do throws(RequestErrors) {
             return counted(
                 try await GraphQL.subscribe(
@@ -254,7 +162,7 @@ package final class RequestRunner {
         }
     }
 
-    /// The responses, with their errors counted.
+    /// Returns the same responses, and counts their errors.
     private func counted(_ responses: ResponseStream) -> ResponseStream {
         ResponseStream { () throws(RequestErrors) in
             do throws(RequestErrors) {
@@ -269,21 +177,23 @@ package final class RequestRunner {
     }
 
     private func run(
-        _ request: Request, _ planned: Planned, _ viewer: Viewer?
-    ) async -> Answer {
+        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?
+    ) async -> GraphQLResponse {
         if request.isReadOnly, planned.plan.kind == .mutation {
-            var answer = refused([
+            var response = refused([
                 GraphQLError(
-                    "GET runs queries only. Send a mutation by POST.",
+                    "GET requests can only execute queries. Send mutations with POST.",
                     extensions: [.init("code", .string("BAD_USER_INPUT"))])
             ])
-            answer.isForbiddenMutation = true
-            return answer
+            response.refusal = .mutationInReadOnlyRequest
+            return response
         }
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
-            address: request.address, isExplained: request.isExplained,
-            mayReadReplica: planned.plan.kind == .query, hasTimedOut: request.hasTimedOut)
+            address: request.client.map { RateKey($0) },
+            isExplained: isDevelopment && request.extensions?["explain"]?.boolean == true,
+            mayReadReplica: planned.plan.kind == .query, rowBytesMax: limits.rowBytesMax,
+            hasTimedOut: request.hasTimedOut)
         context.uploads = request.uploads
         let executionStart = ContinuousClock.now
         let result = await execute(
@@ -300,17 +210,20 @@ package final class RequestRunner {
         let body = context.explanation?.added(
             to: result.body, isKnown: planned.isKnown, document: planned.document,
             planning: finished.planning, execution: finished.execution)
-        var answer = Answer(
-            body: body ?? result.body,
-            isForEverybody: planned.text.isNamed && request.bearerToken == nil
-                && (request.variables.isNull || request.variables == .object([]))
-                && planned.plan.kind == .query && result.errors.isEmpty,
-            errorCodes: finished.errorCodes, statistics: context.statistics)
-        answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: result.errors)
-        return answer
+        var response = GraphQLResponse(
+            body: body ?? result.body, refusal: RateGate.refusal(for: result.errors))
+        response.isPublic =
+            planned.text.isNamed && request.bearerToken == nil && !request.hasVariables
+            && planned.plan.kind == .query && result.errors.isEmpty
+        response.errorCodes = finished.errorCodes
+        if isDevelopment {
+            response.databaseCost = DatabaseCost(
+                statementCount: finished.statementCount, roundTripCount: finished.roundTripCount)
+        }
+        return response
     }
 
-    /// A request of whoever the token names.
+    /// Returns the context of a request that is not a GraphQL request.
     func context(
         bearerToken: String?, requestID: String, isExplained: Bool = false
     ) -> RequestContext {
@@ -319,8 +232,9 @@ package final class RequestRunner {
             requestID: requestID, isExplained: isExplained)
     }
 
-    /// The id of the user that a token is of; nil for one that is not good. That its session is alive is asked
-    /// in the database, with the request's first statement.
+    /// Returns the user of an access token; nil if the token is invalid.
+    ///
+    /// This does not check whether the session has ended. The first pipeline of a request does that.
     package func user(of bearerToken: String, requestID: String) -> UUID? {
         viewer(of: bearerToken, requestID)?.userID
     }
@@ -329,13 +243,15 @@ package final class RequestRunner {
         bearerToken.flatMap { try? verification(of: $0, requestID).get() }.map { Viewer($0) }
     }
 
-    /// A token that is not good is then the same as none; why is for the log.
+    /// Verifies an access token, or finds it in the cache. The reason for a refusal is logged.
+    ///
+    /// Requests with an invalid token are executed as anonymous requests.
     private func verification(
         of token: String, _ requestID: String
     ) -> Result<AccessClaims, TokenError> {
         if keysVersion != services.keyring.version {
             keysVersion = services.keyring.version
-            // What a withdrawn key has signed is good no longer.
+            // Tokens signed by a removed key are no longer valid.
             tokens = VerifiedTokens()
         }
         let now = unixSecondsNow()
@@ -357,13 +273,15 @@ package final class RequestRunner {
         do throws(TokenError) {
             return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
         } catch .unknownKey(let id) {
-            // Another server may have read a new key before this one.
+            // Another server may have loaded a new key before this one.
             guard services.keyring.refreshForUnknownKey() else { throw .unknownKey(id: id) }
             return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
         }
     }
 
-    private func refused(_ refusal: DocumentTexts.Refusal, _ request: Request) -> Answer {
+    private func refused(
+        _ refusal: DocumentTexts.Refusal, _ request: GraphQLRequest
+    ) -> GraphQLResponse {
         if Task.isCancelled, !request.hasTimedOut() { return abandoned(request) }
         switch refusal {
         case .request(let errors):
@@ -377,38 +295,70 @@ package final class RequestRunner {
         }
     }
 
-    /// The answer to a request that ended before it was executed, because its client left. It is not sent.
-    private func abandoned(_ request: Request) -> Answer {
+    /// Returns the response to a request whose client disconnected before it was executed. It is not sent.
+    private func abandoned(_ request: GraphQLRequest) -> GraphQLResponse {
         telemetry.abandoned(nil, request.requestID)
         let error = BookplateError.cancelled
-        return Answer(
+        var response = GraphQLResponse(
             body: RequestErrors([
                 GraphQLError(error.message, extensions: [.init("code", .string(error.code))])
             ]).body,
-            isRequestError: true, errorCodes: [error.code])
+            isRequestError: true)
+        response.errorCodes = [error.code]
+        return response
     }
 
-    private func refused(_ errors: [GraphQLError]) -> Answer {
+    private func refused(_ errors: [GraphQLError]) -> GraphQLResponse {
         let codes = errors.compactMap(\.code)
         telemetry.refused(codes)
-        var answer = Answer(
-            body: RequestErrors(errors).body, isRequestError: true, errorCodes: codes)
-        answer.retryAfterSeconds = RateGate.retryAfterSeconds(of: errors)
-        return answer
+        var response = GraphQLResponse(
+            body: RequestErrors(errors).body, isRequestError: true,
+            refusal: RateGate.refusal(for: errors))
+        response.errorCodes = codes
+        return response
     }
 }
 
 extension GraphQLError {
-    fileprivate static let needsStream = GraphQLError(
-        "A subscription has many answers. Accept text/event-stream or "
-            + "multipart/mixed;subscriptionSpec=\"1.0\", or ask over a WebSocket.",
+    fileprivate static let subscriptionNeedsStream = GraphQLError(
+        "A subscription returns several responses. Accept text/event-stream or "
+            + "multipart/mixed;subscriptionSpec=\"1.0\", or use a WebSocket.",
         extensions: [.init("code", .string("BAD_USER_INPUT"))])
 }
 
 extension Viewer {
     init(_ claims: AccessClaims) {
         self.init(
-            userID: .init(claims.userID), tenantID: .init(claims.tenantID),
-            sessionID: .init(claims.sessionID))
+            userID: claims.userID, tenantID: claims.tenantID,
+            sessionID: claims.sessionID)
+    }
+}
+
+extension RequestLimits {
+    /// The maximum memory of the rows that the levels of one operation load: twice the maximum size of the response, and
+    /// at least 16 MiB.
+    ///
+    /// Without it, rows of any size would be loaded for a response that is refused because of its size. The rows need not
+    /// be smaller than the response: they also hold columns that the response does not, and libpq needs 16 bytes for each
+    /// cell, even if it is null. A response of 8 MiB that the limit of 10,000 objects allows has about 800 bytes for each
+    /// object, so that its rows have room for 40 cells of overhead.
+    var rowBytesMax: Int {
+        let (twice, overflow) = responseBytesMax.multipliedReportingOverflow(by: 2)
+        return overflow ? .max : max(twice, 16 << 20)
+    }
+}
+
+extension GraphQLRequest {
+    fileprivate var hasVariables: Bool {
+        guard let variables, !variables.isNull else { return false }
+        return variables != .object([])
+    }
+}
+
+extension RateLimitStatus {
+    init(_ state: RateLimits.State) {
+        self.init(
+            name: state.name.description, unitsPerMinute: state.unitsPerMinute,
+            remainingUnits: state.remaining, waitSeconds: state.waitSeconds)
     }
 }

@@ -73,8 +73,8 @@ package final class Services: Sendable {
         let now = unixSecondsNow()
         let expiresAt = now + Sessions.accessTokenSeconds
         let claims = AccessClaims(
-            userID: .init(viewer.userID), tenantID: .init(viewer.tenantID),
-            sessionID: .init(viewer.sessionID), issuedAt: now, expiresAt: expiresAt)
+            userID: viewer.userID, tenantID: viewer.tenantID,
+            sessionID: viewer.sessionID, issuedAt: now, expiresAt: expiresAt)
         return (AccessToken.issue(claims, keys: sessionKeys), expiresAt)
     }
 

@@ -1,6 +1,6 @@
 import Identity
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// What clients are told of where pictures are. Addresses with a version never change what they show.

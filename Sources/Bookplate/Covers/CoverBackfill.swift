@@ -1,5 +1,5 @@
 import BookSources
-import Images
+import ImageProcessing
 import Postgres
 import Telemetry
 
@@ -25,7 +25,7 @@ package struct CoverBackfill {
     /// A book without a cover.
     package struct Book: Sendable {
         let wish: CoverWish
-        let sought: SoughtBook
+        let sought: CoverQuery
     }
 
     private static let task = "covers"
@@ -92,7 +92,7 @@ package struct CoverBackfill {
             WHERE \(Self.isDue) ORDER BY b.user_id, b.id LIMIT $3
             """, parameters)
         return (0..<rows.count).compactMap { row in
-            guard let sought = SoughtBook(rows, row), let user = rows.uuid(row, 5),
+            guard let sought = CoverQuery(rows, row), let user = rows.uuid(row, 5),
                 let id = rows.uuid(row, 6)
             else { return nil }
             return Book(

@@ -1,6 +1,6 @@
 import BookSources
 import HTTPFetch
-import Images
+import ImageProcessing
 
 /// The result of fetching a picture that may be a book's cover.
 enum CoverLook {
@@ -31,7 +31,7 @@ extension Covers {
 
     /// Fetches a picture that the sources offer, and judges it.
     func look(
-        at offer: CoverOffer, of sources: CoverSources, within budget: Duration = offerBudget,
+        at offer: CoverLink, of sources: CoverSources, within budget: Duration = offerBudget,
         priority: RequestPriority = .background
     ) async -> CoverLook {
         let budget = min(Self.offerBudget, budget)
@@ -87,12 +87,12 @@ extension Covers {
     /// Only where the operator's own settings lead may be private; all else is a stranger's word, and so is where a redirect leads
     /// from there.
     private func fetch(
-        _ offer: CoverOffer, of sources: CoverSources, within budget: Duration
+        _ offer: CoverLink, of sources: CoverSources, within budget: Duration
     ) async throws(FetchError) -> FetchResponse {
         var request = FetchRequest(
             url: offer.url, headers: [("Accept", "image/*")], deadline: budget,
             bodyBytesMax: Self.offeredBytesMax)
-        guard offer.source != nil, sources.isOperators(offer.url), let operators = sources.fetcher
+        guard offer.source != nil, sources.isConfigured(offer.url), let operators = sources.fetcher
         else { return try await fetcher.fetch(request) }
         let end = ContinuousClock.now.advanced(by: budget)
         request.staysAtOrigin = true

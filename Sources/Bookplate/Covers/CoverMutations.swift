@@ -1,6 +1,6 @@
 import GraphQL
 import HTTPFetch
-import Images
+import ImageProcessing
 import Postgres
 
 extension Cover {

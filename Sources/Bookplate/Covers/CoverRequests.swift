@@ -1,5 +1,5 @@
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// What the plain addresses of pictures ask for, beside GraphQL. On one event loop.

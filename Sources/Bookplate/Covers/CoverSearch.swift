@@ -1,5 +1,5 @@
 import BookSources
-import Images
+import ImageProcessing
 import Telemetry
 
 /// Looks for the best cover of a book: by ISBN, then by title and author, then on the web.
@@ -40,7 +40,7 @@ struct CoverSearch: Sendable {
     /// - Parameter asksWebEarly: whether the search of the web is made, too, where a source could not answer that may
     ///   have a cover when it is asked again.
     func best(
-        for book: SoughtBook, asksWebEarly: Bool, priority: RequestPriority = .background
+        for book: CoverQuery, asksWebEarly: Bool, priority: RequestPriority = .background
     ) async -> Outcome {
         let end = ContinuousClock.now.advanced(by: Self.budget)
         var best: Candidate?
@@ -55,13 +55,13 @@ struct CoverSearch: Sendable {
                 !Task.isCancelled
             else { break }
             let budget = stage == .web ? Self.webBudget : Self.stageBudget
-            let found = await sources.offers(
-                of: book, at: stage, by: min(end, .now.advanced(by: budget)), priority: priority)
+            let found = await sources.links(
+                for: book, at: stage, by: min(end, .now.advanced(by: budget)), priority: priority)
             failures.formUnion(found.failures)
             if !found.failures.isEmpty { pauses.add(found.pausedUntil) }
             if stage == .title { served = [] }
             var count = 0
-            for offer in found.offers where looked.insert(offer.url).inserted {
+            for offer in found.links where looked.insert(offer.url).inserted {
                 if offer.source.map(served.contains) ?? false { continue }
                 count += 1
                 if count > Self.offersMax || ContinuousClock.now >= end { break }
@@ -95,14 +95,14 @@ struct CoverSearch: Sendable {
     private static func isWorthwhile(_ stage: CoverStage, after best: Candidate?) -> Bool {
         guard let best else { return true }
         return switch stage {
-        case .links, .number: best.quality < CoverJudgement.goodEnough
+        case .catalog, .number: best.quality < CoverJudgement.goodEnough
         case .title: best.quality < CoverJudgement.poor
         case .web: false
         }
     }
 
     private func look(
-        at offer: CoverOffer, by end: ContinuousClock.Instant, _ priority: RequestPriority
+        at offer: CoverLink, by end: ContinuousClock.Instant, _ priority: RequestPriority
     ) async -> CoverLook {
         let look = await covers.look(
             at: offer, of: sources, within: ContinuousClock.now.duration(to: end),

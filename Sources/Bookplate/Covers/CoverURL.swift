@@ -1,7 +1,7 @@
 import GraphQL
 import GraphQLPostgres
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// The address of a picture: a field that is made of its parent's columns and the server's own address.

@@ -38,7 +38,7 @@ enum CoverSearchEnd: Sendable {
     }
 }
 
-extension SoughtBook {
+extension CoverQuery {
     /// Of a row's first four cells: title, author, ISBN, the catalogue's links; nil where there is none.
     init?(_ rows: Rows, _ row: Int) {
         guard row < rows.count, let title = rows.text(row, 0) else { return nil }

@@ -1,9 +1,9 @@
 import HTTPFetch
 import Identity
-import Images
-import Logging
-import Objects
+import ImageProcessing
 import JobQueue
+import Logging
+import ObjectStorage
 import Postgres
 
 /// The store of covers with what fills it. One for the process.

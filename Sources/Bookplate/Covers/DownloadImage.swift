@@ -1,5 +1,5 @@
 import HTTPFetch
-import Images
+import ImageProcessing
 
 extension Covers {
     /// Gets the image that a stranger's address leads to, and decodes it.

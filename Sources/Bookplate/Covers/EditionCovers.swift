@@ -1,8 +1,8 @@
 import BookSources
 import Identity
-import Images
-import Objects
+import ImageProcessing
 import JobQueue
+import ObjectStorage
 import Postgres
 
 /// Pictures of the catalogue's books, which every reader's feed shows: fetched in the background from where the outside
@@ -102,14 +102,14 @@ struct EditionCovers: Sendable {
     }
 
     /// Those of sources that are switched on.
-    private func offers(_ links: [String]) -> [CoverOffer] {
-        coverSources.offers(links.compactMap { CoverCandidate(link: $0) })
+    private func offers(_ links: [String]) -> [CoverLink] {
+        coverSources.links(links.compactMap { CoverCandidate(link: $0) })
     }
 
     /// Asks the sources for the addresses of pictures. The other data of the book is saved as well.
     private func ask(
         for isbn: ISBN, in job: JobContext, _ failures: inout Failures
-    ) async throws(JobError) -> [CoverOffer] {
+    ) async throws(JobError) -> [CoverLink] {
         let lookup = await sources.edition(
             BookNumber(isbn), within: Self.budget, waitsForAll: true, priority: .background)
         if !lookup.failures.isEmpty { failures.add(lookup.pausedUntil) }
@@ -122,7 +122,7 @@ struct EditionCovers: Sendable {
 
     /// The first picture that is good enough, or the best one.
     private func best(
-        of offers: [CoverOffer], _ failures: inout Failures
+        of offers: [CoverLink], _ failures: inout Failures
     ) async -> CoverImages? {
         var best: (images: CoverImages, quality: Int)?
         for offer in offers.prefix(Self.linksMax) {

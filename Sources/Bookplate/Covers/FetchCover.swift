@@ -1,5 +1,5 @@
 import BookSources
-import Images
+import ImageProcessing
 import JobQueue
 import Postgres
 
@@ -22,7 +22,7 @@ struct FetchCover: JobHandler {
     func run(_ payload: Payload, in job: JobContext) async throws(JobError) {
         let user = try job.user()
         let rows = try await job.read { $0.append(Self.findBook, .of(user, payload.bookID)) }[0]
-        guard let book = SoughtBook(rows, 0), let wantedAt = rows.timestamptz(0, 4) else { return }
+        guard let book = CoverQuery(rows, 0), let wantedAt = rows.timestamptz(0, 4) else { return }
         let wish = CoverWish(user: user, book: payload.bookID, wantedAt: wantedAt)
         // Each web search is paid for, so it is not repeated at every run while a source is down.
         let isFirst = job.attempt == 1 && job.postponedFor == nil

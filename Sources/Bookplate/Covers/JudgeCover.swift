@@ -1,4 +1,4 @@
-import Images
+import ImageProcessing
 
 /// Whether a picture may be a book's cover, and how good a one.
 enum CoverJudgement: Equatable {

@@ -1,5 +1,5 @@
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// A cover whose files are in the store and whose row is not there yet.

@@ -1,6 +1,6 @@
 import Identity
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// Makes variants of covers again that are missing or damaged, from the largest that is whole: after a disk has lost

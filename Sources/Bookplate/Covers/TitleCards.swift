@@ -1,5 +1,5 @@
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 
 /// Pictures for books that have none: drawn when first looked at, then kept.

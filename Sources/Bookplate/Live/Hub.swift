@@ -9,7 +9,7 @@ import Synchronization
 /// statement asks for everybody who waits.
 package final class Hub: Sendable {
     /// While notifications come, and while they do not.
-    private static let pollIntervals: (listening: Duration, deaf: Duration) = (
+    private static let pollIntervals: (listening: Duration, disconnected: Duration) = (
         .seconds(10), .milliseconds(250)
     )
     /// In one statement.
@@ -24,7 +24,7 @@ package final class Hub: Sendable {
         /// Of the newest change that polling has seen; nil before it has looked.
         var position: Int64?
         /// Whether a notification may have been missed since then.
-        var isDoubtful: Bool
+        var isStale: Bool
         var signals: [Int: Signal] = [:]
     }
 
@@ -137,7 +137,7 @@ package final class Hub: Sendable {
         let signal = Signal()
         let id = state.withLock { state in
             state.lastID += 1
-            let none = LibraryWatchers(isDoubtful: !state.isListening)
+            let none = LibraryWatchers(isStale: !state.isListening)
             state.libraries[userID, default: none].signals[state.lastID] = signal
             return state.lastID
         }
@@ -170,7 +170,7 @@ package final class Hub: Sendable {
         replica?.setHubConnected(isListening)
         state.withLock { state in
             state.isListening = isListening
-            for userID in state.libraries.keys { state.libraries[userID]?.isDoubtful = true }
+            for userID in state.libraries.keys { state.libraries[userID]?.isStale = true }
         }
         // What was told meanwhile, nobody has heard.
         pollNow.set()
@@ -205,7 +205,7 @@ package final class Hub: Sendable {
 
     private func wait() async {
         let interval = state.withLock {
-            $0.isListening ? Self.pollIntervals.listening : Self.pollIntervals.deaf
+            $0.isListening ? Self.pollIntervals.listening : Self.pollIntervals.disconnected
         }
         await pollNow.wait(atMost: interval)
     }
@@ -249,9 +249,9 @@ package final class Hub: Sendable {
         state.withLock { state in
             guard let watchers = state.libraries[userID] else { return false }
             state.libraries[userID]?.position = position
-            state.libraries[userID]?.isDoubtful = false
+            state.libraries[userID]?.isStale = false
             // Who began to watch while notifications came has read what was there before.
-            return watchers.isDoubtful || (watchers.position ?? position) != position
+            return watchers.isStale || (watchers.position ?? position) != position
         }
     }
 

@@ -36,11 +36,12 @@
 ///
 ///     buffer                                             stack: position, valueStart
 ///     {"data":{"book":                                   root: book, 16
-///     {"data":{"book":{"title":"Emma","author":          root: book, 16 / book: author
+///     {"data":{"book":{"title":"Emma","author":          root: book, 16 / book
 ///     {"data":{"book":{"title":"Emma","author":{"name":  name is null: report an error
 ///     {"data":{"book":null                               rewound to 16
 ///
-/// `author` is written without a stack entry, because none of its fields is loaded. It is null
+/// The entry of `book` gets a position only when a value below it is pushed. That does not happen
+/// here: `author` is written without a stack entry, because none of its fields is loaded. It is null
 /// because `name` is non-nullable. `book` is null because `author` is non-nullable, so its entry is
 /// popped. `Query.book` is nullable, so the buffer is rewound to the `valueStart` of the root
 /// entry. The error has the path `["book", "author", "name"]`.
@@ -108,7 +109,7 @@ struct ResponseCompletion {
             writer.writeNull()
         }
         writer.append(UInt8(ascii: "}"))
-        if exceedsLimit(writer.count) { return tooLarge }
+        if exceedsLimit(writer.count) { return .tooLarge(bytesMax: responseBytesMax) }
         guard !errors.isEmpty else { return ExecutionResult(body: writer.bytes, errors: []) }
 
         // Put errors first, so that people reading the response see them.
@@ -118,7 +119,9 @@ struct ResponseCompletion {
             if index > 0 { response.append(UInt8(ascii: ",")) }
             response.write(error)
             // `],` follows, and the data without its first byte.
-            if exceedsLimit(response.count + 2 + writer.count - 1) { return tooLarge }
+            if exceedsLimit(response.count + 2 + writer.count - 1) {
+                return .tooLarge(bytesMax: responseBytesMax)
+            }
         }
         response.append("],")
         let dataStart = response.count + 7
@@ -130,17 +133,6 @@ struct ResponseCompletion {
     private mutating func exceedsLimit(_ byteCount: Int) -> Bool {
         if byteCount > responseBytesMax { isTooLarge = true }
         return isTooLarge
-    }
-
-    private var tooLarge: ExecutionResult {
-        let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
-        var writer = ResponseWriter()
-        writer.append("{\"errors\":")
-        writer.write([error])
-        writer.append(",\"data\":")
-        let dataStart = writer.count
-        writer.append("null}")
-        return ExecutionResult(body: writer.bytes, errors: [error], dataStart: dataStart)
     }
 
     /// Writes the root object and everything below it.
@@ -342,11 +334,25 @@ struct ResponseCompletion {
     }
 }
 
+extension ExecutionResult {
+    /// The response in place of one that is too large.
+    static func tooLarge(bytesMax: Int) -> ExecutionResult {
+        let error = GraphQLError.responseTooLarge(bytesMax: bytesMax)
+        var writer = ResponseWriter()
+        writer.append("{\"errors\":")
+        writer.write([error])
+        writer.append(",\"data\":")
+        let dataStart = writer.count
+        writer.append("null}")
+        return ExecutionResult(body: writer.bytes, errors: [error], dataStart: dataStart)
+    }
+}
+
 extension GraphQLError {
     /// The error that replaces a response above the size limit.
     public static func responseTooLarge(bytesMax: Int) -> GraphQLError {
         GraphQLError(
-            "The response is larger than \(bytesMax) bytes. Ask for less at once: fewer fields, or smaller pages.",
+            "The response is larger than \(bytesMax) bytes. Select fewer fields or request smaller pages.",
             extensions: [
                 .init("code", .string("RESPONSE_TOO_LARGE")),
                 .init("limit", .string("responseBytesMax")), .init("max", .int(bytesMax)),

@@ -14,7 +14,8 @@
 ///   - errorsMax: the maximum number of execution errors in the response. Further errors are
 ///     dropped, and their values are still null.
 ///   - responseBytesMax: the maximum size of the response. An error with the code `RESPONSE_TOO_LARGE`
-///     replaces a larger response, as soon as it is known to be larger.
+///     replaces a larger response, as soon as it is known to be larger, and also the response of a
+///     context that has loaded too much.
 /// - Returns: the response with `data` and `errors`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Executing-Operations
@@ -30,9 +31,10 @@ public func execute(
     case .mutation:
         // Serial execution: each field with everything below it.
         //
-        // Spec: https://spec.graphql.org/September2025/#ExecuteSelectionSetSerially()
+        // Spec: https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution
         for field in plan.root.loaded { await execution.run([(execution.frames[0], field)]) }
     }
+    if context.hasLoadedTooMuch { return .tooLarge(bytesMax: responseBytesMax) }
     var completion = ResponseCompletion(
         plan: plan, errorsMax: errorsMax, responseBytesMax: responseBytesMax)
     return completion.complete(execution.frames)
@@ -143,6 +145,7 @@ private final class Execution {
             if pending.isEmpty { return }
             ready.removeAll(keepingCapacity: true)
             if context.needsFlush { await context.flush() }
+            if context.hasLoadedTooMuch { return }
             for load in pending { finish(load, in: load.frame, &ready) }
             pending.removeAll(keepingCapacity: true)
         }

@@ -113,6 +113,14 @@ public protocol ExecutionContext: AnyObject {
     ///
     /// Failures are stored, so that each load can report its own.
     func flush() async
+
+    /// Whether the loads returned more data than the operation may use. The error of a response that is too large then
+    /// replaces the response.
+    var hasLoadedTooMuch: Bool { get }
+}
+
+extension ExecutionContext {
+    public var hasLoadedTooMuch: Bool { false }
 }
 
 /// The values of one field for all its parents.

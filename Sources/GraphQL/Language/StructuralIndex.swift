@@ -15,14 +15,25 @@
 /// comments, strings, and numbers contain token starts that are not tokens. The lexer jumps over
 /// them once it knows where the comment or string ends.
 ///
-/// **Example.** In the bitmaps of `{book(id:7)}`, the leftmost column is bit 0:
+/// **Blocks.** A name can continue in the next block of 64 bytes. `buildIndex` carries the last name
+/// bit of a block over to the next one, so the first byte there is not a token start.
 ///
-///     text          {book(id:7)}
-///     name bytes    .1111.11.1..
-///     token starts  11...11.1111
+/// **Example.** In the bitmaps of `{book(id: "a b")}`, the leftmost column is bit 0:
 ///
-/// The name at offset 1 has four consecutive name bits, so it ends at offset 5. The next token
-/// start after bit 1 is bit 5, the parenthesis.
+///     text          {book(id: "a b")}
+///     name bytes    .1111.11...1.1...
+///     token starts  11...11.1.11.1111
+///
+/// 1. The text starts with the token start 0, the brace. Its bit is cleared, and the lowest bit that
+///    is left is the next token start: 1.
+/// 2. The byte at 1 is a letter, so the token is a name. Four consecutive name bits start there, so
+///    the name ends at 5. The next token start, bit 5, is the parenthesis. The same steps find the
+///    name `id` at 6, the colon at 8, and the quotation mark at 10.
+/// 3. The token at 10 is a string, which is read byte by byte. It ends after the quotation mark at
+///    14. The lexer jumps to 15 and thereby clears the bits 11, 13, and 14, which are inside the
+///    string and not tokens.
+/// 4. Two tokens are left, at 15 and 16. The zero after the text is also a token start and ends the
+///    document.
 ///
 /// **Memory safety.** Reads are not bounds-checked in release builds. They are safe because of this
 /// invariant: the bytes are padded with at least one zero, up to a multiple of 64, and every zero

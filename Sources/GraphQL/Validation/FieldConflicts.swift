@@ -74,7 +74,7 @@ struct FieldConflicts {
     /// on the depth of an operation.
     private static let depthMax = 128
 
-    private var comparisonsLeft: Int
+    private(set) var comparisonsLeft: Int
     private var isTooDeep = false
     private var pending: [Comparison] = []
     /// See the description of the state above.

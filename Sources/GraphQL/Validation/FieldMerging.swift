@@ -28,7 +28,7 @@
 /// sets form the merged set `[{ x }, { y }, { x }]`, in which the group `x` has two fields and `y`
 /// one. There is no difference, so the result is true.
 struct FieldMerging {
-    private var visitsLeft: Int
+    private(set) var visitsLeft: Int
     /// The merged selection sets that were pushed, as sets of their parts.
     private var checked: Set<Set<PartKey>> = []
 

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Basics
 
 /// The identity of a request, from a verified access token. Whether the session still exists is not checked.
 package struct AccessClaims: Sendable, Equatable {
@@ -35,9 +35,9 @@ package enum AccessToken {
         let token = libjwtSigned(
             [
                 ("iss", .text(issuer)), ("use", .text("access")),
-                ("sub", .text(claims.userID.uuidString.lowercased())),
-                ("tid", .text(claims.tenantID.uuidString.lowercased())),
-                ("sid", .text(claims.sessionID.uuidString.lowercased())),
+                ("sub", .text(claims.userID.description)),
+                ("tid", .text(claims.tenantID.description)),
+                ("sid", .text(claims.sessionID.description)),
                 ("iat", .integer(claims.issuedAt)), ("exp", .integer(claims.expiresAt)),
             ], keyID: signer.id, algorithm: .hs256, material: signer.secret)
         guard let token else {
@@ -69,7 +69,7 @@ package enum AccessToken {
     }
 
     private static func id(_ name: StaticString, in claims: Claims) throws(TokenError) -> UUID {
-        guard let id = UUID(uuidString: try claims.text(name, bytesMax: 36)) else {
+        guard let id = UUID(try claims.text(name, bytesMax: 36)) else {
             throw .claim("\(name)")
         }
         return id

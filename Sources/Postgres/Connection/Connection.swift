@@ -27,6 +27,9 @@ final class Connection: LinkOwner {
     private var preparationErrors: [PreparedStatements.Key: ServerError] = [:]
     private static let preparationErrorsMax = 100
 
+    /// The approximate size of the part of the next result that libpq has read, in bytes.
+    private var incompleteBytes = 0
+
     private var watchdog = PipelineWatchdog()
     /// The number of cancel requests being sent, and the time when the last one completed.
     private var cancelCount = 0
@@ -67,6 +70,7 @@ final class Connection: LinkOwner {
         }
         prepared = PreparedStatements(capacity: configuration.preparedStatementsMax)
         preparationErrors = [:]
+        incompleteBytes = 0
         watchdog = PipelineWatchdog()
         pool.memberOpened(index)
     }
@@ -131,7 +135,9 @@ extension Connection {
 // MARK: Receiving
 
 extension Connection {
-    func linkReceived(_ connection: OpaquePointer) {
+    func linkReceived(_ connection: OpaquePointer, byteCount: Int) {
+        incompleteBytes += byteCount
+        var resultCount = 0
         // PQgetResult returns nil after the results of each command, and sometimes once more before those
         // of the next command. Three in a row therefore mean that nothing is left to read.
         var emptyCount = 0
@@ -140,18 +146,31 @@ extension Connection {
         {
             if let result = PQgetResult(connection) {
                 emptyCount = 0
+                resultCount += 1
+                incompleteBytes = 0
                 receive(result, on: connection)
             } else {
                 emptyCount += 1
             }
+        }
+        // Most results arrive with the first input. Only the others are large enough to be measured.
+        link.measuresInput = inFlight.count > 0 && resultCount == 0
+        // The incomplete result belongs to the first pipeline: libpq keeps the results in order.
+        if incompleteBytes > 0, let submission = inFlight.first,
+            submission.refuseRows(incompleteBytes: incompleteBytes)
+        {
+            cancel(submission)
         }
     }
 
     private func receive(_ result: OpaquePointer, on connection: OpaquePointer) {
         switch PQresultStatus(result) {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
-            if case .deliver(let submission, _) = advance(.result) {
+            if case .deliver(let submission, let index) = advance(.result) {
                 submission.receive(Rows(result))
+                if submission.refuseRows(), index + 1 < submission.pipeline.count {
+                    cancel(submission)
+                }
                 return  // `Rows` now owns the result and frees it
             }
         case PGRES_PIPELINE_SYNC:

@@ -1,5 +1,6 @@
 import EventLoops
 import CLibPQ
+import Glibc
 import NIOCore
 import NIOPosix
 
@@ -22,6 +23,8 @@ final class Link: DescriptorWatcher {
     private var backoff = Backoff()
     /// Why the last attempt to connect failed; nil once one succeeds.
     private(set) var failure: String?
+    /// Whether the owner needs to know the size of the input. Measuring it takes two system calls.
+    var measuresInput = false
 
     /// - Parameter owner: Receives all events; retained until the link is closed.
     init(
@@ -80,8 +83,13 @@ final class Link: DescriptorWatcher {
 
     func descriptorIsReady() {
         guard case .open(let connection, let watch) = state else { return }
+        let bytesBefore = measuresInput ? waitingBytes(PQsocket(connection)) : 0
         guard PQconsumeInput(connection) == 1 else { return lose(errorMessage(connection)) }
-        owner?.linkReceived(connection)
+        // Too low if more has arrived meanwhile. But libpq reads at least 8 KiB of what was there.
+        let byteCount =
+            measuresInput
+            ? max(bytesBefore - waitingBytes(PQsocket(connection)), min(bytesBefore, 8 << 10)) : 0
+        owner?.linkReceived(connection, byteCount: byteCount)
         // The owner may have closed this connection while it handled the input.
         guard case .open(connection, watch) = state else { return }
         guard PQstatus(connection) == CONNECTION_OK else { return lose(errorMessage(connection)) }
@@ -149,11 +157,19 @@ final class Link: DescriptorWatcher {
     }
 }
 
+/// Returns the number of bytes that have arrived at a socket and have not been read.
+private func waitingBytes(_ socket: CInt) -> Int {
+    var count: CInt = 0
+    return ioctl(socket, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+}
+
 /// Receives the events of a link, always on its event loop.
 protocol LinkOwner: AnyObject {
     func linkOpened(_ connection: OpaquePointer)
     /// New input has been read from the socket; results may be available.
-    func linkReceived(_ connection: OpaquePointer)
+    ///
+    /// - Parameter byteCount: The approximate size of the input; 0 unless `measuresInput` is set.
+    func linkReceived(_ connection: OpaquePointer, byteCount: Int)
     /// The connection was lost; the link is already reconnecting.
     func linkLost(_ reason: String)
 }

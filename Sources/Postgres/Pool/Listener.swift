@@ -83,7 +83,7 @@ package final class Listener: LinkOwner, @unchecked Sendable {
         link.flush()
     }
 
-    func linkReceived(_ connection: OpaquePointer) {
+    func linkReceived(_ connection: OpaquePointer, byteCount: Int) {
         while isStarting, PQisBusy(connection) == 0 {
             guard let result = PQgetResult(connection) else {
                 isStarting = false  // all LISTEN commands have completed

@@ -34,6 +34,11 @@ package struct Pipeline: Sendable {
     package var isReadOnly: Bool
     /// The maximum time from `run` to the result; nil for the pool's `pipelineTimeout`.
     package var timeout: Duration?
+    /// The maximum memory of the rows of all statements together, in bytes; nil for no limit.
+    ///
+    /// It applies to read-only pipelines. The rows are counted while they arrive. When they exceed the limit, they are
+    /// discarded, the statement is cancelled, and `run` throws `.rowsTooLarge`.
+    package var rowBytesMax: Int?
     /// Receives the counts of statements and round trips.
     package var statistics: Statistics?
 

@@ -18,6 +18,8 @@ final class Submission: @unchecked Sendable {
     /// Whether it failed without any effect and for a temporary reason, so that it may be sent again.
     var isRetryable = false
     private var results: [Rows] = []
+    /// The memory of `results`.
+    private var rowBytes = 0
     private(set) var failure: ServerError?
 
     init(_ pipeline: Pipeline, deadline: NIODeadline) {
@@ -48,8 +50,24 @@ final class Submission: @unchecked Sendable {
         return isAbandoned
     }
 
+    /// Keeps the rows of the next statement while the caller waits for them.
     func receive(_ rows: Rows) {
+        if isAbandoned { return }
+        rowBytes += rows.byteCount
         results.append(rows)
+    }
+
+    /// Resumes the caller with an error, and discards the rows, if they exceed the limit of the pipeline.
+    ///
+    /// - Parameter incompleteBytes: The size of the received part of the next result.
+    /// - Returns: Whether it did so now.
+    func refuseRows(incompleteBytes: Int = 0) -> Bool {
+        guard !isAbandoned, pipeline.isReadOnly, let bytesMax = pipeline.rowBytesMax,
+            rowBytes + incompleteBytes > bytesMax
+        else { return false }
+        results = []
+        resume(.failure(.rowsTooLarge(bytesMax: bytesMax)))
+        return true
     }
 
     /// Records a failure. Only the first one is reported; the others follow from it.
@@ -62,6 +80,7 @@ final class Submission: @unchecked Sendable {
         retryCount += 1
         isRetryable = false
         results.removeAll(keepingCapacity: true)
+        rowBytes = 0
         failure = nil
     }
 

@@ -18,6 +18,9 @@ package final class Rows: @unchecked Sendable {
         columnCount = Int(PQnfields(result))
     }
 
+    /// The memory that the rows occupy, in bytes.
+    package var byteCount: Int { PQresultMemorySize(result) }
+
     deinit {
         PQclear(result)
     }

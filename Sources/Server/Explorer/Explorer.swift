@@ -1,9 +1,9 @@
 import CExplorer
 import GraphQL
 
-/// The page where a person writes a query, runs it and reads the schema.
+/// The page on which a developer writes a query, runs it, and reads the schema.
 ///
-/// It is served whole by this server and asks no other host: its policy lets the browser load from here only.
+/// All of its files come from this server. Its content security policy lets the browser load nothing from other hosts.
 package struct Explorer {
     private let schema: Schema
     private let limits: RequestLimits
@@ -11,9 +11,9 @@ package struct Explorer {
     private let hasDevelopmentSignIn: Bool
 
     /// - Parameters:
-    ///   - limits: those that requests have.
-    ///   - isDevelopment: whether requests may ask what was done for them.
-    ///   - hasDevelopmentSignIn: whether anybody can be signed in at `/development/identity-token`.
+    ///   - limits: The limits of requests.
+    ///   - isDevelopment: Whether requests may ask for an explanation of their execution.
+    ///   - hasDevelopmentSignIn: Whether `/development/identity-token` signs in any user.
     package init(
         schema: Schema, limits: RequestLimits = RequestLimits(), isDevelopment: Bool = false,
         hasDevelopmentSignIn: Bool = false
@@ -24,7 +24,7 @@ package struct Explorer {
         self.hasDevelopmentSignIn = hasDevelopmentSignIn
     }
 
-    /// What a browser gets at `/graphql`.
+    /// The page that browsers get at `/graphql`.
     let page = Asset(
         PackageResources.explorer_html, contentType: "text/html; charset=utf-8",
         headers: [
@@ -36,7 +36,7 @@ package struct Explorer {
             ("referrer-policy", "no-referrer"),
         ])
 
-    /// What the page loads and asks.
+    /// Returns the routes of the page's files, settings, and document check.
     func routes(bodyBytesMax: Int) -> [Route] {
         let settings =
             #"{"isDevelopment":\#(isDevelopment),"hasDevelopmentSignIn":\#(hasDevelopmentSignIn)}"#
@@ -51,7 +51,7 @@ package struct Explorer {
     static var files: [Route] {
         [
             file("codemirror.css", bytes(codemirror_css), contentType: "text/css"),
-            // A third of its size, and every browser takes it.
+            // Compressed to a third of its size. Every browser supports gzip.
             file(
                 "codemirror.js", bytes(codemirror_js_gz),
                 headers: [("content-encoding", "gzip")]),
@@ -94,7 +94,7 @@ package struct Explorer {
         ]
     }
 
-    /// The bytes of a file that stands in the program.
+    /// Returns the bytes of a file that is embedded in the program.
     private static func bytes(
         _ file: (UnsafeMutablePointer<Int>) -> UnsafePointer<UInt8>?
     ) -> [UInt8] {

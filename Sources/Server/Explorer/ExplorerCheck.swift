@@ -1,12 +1,12 @@
 import GraphQL
 import NIOCore
 
-/// What the engine says of a document while a person writes it: for the explorer page.
+/// Checks a document while a developer writes it on the explorer page.
 ///
-/// `POST /explorer/check` with `{"query", "variables"?}` answers
-/// `{"errors", "operations": [{"kind", "name", "variables": [{"name", "type"}]}], "variableErrors", "printed"}`.
-/// `printed` is null for a document that cannot be parsed. The same parser and rules as for a request, so what this finds is
-/// what running would.
+/// `POST /explorer/check` with `{"query", "variables"?}` returns `{"errors", "operations": [{"kind", "name",
+/// "variables": [{"name", "type"}]}], "variableErrors", "printed"}`. `printed` is null if the document cannot be
+/// parsed. The check uses the same parser and validation rules as a request, so it reports the errors that running the
+/// document would.
 struct ExplorerCheck {
     let schema: Schema
     let limits: RequestLimits
@@ -22,14 +22,14 @@ struct ExplorerCheck {
                 return HTTPProblem.badRequest("Send {\"query\"} as application/json.").response()
             }
             var writer = ResponseWriter()
-            writer.write(answer(query, variables: input["variables"] ?? .null))
+            writer.write(check(query, variables: input["variables"] ?? .null))
             return HTTPResponse(
                 .ok, contentType: ResponseMediaType.json.contentType,
                 body: ByteBuffer(bytes: writer.bytes), headers: [("cache-control", "no-store")])
         }
     }
 
-    func answer(_ query: String, variables: Value) -> Value {
+    func check(_ query: String, variables: Value) -> Value {
         let document: Document
         do throws(GraphQLError) {
             document = try parse(Source(query), limits: limits.parsing)
@@ -41,7 +41,7 @@ struct ExplorerCheck {
         let operations = document.definitions.compactMap { definition in
             if case .operation(let operation) = definition { operation } else { nil }
         }
-        // Values are checked where it is certain which operation they are for, and that it is valid.
+        // Variable values are checked only if the document is valid and has exactly one operation.
         var variableErrors: [GraphQLError] = []
         if errors.isEmpty, operations.count == 1 {
             do throws(RequestErrors) {

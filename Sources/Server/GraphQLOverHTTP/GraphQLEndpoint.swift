@@ -1,8 +1,9 @@
 import GraphQL
+import GraphQLServing
 import NIOCore
 import NIOHTTP1
 
-/// GraphQL over HTTP for one event loop.
+/// The routes of GraphQL over HTTP, for one event loop.
 ///
 /// Spec: https://graphql.github.io/graphql-over-http/draft/
 struct GraphQLEndpoint {
@@ -10,15 +11,15 @@ struct GraphQLEndpoint {
 
     let service: any GraphQLService
     let loop: any EventLoop
-    /// What a browser gets; nil where there is none.
+    /// The page for browsers; nil if there is none.
     let page: Asset?
     let bodyBytesMax: Int
-    /// How many requests one body may have in a list; 0 where lists are not taken.
+    /// The maximum number of requests in a JSON array; 0 if arrays are not accepted.
     let batchRequestsMax: Int
-    /// Of a request with files, all parts together.
+    /// The maximum size of a multipart request with all of its parts.
     let multipartBytesMax: Int
     let socketOrigins: AllowedOrigins
-    /// The limit on the response to a list of requests.
+    /// The limit on the response to an array of requests.
     let responseBytesMax: Int
     let unread: UnreadBytes
 
@@ -26,7 +27,7 @@ struct GraphQLEndpoint {
         [
             Route(
                 .POST, Self.path, bodyBytesMax: bodyBytesMax, allowsOtherOrigins: true,
-                admit: admit, respond: post),
+                checkHead: checkHead, respond: post),
             Route(
                 .GET, Self.path, allowsOtherOrigins: true,
                 webSocket: WebSocketEndpoint(
@@ -40,37 +41,37 @@ struct GraphQLEndpoint {
         guard accepted.isAny else { return HTTPProblem.notAcceptable.response() }
         do throws(HTTPProblem) {
             if let boundary = Self.boundary(request.headers) {
-                return await answer(
-                    try GraphQLRequest(
-                        multipart: request, boundary: boundary, mediaType: accepted.problemType),
+                return await respond(
+                    to: try GraphQLRequest(multipart: request, boundary: boundary),
                     as: accepted)
             }
             guard let contentType = request.headers.contentType, Self.isJSON(contentType) else {
                 throw .unsupportedMediaType
             }
-            switch try GraphQLRequest.posted(
-                request, mediaType: accepted.problemType, batchRequestsMax: batchRequestsMax)
+            switch try GraphQLRequest.parseBody(
+                of: request, batchRequestsMax: batchRequestsMax)
             {
-            case .one(let request): return await answer(request, as: accepted)
+            case .single(let request): return await respond(to: request, as: accepted)
             case .batch(let requests):
-                // A list has no form as a stream.
+                // An array of responses cannot be streamed.
                 guard let single = accepted.single else { throw .notAcceptable }
-                return await answer(requests, as: single)
+                return await respond(to: requests, as: single)
             }
         } catch {
             return error.response(as: accepted.problemType)
         }
     }
 
-    /// Files may come from whoever is signed in, and from no page that a browser lets send a form without asking.
-    private func admit(_ request: HTTPRequest) -> Admission {
+    /// Checks a request's head. Uploads need a valid access token, and a header that makes browsers send a CORS
+    /// preflight first: an HTML form on another site could send multipart bodies without one.
+    private func checkHead(_ request: HTTPRequest) -> HeadCheck {
         guard Self.boundary(request.headers) != nil else {
             return .accepted(bodyBytesMax: bodyBytesMax)
         }
         guard request.headers.hasPreflight else {
             return .refused(
                 .badRequest(
-                    "A request of multipart/form-data needs the header GraphQL-Preflight: 1."))
+                    "A multipart/form-data request needs the header GraphQL-Preflight: 1."))
         }
         guard let token = request.headers.bearerToken,
             service.accepts(bearerToken: token, requestID: request.id)
@@ -78,9 +79,9 @@ struct GraphQLEndpoint {
         return .accepted(bodyBytesMax: multipartBytesMax)
     }
 
-    /// The boundary of a request of `multipart/form-data`; nil for any other type.
+    /// Returns the boundary of a `multipart/form-data` request; nil for other content types.
     private static func boundary(_ headers: RequestHeaders) -> String? {
-        // What most clients send is not taken apart.
+        // Fast path for the content type of most clients.
         guard let contentType = headers.contentType, contentType != "application/json",
             let media = MediaType.single(contentType), media.is("multipart", "form-data")
         else { return nil }
@@ -93,14 +94,15 @@ struct GraphQLEndpoint {
         }
         let accepted = Accepted(request)
         guard accepted.isAny else { return HTTPProblem.notAcceptable.response() }
-        // Some browsers let a page of another origin send a body's type with a GET, to tell answers apart by their time.
+        // Some browsers let a page of another origin send a GET with the content type of a form. The page could then
+        // measure response times.
         if let contentType = request.headers.contentType, !Self.isJSON(contentType) {
             return HTTPProblem.unsupportedMediaType.response(as: accepted.problemType)
         }
         var response: HTTPResponse
         do throws(HTTPProblem) {
-            response = await answer(
-                try GraphQLRequest(get: request, mediaType: accepted.problemType), as: accepted)
+            response = await respond(
+                to: try GraphQLRequest(get: request), as: accepted)
         } catch {
             response = error.response(as: accepted.problemType)
         }
@@ -130,22 +132,25 @@ struct GraphQLEndpoint {
         var problemType: ResponseMediaType { single ?? .json }
     }
 
-    /// Answers a query or mutation with a single response if the client accepts one, whatever the weights (`q`) say. A
-    /// stream is for subscriptions, and for clients that accept nothing else.
-    private func answer(_ request: GraphQLRequest, as accepted: Accepted) async -> HTTPResponse {
+    /// Responds to a query or mutation with a single response if the client accepts one, regardless of the weights
+    /// (`q`). Streams are for subscriptions, and for clients that accept nothing else.
+    private func respond(to request: GraphQLRequest, as accepted: Accepted) async -> HTTPResponse {
         // The memory for unread responses may be full.
         if let refusal = unread.refusal(for: request.client) {
-            return refusal.response(as: request.mediaType)
+            return refusal.response(as: accepted.problemType)
         }
         guard let format = accepted.stream else {
-            return single(await service.answer(request, on: loop), request)
+            return single(
+                await service.respond(to: request), accepted.problemType,
+                isGET: request.isReadOnly)
         }
-        switch await service.open(request, on: loop) {
-        case .answer(let answer) where accepted.single != nil || answer.status == .methodNotAllowed:
-            return single(answer, request)
-        case .answer(let answer):
-            return stream(format, headers: answer.headers) { body in
-                await body.write(format.next(answer.body.readableBytesView))
+        switch await service.execute(request) {
+        case .response(let response)
+        where accepted.single != nil || response.refusal == .mutationInReadOnlyRequest:
+            return single(response, accepted.problemType, isGET: request.isReadOnly)
+        case .response(let response):
+            return stream(format, headers: response.headers(isGET: request.isReadOnly)) { body in
+                await body.write(format.next(response.body))
                 await body.write(format.complete)
             }
         case .responses(let responses):
@@ -157,38 +162,41 @@ struct GraphQLEndpoint {
         }
     }
 
-    /// One after the other, for those behind may build on those before; the list has status 200, whatever its answers say.
-    private func answer(
-        _ batch: [GraphQLRequest], as mediaType: ResponseMediaType
+    /// Executes the requests in order, because a request may depend on the effects of earlier ones. The array of
+    /// responses has status 200, even if it contains errors.
+    private func respond(
+        to batch: [GraphQLRequest], as mediaType: ResponseMediaType
     ) async -> HTTPResponse {
         let client = batch.first?.client
         if let refusal = unread.refusal(for: client) { return refusal.response(as: mediaType) }
-        // The responses are kept while later requests run.
+        // The responses stay in memory while later requests run.
         var heldBytes = 0
         defer { unread.add(-heldBytes, for: client) }
         var body = ByteBuffer(string: "[")
         for (index, request) in batch.enumerated() {
             if index > 0 { body.writeStaticString(",") }
-            var answer = await service.answer(request, on: loop)
-            if body.readableBytes + answer.body.readableBytes > responseBytesMax {
+            var response = await service.respond(to: request)
+            if body.readableBytes + response.body.count > responseBytesMax {
                 let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
-                answer.body = ByteBuffer(bytes: RequestErrors([error]).body)
+                response.body = RequestErrors([error]).body
             }
-            let byteCount = answer.body.readableBytes
-            if let refusal = unread.take(byteCount, for: client) {
+            let byteCount = response.body.count
+            if let refusal = unread.reserve(byteCount, for: client) {
                 return refusal.response(as: mediaType)
             }
             heldBytes += byteCount
-            body.writeBuffer(&answer.body)
+            body.writeBytes(response.body)
         }
         body.writeStaticString("]")
         return HTTPResponse(.ok, contentType: mediaType.contentType, body: body)
     }
 
-    private func single(_ answer: GraphQLAnswer, _ request: GraphQLRequest) -> HTTPResponse {
+    private func single(
+        _ result: GraphQLResponse, _ mediaType: ResponseMediaType, isGET: Bool
+    ) -> HTTPResponse {
         var response = HTTPResponse(
-            answer.httpStatus(as: request.mediaType), contentType: request.mediaType.contentType,
-            body: answer.body, headers: answer.headers)
+            result.httpStatus(as: mediaType), contentType: mediaType.contentType,
+            body: ByteBuffer(bytes: result.body), headers: result.headers(isGET: isGET))
         if response.status == .methodNotAllowed { response.headers.append(("allow", "POST")) }
         return response
     }
@@ -199,13 +207,13 @@ struct GraphQLEndpoint {
     ) -> HTTPResponse {
         var response = HTTPResponse(
             .ok, contentType: format.contentType,
-            // The last is for a proxy that would otherwise collect the whole body first.
+            // The last header is for proxies that would otherwise buffer the whole body.
             headers: headers + [("cache-control", "no-store"), ("x-accel-buffering", "no")])
         response.stream = { body in
             body.heartbeat = format.heartbeat
-            body.writeNow(format.opening)
+            body.writeNow(format.preamble)
             await produce(body)
-            if case .refused(let refusal)? = body.ending {
+            if case .refused(let refusal)? = body.endReason {
                 Self.fail(body, format, refusal.error)
             }
         }
@@ -216,35 +224,35 @@ struct GraphQLEndpoint {
         _ responses: ResponseStream, to body: BodyStream, as format: StreamFormat,
         bearerToken: String?, _ service: any GraphQLService, _ loop: any EventLoop
     ) async {
-        var admission: AdmittedCaller?
+        var connection: AuthenticatedConnection?
         if let bearerToken {
-            do throws(AdmissionError) {
-                let admitted = try await service.admit(bearerToken, to: .stream, on: loop) {
-                    [weak body] in body?.end(.sessionEnded)
-                }
-                body.expiresAt = admitted.expiresAt
-                admission = admitted
+            do throws(ConnectionAuthenticationError) {
+                let authenticated = try await service.authenticateConnection(
+                    bearerToken, for: .stream, on: loop
+                ) { [weak body] in body?.end(.sessionEnded) }
+                body.expiresAt = authenticated.expiresAt
+                connection = authenticated
             } catch {
-                return fail(body, format, error == .refused ? .sessionEnded : .unavailable)
+                return fail(body, format, error == .unauthenticated ? .sessionEnded : .unavailable)
             }
         }
-        // Watched to the end.
-        defer { withExtendedLifetime(admission) {} }
+        // The session is watched until the stream ends.
+        defer { withExtendedLifetime(connection) {} }
         do throws(RequestErrors) {
-            // Nothing is executed for a client that has not read the response before.
-            while await body.mayWrite(), let response = try await responses.next() {
+            // The next response is computed only after the client has read the previous one.
+            while await body.waitUntilWritable(), let response = try await responses.next() {
                 await body.write(format.next(response.body))
             }
-        } catch  where body.ending == nil {
+        } catch  where body.endReason == nil {
             body.writeNow(format.failed(error.errors))
             return body.writeNow(format.complete)
         } catch {}
-        switch body.ending {
+        switch body.endReason {
         case nil: await body.write(format.complete)
         case .sessionEnded: fail(body, format, .sessionEnded)
         case .tooSlow: fail(body, format, .tooSlow)
-        // `stream` writes the refusal.
-        case .clientGone, .stopping, .refused: break
+        // `stream` writes the error.
+        case .disconnected, .serverStopping, .refused: break
         }
     }
 
@@ -260,14 +268,49 @@ struct GraphQLEndpoint {
     }
 }
 
-extension GraphQLAnswer {
+extension GraphQLResponse {
+    /// The time for which caches may keep a public response, in seconds.
+    private static let publicMaxAge = 60
+
+    /// Returns the HTTP status. A request error has 400 as `application/graphql-response+json`, and 200 as
+    /// `application/json`.
+    ///
+    /// Spec: https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes
     fileprivate func httpStatus(as mediaType: ResponseMediaType) -> HTTPResponseStatus {
-        switch status {
-        case .methodNotAllowed?: .methodNotAllowed
-        case .tooManyRequests?: .tooManyRequests
-        case .serviceUnavailable?: .serviceUnavailable
-        case .internalServerError?: .internalServerError
+        switch refusal {
+        case .mutationInReadOnlyRequest?: .methodNotAllowed
+        case .rateLimited?: .tooManyRequests
         case nil: isRequestError && mediaType == .graphQLResponse ? .badRequest : .ok
         }
+    }
+
+    /// Returns the header fields that describe the response.
+    ///
+    /// Spec of `ratelimit`: https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html
+    fileprivate func headers(isGET: Bool) -> [(String, String)] {
+        var headers: [(String, String)] = []
+        if let limit = rateLimit {
+            headers += [
+                ("ratelimit-policy", "\"\(limit.name)\";q=\(limit.unitsPerMinute);w=60"),
+                (
+                    "ratelimit",
+                    "\"\(limit.name)\";r=\(limit.remainingUnits);t=\(limit.waitSeconds)"
+                ),
+            ]
+        }
+        if case .rateLimited(let seconds)? = refusal {
+            headers.append(("retry-after", "\(seconds)"))
+        }
+        if let cost = databaseCost {
+            headers.append(
+                (
+                    "x-database-cost",
+                    "statements=\(cost.statementCount), round-trips=\(cost.roundTripCount)"
+                ))
+        }
+        if isGET, isPublic {
+            headers.append(("cache-control", "public, max-age=\(Self.publicMaxAge)"))
+        }
+        return headers
     }
 }

@@ -1,49 +1,50 @@
 import GraphQL
+import GraphQLServing
 import NIOCore
 
-/// How requests are taken from HTTP, and refused where they are not well-formed GraphQL-over-HTTP requests.
+/// Parses GraphQL-over-HTTP requests. Invalid requests are refused with an error.
 ///
 /// Spec: https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters
 extension GraphQLRequest {
-    /// What a POST's body asks for.
-    enum Posted {
-        case one(GraphQLRequest)
-        /// Answered in one list, in this order.
+    /// The content of a POST request's body.
+    enum PostBody {
+        case single(GraphQLRequest)
+        /// Executed in this order, with an array of responses.
         case batch([GraphQLRequest])
     }
 
-    /// From a POST's body.
+    /// Parses the body of a POST request.
     ///
-    /// - Parameter batchRequestsMax: how many requests a list may have; 0 where lists are not taken.
-    static func posted(
-        _ request: HTTPRequest, mediaType: ResponseMediaType, batchRequestsMax: Int
-    ) throws(HTTPProblem) -> Posted {
+    /// - Parameter batchRequestsMax: The maximum number of requests in an array; 0 if arrays are not accepted.
+    static func parseBody(
+        of request: HTTPRequest, batchRequestsMax: Int
+    ) throws(HTTPProblem) -> PostBody {
         let body = try json(Array(request.body.readableBytesView), what: "The request's body")
         guard case .list(let entries) = body else {
-            return .one(try GraphQLRequest(body, of: request, mediaType: mediaType))
+            return .single(try GraphQLRequest(body, of: request))
         }
         guard batchRequestsMax > 0 else {
             throw .badRequest(
-                "The request's body must be a JSON object: lists of requests are not taken.")
+                "The request's body must be a JSON object. This server does not accept arrays of requests."
+            )
         }
         guard !entries.isEmpty, entries.count <= batchRequestsMax else {
-            throw .badRequest("A list of requests has 1 to \(batchRequestsMax) of them.")
+            throw .badRequest("An array of requests must contain 1 to \(batchRequestsMax) of them.")
         }
         return .batch(
             try entries.map { entry throws(HTTPProblem) in
-                try GraphQLRequest(entry, of: request, mediaType: mediaType)
+                try GraphQLRequest(entry, of: request)
             })
     }
 
-    /// From the JSON of one request. Members that have no meaning are left alone, as the specification keeps them
-    /// for its future.
+    /// Reads a request from JSON. Unknown members are ignored, because the specification reserves them for future use.
     init(
-        _ body: Value, of request: HTTPRequest, mediaType: ResponseMediaType
+        _ body: Value, of request: HTTPRequest
     ) throws(HTTPProblem) {
         guard case .object(let members) = body else {
             throw .badRequest("The request's body must be a JSON object.")
         }
-        self.init(request, mediaType: mediaType)
+        self.init(request)
         for member in members {
             switch member.name {
             case "query": query = try member.string()
@@ -57,11 +58,11 @@ extension GraphQLRequest {
         try finish()
     }
 
-    /// From a GET's address.
-    init(get request: HTTPRequest, mediaType: ResponseMediaType) throws(HTTPProblem) {
+    /// Reads a request from the query string of a GET request.
+    init(get request: HTTPRequest) throws(HTTPProblem) {
         let parameters = try QueryString(request.query ?? "")
-        self.init(request, mediaType: mediaType)
-        isGET = true
+        self.init(request)
+        isReadOnly = true
         query = parameters["query"]
         documentID = parameters["documentId"]
         operationName = parameters["operationName"]
@@ -70,11 +71,11 @@ extension GraphQLRequest {
         try finish()
     }
 
-    private init(_ request: HTTPRequest, mediaType: ResponseMediaType) {
+    private init(_ request: HTTPRequest) {
         self.init(
-            bearerToken: request.headers.bearerToken, mediaType: mediaType, requestID: request.id)
+            bearerToken: request.headers.bearerToken, requestID: request.id)
         client = request.client
-        timeout = request.timeout
+        hasTimedOut = { [timeout = request.timeout] in timeout?.hasPassed ?? false }
     }
 
     private mutating func finish() throws(HTTPProblem) {
@@ -94,16 +95,16 @@ extension GraphQLRequest {
 
     static func json(_ bytes: [UInt8], what: String) throws(HTTPProblem) -> Value {
         do throws(JSONError) {
-            // How many bytes there may be was decided when they were counted.
+            // The limit on the number of bytes has been enforced while they arrived.
             return try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
         } catch {
-            throw .badRequest("\(what) cannot be read: \(error.message)")
+            throw .badRequest("\(what) cannot be parsed: \(error.message)")
         }
     }
 }
 
 extension Value.Member {
-    /// The string; nil where it is null, which is the same as absent.
+    /// Returns the string; nil if the member is null, which means the same as absent.
     fileprivate func string() throws(HTTPProblem) -> String? {
         switch value {
         case .string(let text): return text
@@ -112,7 +113,7 @@ extension Value.Member {
         }
     }
 
-    /// The object; nil where it is null, which is the same as absent.
+    /// Returns the object; nil if the member is null, which means the same as absent.
     fileprivate func object() throws(HTTPProblem) -> Value? {
         switch value {
         case .object: return value

@@ -1,21 +1,22 @@
 import GraphQL
+import GraphQLServing
 import NIOCore
 
-/// Requests with files.
+/// Parses requests with file uploads.
 ///
 /// Spec: https://github.com/jaydenseric/graphql-multipart-request-spec
 extension GraphQLRequest {
-    /// From a POST's `multipart/form-data`.
+    /// Reads a request from the `multipart/form-data` body of a POST request.
     init(
-        multipart request: HTTPRequest, boundary: String, mediaType: ResponseMediaType
+        multipart request: HTTPRequest, boundary: String
     ) throws(HTTPProblem) {
         let parts = try Multipart(request.body, boundary: boundary).parts
         guard parts.count >= 2, parts[0].name == "operations", parts[1].name == "map" else {
-            throw .badRequest("The first parts must be operations, then map.")
+            throw .badRequest("The first two parts must be operations and map, in this order.")
         }
         let operations = try Self.json(
             Array(parts[0].content.readableBytesView), what: "The part operations")
-        try self.init(operations, of: request, mediaType: mediaType)
+        try self.init(operations, of: request)
         let map = try Self.json(
             Array(parts[1].content.readableBytesView), what: "The part map")
         guard case .object(let entries) = map else {
@@ -25,13 +26,13 @@ extension GraphQLRequest {
         }
         for entry in entries {
             guard let file = files[entry.name] else {
-                throw .badRequest("The map names a file that was not sent.")
+                throw .badRequest("The map refers to a file that was not sent.")
             }
             guard let paths = entry.value.list, !paths.isEmpty else {
                 throw .badRequest("Each entry of map must be a list of paths.")
             }
             let reference = UploadReference.value(uploads.count)
-            uploads.append(file)
+            uploads.append(Array(file.readableBytesView))
             for path in paths {
                 guard let steps = path.string?.split(separator: "."), steps.first == "variables",
                     variables?.replaceNull(at: steps.dropFirst(), with: reference) == true
@@ -44,9 +45,9 @@ extension GraphQLRequest {
 }
 
 extension Value {
-    /// Puts a value where a null is.
+    /// Replaces the null at a path by a value.
     ///
-    /// - Returns: false where the path leads to something else, or nowhere.
+    /// - Returns: false if the path does not lead to a null.
     fileprivate mutating func replaceNull(
         at path: ArraySlice<Substring>, with value: Value
     ) -> Bool {

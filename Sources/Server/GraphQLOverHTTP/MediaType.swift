@@ -1,11 +1,11 @@
-/// A media type or range with its parameters, as `content-type` and `accept` have them.
+/// A media type or media range with its parameters, as in the headers `content-type` and `accept`.
 ///
 /// Spec: RFC 9110, section 8.3.1
 struct MediaType: Equatable {
-    /// In lower case, as is `subtype`.
+    /// The type in lower case, like `subtype`.
     var type: String
     var subtype: String
-    /// Names in lower case; values as they were, quotes taken away.
+    /// The parameters: names in lower case, values unchanged but without quotes.
     var parameters: [Parameter]
 
     struct Parameter: Equatable {
@@ -19,7 +19,7 @@ struct MediaType: Equatable {
         self.type == type && self.subtype == subtype
     }
 
-    /// Whether the bytes are UTF-8, which is what no word about it means.
+    /// Whether the charset is UTF-8, which is also the default.
     var isUTF8: Bool {
         let charsets = parameters.filter { $0.name == "charset" }
         switch charsets.count {
@@ -31,13 +31,13 @@ struct MediaType: Equatable {
 }
 
 extension MediaType {
-    /// The media type of a header's value; nil where it is malformed or not alone.
+    /// Parses a header that contains exactly one media type; nil if it is malformed or contains several.
     static func single(_ text: String) -> MediaType? {
         let list = list(text)
         return list.count == 1 ? list[0] : nil
     }
 
-    /// The entries of a list with commas; nil for each that is malformed.
+    /// Parses a comma-separated list of media types; nil for each malformed entry.
     static func list(_ text: String) -> [MediaType?] {
         var reader = HeaderReader(text)
         var entries: [MediaType?] = []
@@ -53,7 +53,7 @@ extension MediaType {
     }
 }
 
-/// Reads the bytes of a header's value from left to right.
+/// Parses the bytes of a header's value from left to right.
 private struct HeaderReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -73,7 +73,7 @@ private struct HeaderReader {
         while next == UInt8(ascii: " ") || next == UInt8(ascii: "\t") { position += 1 }
     }
 
-    /// `type "/" subtype *( OWS ";" OWS [ parameter ] )`, up to a comma or the end; nil where it is not that.
+    /// Parses `type "/" subtype *( OWS ";" OWS [ parameter ] )` up to a comma or the end; nil if it is malformed.
     mutating func mediaType() -> MediaType? {
         guard let type = token(), take(UInt8(ascii: "/")), let subtype = token() else { return nil }
         var media = MediaType(
@@ -91,7 +91,7 @@ private struct HeaderReader {
         return isAtEnd || next == UInt8(ascii: ",") ? media : nil
     }
 
-    /// Goes on to the comma that ends a malformed entry; one between quotes does not.
+    /// Skips to the comma that ends a malformed entry. Commas between quotes are skipped.
     mutating func skipEntry() {
         while let byte = next, byte != UInt8(ascii: ",") {
             if byte == UInt8(ascii: "\""), quotedString() != nil { continue }
@@ -105,7 +105,7 @@ private struct HeaderReader {
         return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
     }
 
-    /// Nil, with the position where it was, when the quotes are not closed.
+    /// Parses a quoted string. If the closing quote is missing, returns nil and keeps the position.
     private mutating func quotedString() -> String? {
         let start = position
         var value: [UInt8] = []

@@ -14,12 +14,12 @@ struct Multipart {
 
     let parts: [Part]
 
-    /// - Throws: `.badRequest` for what is not well-formed.
+    /// - Throws: `.badRequest` if the body is malformed.
     init(_ body: ByteBuffer, boundary: String) throws(HTTPProblem) {
         guard (1...70).contains(boundary.utf8.count) else {
-            throw .badRequest("The content-type has no boundary of 1 to 70 characters.")
+            throw .badRequest("The content-type must have a boundary of 1 to 70 characters.")
         }
-        let malformed = HTTPProblem.badRequest("The multipart body is not well-formed.")
+        let malformed = HTTPProblem.badRequest("The multipart body is malformed.")
         let delimiter = Array("\r\n--\(boundary)".utf8)
         var rest = body
         guard rest.skip(delimiter.dropFirst(2)) else { throw malformed }
@@ -29,7 +29,7 @@ struct Multipart {
             _ = rest.readBytes(while: { $0 == 0x20 || $0 == 0x09 })
             guard rest.skip("\r\n".utf8), parts.count < Self.partsMax else { throw malformed }
             let headers = try Self.headers(&rest)
-            guard let end = rest.firstRange(of: delimiter),
+            guard let end = rest.firstOffset(of: delimiter),
                 let content = rest.readSlice(length: end)
             else { throw malformed }
             rest.moveReaderIndex(forwardBy: delimiter.count)
@@ -50,16 +50,16 @@ struct Multipart {
             if line.isEmpty { return lines }
             lines.append(line)
         }
-        throw .badRequest("The headers of a part are not well-formed.")
+        throw .badRequest("The headers of a part are malformed.")
     }
 
-    /// Of `content-disposition: form-data; name="…"`.
+    /// Returns the name in `content-disposition: form-data; name="…"`.
     private static func name(_ headers: [String]) throws(HTTPProblem) -> String {
         for header in headers {
             guard let colon = header.firstIndex(of: ":"),
                 header[..<colon].lowercased() == "content-disposition"
             else { continue }
-            // It is written as a media type's parameters are.
+            // The syntax of the parameters is that of a media type.
             let value = header[header.index(after: colon)...].drop { $0 == " " }
             if let type = MediaType.single("x/" + value), type.subtype == "form-data",
                 let name = type.parameter("name")
@@ -67,26 +67,26 @@ struct Multipart {
                 return name
             }
         }
-        throw .badRequest("A part has no name: content-disposition: form-data; name=\"…\".")
+        throw .badRequest("A part has no name. Send content-disposition: form-data; name=\"…\".")
     }
 }
 
 extension ByteBuffer {
-    /// Whether it begins with the bytes, which are then read.
+    /// Consumes the bytes if the buffer begins with them, and returns whether it does.
     fileprivate mutating func skip(_ bytes: some Collection<UInt8>) -> Bool {
         guard readableBytesView.starts(with: bytes) else { return false }
         moveReaderIndex(forwardBy: bytes.count)
         return true
     }
 
-    fileprivate mutating func readBytes(while isWanted: (UInt8) -> Bool) -> Int {
-        let count = readableBytesView.prefix(while: isWanted).count
+    fileprivate mutating func readBytes(while predicate: (UInt8) -> Bool) -> Int {
+        let count = readableBytesView.prefix(while: predicate).count
         moveReaderIndex(forwardBy: count)
         return count
     }
 
-    /// Where the bytes are first, from the reader's index on.
-    fileprivate func firstRange(of bytes: [UInt8]) -> Int? {
+    /// Returns the offset of the first occurrence of the bytes after the reader index.
+    fileprivate func firstOffset(of bytes: [UInt8]) -> Int? {
         withUnsafeReadableBytes { all -> Int? in
             guard let first = bytes.first else { return nil }
             var start = 0

@@ -1,14 +1,15 @@
-/// What a client would like to be answered with.
+/// Content negotiation by the `accept` header.
 enum Negotiation {
     enum Choice: Equatable {
         case graphQL(ResponseMediaType)
-        /// A person's browser, which named `text/html` and likes it best.
+        /// The client is a browser: it lists `text/html`, and prefers it.
         case page
     }
 
-    /// The format for an answer in parts; nil where none that we have is named. A wildcard names none.
+    /// Returns the format of a stream; nil if the client lists no supported format. A wildcard does not select a
+    /// stream.
     static func stream(accept: String?) -> StreamFormat? {
-        // What most clients send is not taken apart.
+        // Fast path for the headers of most clients.
         if accept == "*/*" || accept == "application/json" { return nil }
         guard let accept else { return nil }
         var best: (format: StreamFormat, range: Range)?
@@ -22,13 +23,14 @@ enum Negotiation {
         return best?.format
     }
 
-    /// The media type for an answer; nil where none that we have is accepted.
+    /// Returns the media type of a response; nil if the client accepts no supported type.
     ///
-    /// Without the header, and for a wildcard, it is `application/json`, which every client knows. The highest weight wins, then the one listed first. `text/html` is never chosen for a wildcard.
+    /// Without the header, and for a wildcard, it is `application/json`, which every client supports. The highest
+    /// weight wins, then the type listed first. A wildcard never selects `text/html`.
     ///
     /// Spec: https://graphql.github.io/graphql-over-http/draft/#sec-Accept and RFC 9110, section 12.5.1
     static func choose(accept: String?, page offersPage: Bool = false) -> Choice? {
-        // What most clients send is not taken apart.
+        // Fast path for the headers of most clients.
         switch accept {
         case "application/graphql-response+json": return .graphQL(.graphQLResponse)
         case nil, "*/*", "application/json": return .graphQL(.json)
@@ -40,9 +42,9 @@ enum Negotiation {
         let ranges = entries.enumerated().compactMap { index, media in
             media.flatMap { Range($0, index: index) }
         }
-        if entries.isEmpty { return .graphQL(.json) }  // as if the header were absent
+        if entries.isEmpty { return .graphQL(.json) }  // An empty header counts as absent.
         var best: (choice: Choice, range: Range)?
-        // Where one wildcard stands for several, the order here decides.
+        // If one wildcard matches several types, the first one here is chosen.
         let offers: [(Choice, String, String)] = [
             (.graphQL(.json), "application", "json"),
             (.graphQL(.graphQLResponse), "application", "graphql-response+json"),
@@ -50,7 +52,7 @@ enum Negotiation {
         ]
         for (choice, type, subtype) in offers {
             if choice == .page, !offersPage { continue }
-            // The most specific range that matches says how much a media type is liked.
+            // The most specific matching range determines the weight of a media type.
             let matching = ranges.filter {
                 $0.matches(type, subtype) && (choice != .page || $0.specificity == 2)
             }
@@ -70,11 +72,11 @@ enum Negotiation {
     /// An entry of the `accept` header.
     private struct Range {
         var media: MediaType
-        /// In thousandths.
+        /// The weight `q` in thousandths.
         var weight: Int
         var index: Int
 
-        /// Nil where the weight is malformed or another charset than UTF-8 is asked for.
+        /// Creates a range; nil if the weight is malformed, or if the charset is not UTF-8.
         init?(_ media: MediaType, index: Int) {
             guard media.isUTF8, let weight = media.parameter("q").map(Self.weight) ?? 1000 else {
                 return nil
@@ -94,7 +96,8 @@ enum Negotiation {
             }
         }
 
-        /// `0`, `0.5` or `1.000` in thousandths, with at most three decimals; nil for anything else.
+        /// Parses a weight such as `0`, `0.5`, or `1.000` into thousandths. At most three decimals are allowed;
+        /// anything else is nil.
         private static func weight(_ text: String) -> Int? {
             let bytes = Array(text.utf8)
             guard let first = bytes.first, first == UInt8(ascii: "0") || first == UInt8(ascii: "1"),
@@ -111,7 +114,7 @@ enum Negotiation {
 }
 
 extension StreamFormat {
-    /// nil for `multipart/mixed` of another protocol, and for anything else.
+    /// Creates the format of a media type; nil for `multipart/mixed` of another protocol, and for any other type.
     fileprivate init?(_ media: MediaType) {
         if media.is("text", "event-stream") {
             self = .eventStream

@@ -1,6 +1,6 @@
-/// The parameters of an address, in `application/x-www-form-urlencoded`.
+/// The parameters of a URL's query, in `application/x-www-form-urlencoded` format.
 ///
-/// Stricter than browsers: a broken escape, bytes that are not UTF-8 and a name that comes twice are refused, not guessed at.
+/// The parser is stricter than browsers: an invalid escape, invalid UTF-8, or a duplicate name is an error.
 ///
 /// Spec: https://url.spec.whatwg.org/#urlencoded-parsing
 struct QueryString: Equatable {
@@ -8,7 +8,7 @@ struct QueryString: Equatable {
 
     subscript(name: String) -> String? { values[name] }
 
-    /// - Throws: `.badRequest`, with a sentence for the client's author.
+    /// - Throws: `.badRequest` with a message for the client's developer.
     init(_ text: Substring) throws(HTTPProblem) {
         var values: [String: String] = [:]
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
@@ -18,7 +18,7 @@ struct QueryString: Equatable {
                 try Self.decode(pair[pair.index(after: equals)...])
             }
             guard values.updateValue(value ?? "", forKey: name) == nil else {
-                throw .badRequest("A parameter of the address was given twice.")
+                throw .badRequest("The URL contains a parameter twice.")
             }
         }
         self.values = values
@@ -36,14 +36,14 @@ struct QueryString: Equatable {
                     let low = rest.next().flatMap(hexDigit)
                 else {
                     throw .badRequest(
-                        "The address has a % that two hexadecimal digits do not follow.")
+                        "The URL contains a % that is not followed by two hexadecimal digits.")
                 }
                 bytes.append(high << 4 | low)
             default: bytes.append(byte)
             }
         }
         guard let decoded = String(validating: bytes, as: UTF8.self) else {
-            throw .badRequest("A parameter of the address is not UTF-8.")
+            throw .badRequest("A parameter of the URL is not UTF-8.")
         }
         return decoded
     }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// A file of the server's own, served from memory with a strong ETag.
+/// A file that is part of the program, served from memory with a strong ETag.
 struct Asset: Sendable {
     private let contentType: String
     private let body: ByteBuffer
@@ -11,7 +11,8 @@ struct Asset: Sendable {
     init(_ bytes: [UInt8], contentType: String, headers: [(String, String)] = []) {
         self.contentType = contentType
         body = ByteBuffer(bytes: bytes)
-        // FNV-1a tells one version of our own file from the next; nobody can choose its bytes.
+        // FNV-1a distinguishes versions of our own files. A cryptographic hash is not needed, because clients cannot
+        // choose the bytes.
         let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
             (hash ^ UInt64(byte)) &* 0x100_0000_01B3
         }
@@ -19,9 +20,9 @@ struct Asset: Sendable {
         self.headers = headers + [("etag", tag), ("cache-control", "no-cache"), ("vary", "accept")]
     }
 
-    /// The file, or 304 where the client has it.
+    /// Returns the file, or status 304 if the client has the same version.
     func response(to request: HTTPRequest) -> HTTPResponse {
-        if let known = request.headers.ifNoneMatch, known == "*" || known.contains(tag) {
+        if let etags = request.headers.ifNoneMatch, etags == "*" || etags.contains(tag) {
             return HTTPResponse(.notModified, headers: headers)
         }
         return HTTPResponse(.ok, contentType: contentType, body: body, headers: headers)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Lets this process have as many sockets as the system allows it, and returns that number.
+/// Raises the process's limit on open file descriptors to the maximum that the system allows, and returns it.
 func raiseDescriptorLimit() -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The value of `date`, written once a second.
+/// The value of the `date` header, formatted at most once per second.
 ///
 /// Spec: RFC 9110, section 5.6.7
 struct HTTPDate {
@@ -12,9 +12,9 @@ struct HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// The time now, like `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Returns the current time, for example `Sun, 06 Nov 1994 08:49:37 GMT`.
     mutating func now() -> String {
-        // The coarse clock is a few milliseconds late and costs no system call.
+        // The coarse clock may be a few milliseconds late, but reading it needs no system call.
         var clock = timespec()
         clock_gettime(CLOCK_REALTIME_COARSE, &clock)
         if clock.tv_sec != second {
@@ -24,7 +24,7 @@ struct HTTPDate {
         return text
     }
 
-    /// A time in seconds since 1970.
+    /// Formats a time in seconds since 1970.
     static func text(of second: time_t) -> String {
         var second = second
         var time = tm()

@@ -1,42 +1,45 @@
 import NIOCore
 
-/// What one client may take, and how long it may take over it.
+/// The limits on the size and the duration of a client's requests.
 package struct HTTPLimits: Sendable {
-    /// Of all clients together; those above it get 503 at once.
+    /// The maximum number of connections of all clients. Further connections get status 503 at once.
     package var connectionsMax = 20_000
     package var headerFieldsMax = 100
-    /// Of one header's name and value, or of the request's target.
+    /// The maximum size of a header's name and value, or of the request line.
     package var headerFieldBytesMax = 32 << 10
-    /// Of all headers of a request.
+    /// The maximum size of a request's head.
     package var headerBytesMax = 64 << 10
-    /// From a new connection to its first request's head.
+    /// The time from a new connection to the head of its first request.
     package var firstHeadTimeout = TimeAmount.seconds(15)
-    /// From a request's head to the end of its body.
+    /// The time from a request's head to the end of its body.
     package var bodyTimeout = TimeAmount.seconds(30)
-    /// From an answer to the next request's head, the time in which the answer is read included.
+    /// The time from a response to the head of the next request. It includes the time in which the client reads the
+    /// response.
     package var keepAliveTimeout = TimeAmount.seconds(75)
-    /// What a client must read of an answer in each `keepAliveTimeout`.
+    /// The number of bytes of a response that a client must read in each `keepAliveTimeout`.
     package var bytesReadMin = 64 << 10
-    /// For making an answer; then its task is cancelled.
-    package var answerTimeout = TimeAmount.seconds(30)
-    /// For a cancelled task to end, and for a refused client to read why.
-    package var lastWordTimeout = TimeAmount.seconds(2)
-    /// How often connections are looked at: timeouts are late by up to this much.
+    /// The time to produce a response. After it, the request's task is cancelled.
+    package var responseTimeout = TimeAmount.seconds(30)
+    /// The time that a cancelled task has to end, and that a client has to read a final error after the output is
+    /// closed.
+    package var lingeringCloseTimeout = TimeAmount.seconds(2)
+    /// The interval between checks of all deadlines. A timeout may be late by this much.
     package var sweepInterval = TimeAmount.milliseconds(500)
-    /// From a WebSocket's opening to its `connection_init`.
+    /// The time from the opening of a WebSocket to its `connection_init`.
     package var initialisationTimeout = TimeAmount.seconds(10)
-    /// How long a WebSocket may be silent before it is pinged, and then before it is given up.
+    /// The time without messages after which a WebSocket is pinged, and then the time to wait before it is closed.
     package var pingInterval = TimeAmount.seconds(25)
-    /// Operations under way on one WebSocket.
+    /// The maximum number of operations that run on one WebSocket.
     package var operationsPerSocketMax = 100
-    /// How often a stream that has nothing to say shows that it is alive.
+    /// The interval between heartbeats on a stream without responses.
     package var heartbeatInterval = TimeAmount.seconds(10)
-    /// How long the client of a WebSocket or a stream may leave unread what waits for it.
+    /// The time that the client of a WebSocket or a stream may leave pending data unread.
     package var slowReaderTimeout = TimeAmount.seconds(20)
-    /// While more than half of the memory for unread responses is used: this, times the share that is free, is how long
-    /// a client may take to read `bytesReadMin` before its connection is closed.
+    /// The patience with slow readers while memory is short: while more than half of the memory for unread responses is
+    /// used, a client must read `bytesReadMin` within this time multiplied by the unused share, or its connection is
+    /// closed.
     package var shortMemoryPatience = TimeAmount.seconds(10)
-    /// For the requests that run when the server is told to stop.
+    /// The time that running requests have to finish when the server shuts down.
     package var stopTimeout = TimeAmount.seconds(10)
 
     package init() {}

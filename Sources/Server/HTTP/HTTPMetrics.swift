@@ -2,9 +2,9 @@ import NIOCore
 import NIOHTTP1
 import Telemetry
 
-/// Counts the requests of one event loop, by route and status. Instruments are looked up once for each pair.
+/// Counts the requests of one event loop by route and status. Instruments are looked up once per pair.
 struct HTTPMetrics {
-    /// The label of what matched no route: its path is a stranger's choice.
+    /// The label of requests that match no route. Their paths are not used, because clients choose them freely.
     private static let noRoute = "none"
 
     private let metrics: Metrics
@@ -21,10 +21,10 @@ struct HTTPMetrics {
 
     private func counts(of route: Route?) -> RouteCounts {
         guard let route else { return noRouteCounts }
-        if let known = route.counts { return known }
-        let made = RouteCounts(metrics, path: route.path)
-        route.counts = made
-        return made
+        if let existing = route.counts { return existing }
+        let created = RouteCounts(metrics, path: route.path)
+        route.counts = created
+        return created
     }
 }
 
@@ -32,7 +32,7 @@ struct HTTPMetrics {
 final class RouteCounts {
     private let metrics: Metrics
     private let path: String
-    /// A path has few different answers.
+    /// A path has few different statuses, so a linear search is fastest.
     private var counters: [(status: UInt, Counter)] = []
     private let times: Histogram
 
@@ -41,7 +41,7 @@ final class RouteCounts {
         self.path = path
         times = metrics.histogram(
             "bookplate_http_request_duration_seconds",
-            "From a request's head to its answer's first byte.", ["route": path])
+            "Time from a request's head to the first byte of its response.", ["route": path])
     }
 
     fileprivate func count(_ status: HTTPResponseStatus, _ time: TimeAmount) {
@@ -50,16 +50,16 @@ final class RouteCounts {
     }
 
     private func counter(_ status: UInt) -> Counter {
-        if let known = counters.first(where: { $0.status == status }) { return known.1 }
-        let made = metrics.counter(
-            "bookplate_http_requests_total", "HTTP requests answered.",
+        if let existing = counters.first(where: { $0.status == status }) { return existing.1 }
+        let created = metrics.counter(
+            "bookplate_http_requests_total", "HTTP requests with a response.",
             ["route": path, "status": "\(status)"])
-        counters.append((status, made))
-        return made
+        counters.append((status, created))
+        return created
     }
 }
 
-/// `/metrics`, in Prometheus' text format.
+/// The route `/metrics`, in the text format of Prometheus.
 func metricsRoute(_ metrics: Metrics) -> Route {
     Route(.GET, "/metrics") { _ in
         .text(.ok, await metrics.text(), contentType: "text/plain; version=0.0.4; charset=utf-8")

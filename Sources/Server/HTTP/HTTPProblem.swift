@@ -2,12 +2,12 @@ import GraphQL
 import NIOCore
 import NIOHTTP1
 
-/// A request that is refused before GraphQL is asked: the error catalogue of HTTP.
+/// An HTTP error response to a request that is refused before GraphQL executes it.
 package enum HTTPProblem: Error, Equatable, Sendable {
-    /// The request breaks a rule of HTTP or of GraphQL over HTTP; the sentence says which.
+    /// The request violates HTTP or GraphQL over HTTP. The message says how.
     case badRequest(String)
     case notFound
-    /// With the methods that are allowed.
+    /// The path does not support the method. `allow` lists the methods that it supports.
     case methodNotAllowed(allow: String)
     case notAcceptable
     case requestTimeout
@@ -22,15 +22,16 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     /// A version of HTTP other than 1.0 and 1.1.
     case unsupportedVersion
     case overloaded
-    /// No token, or one that is not good.
+    /// The access token is missing or invalid.
     case unauthenticated
     case forbidden(String)
-    /// What the product says: its status, its code and its sentence; seconds until another try.
-    case refused(HTTPResponseStatus, code: String, String, retryAfterSeconds: Int? = nil)
-    /// A page of another site asks for a WebSocket.
+    /// An error of the application, with its status, code, and message, and the number of seconds after which to try
+    /// again.
+    case applicationError(HTTPResponseStatus, code: String, String, retryAfterSeconds: Int? = nil)
+    /// A page of an origin that is not allowed requested a WebSocket.
     case forbiddenOrigin
-    /// A WebSocket of another version than 13.
-    case webSocketVersion
+    /// The client requested a WebSocket version other than 13.
+    case unsupportedWebSocketVersion
 
     var status: HTTPResponseStatus {
         switch self {
@@ -48,13 +49,13 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .overloaded: .serviceUnavailable
         case .unauthenticated: .unauthorized
         case .forbidden: .forbidden
-        case .refused(let status, _, _, _): status
+        case .applicationError(let status, _, _, _): status
         case .forbiddenOrigin: .forbidden
-        case .webSocketVersion: .upgradeRequired
+        case .unsupportedWebSocketVersion: .upgradeRequired
         }
     }
 
-    /// `extensions.code`; never reused for something else.
+    /// The value of `extensions.code`. A code is never reused for another error.
     var code: String {
         switch self {
         case .badRequest, .expectationFailed: "BAD_REQUEST"
@@ -70,51 +71,52 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .overloaded: "UNAVAILABLE"
         case .unauthenticated: "UNAUTHENTICATED"
         case .forbidden: "FORBIDDEN"
-        case .refused(_, let code, _, _): code
+        case .applicationError(_, let code, _, _): code
         case .forbiddenOrigin: "FORBIDDEN"
-        case .webSocketVersion: "UPGRADE_REQUIRED"
+        case .unsupportedWebSocketVersion: "UPGRADE_REQUIRED"
         }
     }
 
     var message: String {
         switch self {
         case .badRequest(let message): message
-        case .notFound: "There is nothing at this address."
-        case .methodNotAllowed(let allow): "This address answers \(allow) only."
+        case .notFound: "There is nothing at this URL."
+        case .methodNotAllowed(let allow): "This URL supports only \(allow)."
         case .notAcceptable:
-            "Answers are application/graphql-response+json or application/json; accept one of them."
+            "Responses are application/graphql-response+json or application/json. Accept one of them."
         case .requestTimeout: "The request did not arrive in time."
         case .bodyTooLarge(let bytesMax): "The request's body is larger than \(bytesMax) bytes."
         case .unsupportedMediaType:
-            "The request's content-type must be application/json, in UTF-8."
+            "The request's content-type must be application/json with charset UTF-8."
         case .unsupportedContentEncoding:
             "The request's content-encoding is not supported. Send the body uncompressed."
-        case .expectationFailed: "The only expectation that can be met is 100-continue."
+        case .expectationFailed: "The only supported expectation is 100-continue."
         case .uriTooLong(let bytesMax):
             "The request line is longer than \(bytesMax) bytes. Send a long query by POST."
         case .headersTooLarge: "The request's headers are too large."
         case .unsupportedVersion: "The HTTP version is not supported. Use HTTP/1.1."
-        case .overloaded: "The server has too many connections; try again soon."
+        case .overloaded: "The server has too many connections. Try again soon."
         case .unauthenticated: "Sign in and try again."
         case .forbidden(let message): message
-        case .refused(_, _, let message, _): message
+        case .applicationError(_, _, let message, _): message
         case .forbiddenOrigin: "Pages of this origin may not open a WebSocket here."
-        case .webSocketVersion: "The version of WebSocket must be 13."
+        case .unsupportedWebSocketVersion: "The WebSocket version must be 13."
         }
     }
 
-    /// The problem as a GraphQL response without `data`.
+    /// Returns the error as a GraphQL response without `data`.
     package func response(as mediaType: ResponseMediaType = .json) -> HTTPResponse {
         var headers: [(String, String)] = []
         switch self {
         case .methodNotAllowed(let allow): headers.append(("allow", allow))
         case .overloaded: headers.append(("retry-after", "1"))
         case .unauthenticated: headers.append(("www-authenticate", "Bearer"))
-        case .refused(_, _, _, let seconds?): headers.append(("retry-after", "\(seconds)"))
+        case .applicationError(_, _, _, let seconds?): headers.append(("retry-after", "\(seconds)"))
         case .unsupportedContentEncoding: headers.append(("accept-encoding", "identity"))
-        case .webSocketVersion:
+        case .unsupportedWebSocketVersion:
             headers.append(("sec-websocket-version", "13"))
-            // RFC 9110, section 15.5.22: 426 names the protocol, and section 7.8: `upgrade` goes with a connection option.
+            // RFC 9110, section 15.5.22: a 426 response names the required protocol. Section 7.8: the `upgrade` header
+            // requires a `connection: upgrade` header.
             headers += [("upgrade", "websocket"), ("connection", "upgrade")]
         default: break
         }
@@ -134,7 +136,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
 }
 
 extension ByteBuffer {
-    /// Writes a string as JSON has it, quotes included.
+    /// Writes a string as a JSON string with its quotes.
     mutating func writeJSONString(_ text: String) {
         writeInteger(UInt8(ascii: "\""))
         for byte in text.utf8 {

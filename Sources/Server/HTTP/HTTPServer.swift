@@ -7,19 +7,21 @@ import ServiceLifecycle
 import Synchronization
 import Telemetry
 
-/// HTTP/1.1 on all event loops of a group, until it is told to stop.
+/// An HTTP/1.1 server on all event loops of a group. It runs until a graceful shutdown.
 package struct HTTPServer: Service {
-    /// Makes the routes of one event loop, on that loop; what they share with another loop must be Sendable.
+    /// Creates the routes of one event loop, on that loop. Values shared between loops must be Sendable.
     package typealias MakeRoutes = @Sendable (EventLoopTaskExecutor) throws -> [Route]
 
-    /// For the database, log and listening sockets, and for connections that are told there are too many.
-    private static let descriptorsKept = 200
+    /// The number of descriptors reserved for the database, the log, the listening sockets, and connections that get
+    /// status 503.
+    private static let reservedDescriptorCount = 200
 
-    /// The connections that there are descriptors for beside the files that each loop keeps open, and half of all
-    /// descriptors where these would leave few.
+    /// Returns the maximum number of connections for a number of descriptors: what remains after the reserved
+    /// descriptors and the open files of each loop's cache, but at least half of all descriptors.
     static func connectionsMax(descriptorsMax: Int, loopCount: Int) -> Int {
         max(
-            descriptorsMax - descriptorsKept - loopCount * ServedFiles.countMax, descriptorsMax / 2)
+            descriptorsMax - reservedDescriptorCount - loopCount * ServedFileCache.countMax,
+            descriptorsMax / 2)
     }
 
     private let group: any EventLoopGroup
@@ -36,10 +38,10 @@ package struct HTTPServer: Service {
     private let onListening: @Sendable (SocketAddress) -> Void
 
     /// - Parameters:
-    ///   - executors: Those that the caller has made for loops of the group; the other loops get one here.
-    ///   - port: 0 lets the system choose one, which `onListening` is told.
-    ///   - unread: Counts the responses that clients have not read; the same as the routes have.
-    ///   - onListening: Called once connections are accepted.
+    ///   - executors: The executors that the caller has created for loops of the group. The other loops get a new one.
+    ///   - port: The port to listen on. 0 lets the system choose one; `onListening` receives it.
+    ///   - unread: Counts the responses that clients have not read. Must be the instance that the routes use.
+    ///   - onListening: Called when the server accepts connections.
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
         limits: HTTPLimits = HTTPLimits(), proxies: TrustedProxies = TrustedProxies(),
@@ -62,9 +64,9 @@ package struct HTTPServer: Service {
         self.makeRoutes = makeRoutes
     }
 
-    /// Serves until a graceful shutdown is asked for, and returns when the requests that run then are answered.
+    /// Serves requests until a graceful shutdown, and returns when the running requests have finished.
     ///
-    /// - Throws: `ListenError` where the port cannot be listened on, or what making a route throws.
+    /// - Throws: `ListenError` if the server cannot listen on the port, or an error of `makeRoutes`.
     package func run() async throws {
         let descriptorsMax = raiseDescriptorLimit()
         let contexts = try await makeContexts()
@@ -82,7 +84,7 @@ package struct HTTPServer: Service {
         if let address = channel.localAddress { onListening(address) }
 
         try? await gracefulShutdown()
-        logger.info("stopping: running requests are answered first")
+        logger.info("shutting down after the running requests have finished")
         await stop(contexts, quiescing, on: channel.eventLoop)
         for sweep in sweeps { sweep.cancel() }
     }
@@ -120,7 +122,7 @@ package struct HTTPServer: Service {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    // Every loop of the group has its context.
+                    // Every loop of the group has a context.
                     guard let context = contexts[ObjectIdentifier(channel.eventLoop)]?.value else {
                         throw ChannelError.operationUnsupported
                     }
@@ -140,8 +142,8 @@ package struct HTTPServer: Service {
         }
     }
 
-    /// Returns when every connection is closed: idle ones, sockets and streams at once, the others
-    /// after their answer, or at the time limit.
+    /// Closes idle connections, WebSockets, and streams at once, and the others after their response or at the time
+    /// limit. Returns when every connection is closed.
     private func stop(
         _ contexts: LoopContexts, _ quiescing: ServerQuiescingHelper, on loop: any EventLoop
     ) async {
@@ -151,7 +153,7 @@ package struct HTTPServer: Service {
             bound.eventLoop.execute { bound.value.drain() }
         }
         let timer = loop.scheduleTask(in: limits.stopTimeout) { [logger] in
-            logger.warning("stopping: some requests took too long and are cut off")
+            logger.warning("some requests did not finish in time and are cancelled")
             for bound in contexts.values {
                 bound.eventLoop.execute { bound.value.closeAll() }
             }
@@ -163,7 +165,7 @@ package struct HTTPServer: Service {
 
 private typealias LoopContexts = [ObjectIdentifier: NIOLoopBound<LoopContext>]
 
-/// Open connections of all loops.
+/// Counts the open connections of all loops.
 private final class ConnectionCount: Sendable {
     private let count = Atomic(0)
     private let gauge: Gauge
@@ -172,7 +174,7 @@ private final class ConnectionCount: Sendable {
         gauge = metrics.gauge("bookplate_http_connections", "Connections that are open.")
     }
 
-    /// The number of connections with the new one.
+    /// Counts a new connection and returns the number of open connections.
     func open() -> Int {
         gauge.add(1)
         return count.add(1, ordering: .relaxed).newValue

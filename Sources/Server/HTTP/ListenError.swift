@@ -1,9 +1,9 @@
 import Glibc
 import NIOCore
 
-/// The server cannot listen where it is told to.
+/// The server cannot listen on the configured address.
 package struct ListenError: Error, CustomStringConvertible {
-    /// One line for the operator, with the address in it.
+    /// One line for the operator, with the address.
     package let description: String
 
     init(host: String, port: Int, _ error: any Error) {

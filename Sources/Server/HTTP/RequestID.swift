@@ -1,12 +1,13 @@
-/// Names of requests, for the log and for people who report a fault.
+/// Generates ids of requests, for the log and for bug reports.
 struct RequestID {
     private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
     private var state = UInt64.random(in: .min ... .max)
 
-    /// A client's own name: 1 to 64 letters, digits, `-`, `_` or `.`; nil for anything else.
+    /// Returns an id chosen by a client if it is valid: 1 to 64 letters, digits, `-`, `_`, or `.`. Returns nil
+    /// otherwise.
     static func wellFormed(_ text: String) -> String? {
         guard (1...64).contains(text.utf8.count) else { return nil }
-        let isFine = text.utf8.allSatisfy { byte in
+        let isValid = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
@@ -15,10 +16,11 @@ struct RequestID {
             default: false
             }
         }
-        return isFine ? text : nil
+        return isValid ? text : nil
     }
 
-    /// A new name: 60 bits of a splitmix64 sequence that starts anywhere, in 12 characters, which need no heap.
+    /// Generates an id of 60 bits in 12 characters from a splitmix64 sequence with a random start. A string this short
+    /// needs no heap allocation.
     mutating func next() -> String {
         state &+= 0x9E37_79B9_7F4A_7C15
         var bits = state

@@ -1,88 +1,89 @@
 import NIOHTTP1
 
-/// One method of one path, or of all that begin with one: `/covers/*`.
+/// The handler of one method of a path, or of all paths with a prefix, such as `/covers/*`.
 package final class Route {
     package let method: HTTPMethod
     package let path: String
     package let bodyBytesMax: Int
-    /// Whether pages of other origins may call it and read its answer; a path's routes agree on this.
+    /// Whether pages of other origins may call it and read its response. All routes of a path have the same value.
     package let allowsOtherOrigins: Bool
-    /// Judges a request by its head, before its body is read; nil admits all.
-    package let admit: ((HTTPRequest) -> Admission)?
-    /// For those who ask for a WebSocket instead.
+    /// Checks a request's head before the body is read. nil accepts all requests.
+    package let checkHead: ((HTTPRequest) -> HeadCheck)?
+    /// Serves requests for a WebSocket on this path.
     package let webSocket: WebSocketEndpoint?
-    /// Answers what needs no waiting, without the cost of a task; nil leaves the request to `respond`.
-    package let respondAtOnce: ((HTTPRequest) -> HTTPResponse?)?
-    /// Runs on the event loop that the route was made for.
+    /// Returns a response without the cost of a task if no waiting is needed. nil leaves the request to `respond`.
+    package let respondSynchronously: ((HTTPRequest) -> HTTPResponse?)?
+    /// Handles a request, on the event loop that the route was created for.
     package let respond: (HTTPRequest) async -> HTTPResponse
-    /// What counts its answers, once there was one.
+    /// The metrics of this route, created with the first response.
     var counts: RouteCounts?
 
     package init(
         _ method: HTTPMethod, _ path: String, bodyBytesMax: Int = 0,
-        allowsOtherOrigins: Bool = false, admit: ((HTTPRequest) -> Admission)? = nil,
+        allowsOtherOrigins: Bool = false, checkHead: ((HTTPRequest) -> HeadCheck)? = nil,
         webSocket: WebSocketEndpoint? = nil,
-        respondAtOnce: ((HTTPRequest) -> HTTPResponse?)? = nil,
+        respondSynchronously: ((HTTPRequest) -> HTTPResponse?)? = nil,
         respond: @escaping (HTTPRequest) async -> HTTPResponse
     ) {
         self.method = method
         self.path = path
         self.bodyBytesMax = bodyBytesMax
         self.allowsOtherOrigins = allowsOtherOrigins
-        self.admit = admit
+        self.checkHead = checkHead
         self.webSocket = webSocket
-        self.respondAtOnce = respondAtOnce
+        self.respondSynchronously = respondSynchronously
         self.respond = respond
     }
 }
 
-/// What becomes of a request whose head is known.
-package enum Admission {
+/// The result of checking a request's head.
+package enum HeadCheck {
     case accepted(bodyBytesMax: Int)
     case refused(HTTPProblem)
 }
 
-/// All routes of a server, by path and method; HEAD goes where GET goes.
+/// All routes of a server by path and method. HEAD requests use the routes of GET.
 struct RouteTable {
     enum Match {
         case route(Route)
-        /// OPTIONS, with the methods that the path has.
+        /// An OPTIONS request. `allow` lists the methods of the path.
         case options(allow: String)
         case methodNotAllowed(allow: String)
         case notFound
     }
 
     private struct Path {
-        /// With what the paths of those begin that end in `*`.
+        /// The path, or the prefix without its `*`.
         let text: String
-        let isBeginning: Bool
+        let isPrefix: Bool
         let routes: [Route]
         let allow: String
 
         init(_ path: String, _ routes: [Route]) {
-            isBeginning = path.last == "*"
-            text = isBeginning ? String(path.dropLast()) : path
+            isPrefix = path.last == "*"
+            text = isPrefix ? String(path.dropLast()) : path
             self.routes = routes
             allow = RouteTable.allow(routes)
         }
 
         func matches(_ path: Substring) -> Bool {
-            isBeginning ? path.utf8.starts(with: text.utf8) : path == text
+            isPrefix ? path.utf8.starts(with: text.utf8) : path == text
         }
     }
 
-    /// Whole paths first. There are few: looking at all of them takes less time than a hash of one.
+    /// Whole paths come before prefixes. There are few paths, so comparing all of them takes less time than hashing
+    /// one.
     private let paths: [Path]
-    /// The methods of all paths together, for `OPTIONS *`.
+    /// The methods of all paths, for `OPTIONS *`.
     let allow: String
 
     init(_ routes: [Route]) {
         let all = Dictionary(grouping: routes, by: \.path).map { Path($0.key, $0.value) }
-        paths = all.filter { !$0.isBeginning } + all.filter(\.isBeginning)
+        paths = all.filter { !$0.isPrefix } + all.filter(\.isPrefix)
         allow = Self.allow(routes)
     }
 
-    /// The value of an `Allow` header for these routes, each method once.
+    /// Returns the value of an `Allow` header for these routes, with each method once.
     private static func allow(_ routes: [Route]) -> String {
         var methods: [String] = []
         for method in routes.map(\.method.rawValue) where !methods.contains(method) {
@@ -94,15 +95,15 @@ struct RouteTable {
 
     private func path(_ path: Substring) -> Path? { paths.first { $0.matches(path) } }
 
-    /// Whether pages of other origins may use the path.
+    /// Returns whether pages of other origins may use the path.
     func allowsOtherOrigins(path: Substring) -> Bool {
         self.path(path)?.routes.contains(where: \.allowsOtherOrigins) ?? false
     }
 
     func find(_ method: HTTPMethod, path: Substring) -> Match {
         guard let path = self.path(path) else { return .notFound }
-        let wanted = method == .HEAD ? .GET : method
-        if let route = path.routes.first(where: { $0.method == wanted }) { return .route(route) }
+        let requested = method == .HEAD ? .GET : method
+        if let route = path.routes.first(where: { $0.method == requested }) { return .route(route) }
         return method == .OPTIONS
             ? .options(allow: path.allow) : .methodNotAllowed(allow: path.allow)
     }

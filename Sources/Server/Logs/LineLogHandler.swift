@@ -3,9 +3,10 @@ import Glibc
 import Logging
 import Telemetry
 
-/// Writes log lines to standard error, for people or for machines.
+/// Writes log lines to standard error, as text or as JSON.
 ///
-/// A line is written with one call, so lines of several threads do not mix; one that cannot be written is dropped.
+/// Each line is written with a single system call, so lines of several threads do not mix. A line that cannot be
+/// written is dropped.
 package struct LineLogHandler: LogHandler {
     package var logLevel: Logger.Level
     package var metadata: Logger.Metadata = [:]
@@ -14,7 +15,7 @@ package struct LineLogHandler: LogHandler {
     private let format: Configuration.LogFormat
     private let write: @Sendable ([UInt8]) -> Void
 
-    /// - Parameter write: Takes one line, newline included; standard error where it is not given.
+    /// - Parameter write: Receives one line with its newline. The default writes to standard error.
     package init(
         label: String, level: Logger.Level, format: Configuration.LogFormat,
         write: @escaping @Sendable ([UInt8]) -> Void = { line in
@@ -43,7 +44,7 @@ package struct LineLogHandler: LogHandler {
         write(line.bytes(format))
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the current time in milliseconds since 1970.
     private static func now() -> Int64 {
         var clock = timespec()
         clock_gettime(CLOCK_REALTIME, &clock)
@@ -52,9 +53,9 @@ package struct LineLogHandler: LogHandler {
 }
 
 extension Logger {
-    /// A logger as the configuration wants it.
+    /// Creates a logger with the level and the format of the configuration.
     package init(label: String, _ configuration: Configuration) {
-        // Both enums have the same names.
+        // Both enums have the same case names.
         let level = Logger.Level(rawValue: configuration.logLevel.rawValue) ?? .info
         self.init(label: label) { label in
             LineLogHandler(label: label, level: level, format: configuration.logFormat)

@@ -3,17 +3,16 @@ import Glibc
 import Logging
 import NIOCore
 
-/// One line of the log.
 struct LogLine {
     /// Milliseconds since 1970.
     var time: Int64
     var level: Logger.Level
     var label: String
     var message: String
-    /// By name.
+    /// The metadata, sorted by name.
     var fields: [(String, String)]
 
-    /// The line with its newline; control characters are escaped, so that no message makes a line of its own.
+    /// Returns the line with its newline. Control characters are escaped, so that a message cannot forge a line.
     func bytes(_ format: Configuration.LogFormat) -> [UInt8] {
         switch format {
         case .text: Array((text + "\n").utf8)
@@ -45,7 +44,7 @@ struct LogLine {
         return Array(line.readableBytesView)
     }
 
-    /// RFC 3339, UTC, milliseconds.
+    /// The time in RFC 3339 format, in UTC, with milliseconds.
     private var timestamp: String {
         var second = time_t(time / 1000)
         var date = tm()

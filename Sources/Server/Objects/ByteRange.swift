@@ -1,4 +1,4 @@
-/// The part of a file that a request wants.
+/// The part of a file that a request asks for.
 ///
 /// Spec: RFC 9110, section 14
 enum ByteRange: Equatable {
@@ -7,8 +7,8 @@ enum ByteRange: Equatable {
     case unsatisfiable
 
     /// - Parameters:
-    ///   - header: the value of `range`. Several ranges, and what cannot be read, are as no header.
-    ///   - count: the bytes that there are.
+    ///   - header: The value of the `range` header. A header with several ranges, or a malformed one, is ignored.
+    ///   - count: The size of the file in bytes.
     init(_ header: String?, of count: Int) {
         guard let header, header.hasPrefix("bytes=") else {
             self = .whole
@@ -38,7 +38,7 @@ enum ByteRange: Equatable {
         }
     }
 
-    /// nil for what is no number; a nil number for nothing.
+    /// Parses one end of a range. Returns nil if it is not a number, and an inner nil if it is empty.
     private static func number(_ text: Substring) -> Int?? {
         if text.isEmpty { return .some(nil) }
         guard text.utf8.count <= 18, text.utf8.allSatisfy({ (48...57).contains($0) }),

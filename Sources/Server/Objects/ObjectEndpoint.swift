@@ -1,14 +1,14 @@
 import NIOCore
 import NIOHTTP1
-import Objects
+import ObjectStorage
 
-/// The plain addresses of pictures, for one event loop.
+/// The routes of image URLs, for one event loop.
 final class ObjectEndpoint {
-    private static let shortly = "public, max-age=300, stale-while-revalidate=30"
+    private static let shortCacheControl = "public, max-age=300, stale-while-revalidate=30"
 
     private let service: any ObjectService
     private let bodyBytesMax: Int
-    private var files = ServedFiles()
+    private var files = ServedFileCache()
 
     init(service: any ObjectService, bodyBytesMax: Int) {
         self.service = service
@@ -19,48 +19,51 @@ final class ObjectEndpoint {
         let covers = "/\(Bucket.bookCovers.rawValue)/*"
         return [
             Route(
-                .GET, covers, allowsOtherOrigins: true, respondAtOnce: getKnown, respond: get),
+                .GET, covers, allowsOtherOrigins: true, respondSynchronously: getCached,
+                respond: get),
             Route(
                 .PUT, covers, bodyBytesMax: bodyBytesMax, allowsOtherOrigins: true,
-                admit: admitOwner, respond: put),
-            Route(.DELETE, covers, allowsOtherOrigins: true, admit: admitOwner, respond: delete),
+                checkHead: checkOwner, respond: put),
+            Route(
+                .DELETE, covers, allowsOtherOrigins: true, checkHead: checkOwner, respond: delete),
             Route(
                 .GET, "/\(Bucket.titleCards.rawValue)/*", allowsOtherOrigins: true,
-                respondAtOnce: getKnown, respond: get),
+                respondSynchronously: getCached, respond: get),
             Route(
                 .GET, "/\(Bucket.editionCovers.rawValue)/*", allowsOtherOrigins: true,
-                respondAtOnce: getKnown, respond: get),
+                respondSynchronously: getCached, respond: get),
         ]
     }
 
     // MARK: - Reading
 
-    /// What was asked for lately.
-    private func getKnown(_ request: HTTPRequest) -> HTTPResponse? {
+    /// Returns the response to a GET request if the file is in the cache.
+    private func getCached(_ request: HTTPRequest) -> HTTPResponse? {
         guard let file = files.file(at: request.target.text) else { return nil }
-        return answer(file, file.lastingHeaders, request)
+        return response(file, file.immutableHeaders, request)
     }
 
     private func get(_ request: HTTPRequest) async -> HTTPResponse {
-        guard let address = ObjectAddress(path: request.path, query: request.query) else {
+        guard let address = ObjectURL(path: request.path, query: request.query) else {
             return HTTPProblem.notFound.response()
         }
         guard let variant = address.variant else {
-            return HTTPProblem.badRequest("The size is thumbnail, full or large.").response()
+            return HTTPProblem.badRequest("The size must be thumbnail, full, or large.").response()
         }
         if let version = address.version, let file = open(address.key, version, variant) {
-            files.keep(file, at: request.target.text)
-            return answer(file, file.lastingHeaders, request)
+            files.insert(file, at: request.target.text)
+            return response(file, file.immutableHeaders, request)
         }
         do throws(HTTPProblem) {
             let version = try await service.currentVersion(of: address.key, requestID: request.id)
             guard let version, let file = open(address.key, version, variant) else {
                 return HTTPProblem.notFound.response()
             }
-            return answer(
+            return response(
                 file,
                 version == address.version
-                    ? file.lastingHeaders : ServedFile.headers(file.tag, Self.shortly), request)
+                    ? file.immutableHeaders : ServedFile.headers(file.tag, Self.shortCacheControl),
+                request)
         } catch {
             return error.response()
         }
@@ -69,26 +72,26 @@ final class ObjectEndpoint {
     private func open(
         _ key: ObjectKey, _ version: String, _ variant: ObjectVariant
     ) -> ServedFile? {
-        // A title card is drawn in one size, which is its largest.
-        let kept = key.bucket == .titleCards && variant == .large ? .full : variant
-        guard let path = ObjectPath(key, version: version, kept), let object = service.open(path)
+        // Title cards exist in one size, `full`, which is also their largest.
+        let stored = key.bucket == .titleCards && variant == .large ? .full : variant
+        guard let path = ObjectPath(key, version: version, stored), let object = service.open(path)
         else { return nil }
-        return ServedFile(object, tag: "\"\(version)-\(kept.rawValue)\"")
+        return ServedFile(object, tag: "\"\(version)-\(stored.rawValue)\"")
     }
 
-    private func answer(
+    private func response(
         _ file: ServedFile, _ headers: String, _ request: HTTPRequest
     ) -> HTTPResponse {
         var response = HTTPResponse(.ok, contentType: "image/jpeg")
         response.preparedHeaders = headers
-        if let known = request.headers.ifNoneMatch, Self.matches(known, file.tag) {
+        if let etags = request.headers.ifNoneMatch, Self.matches(etags, file.tag) {
             response.status = .notModified
             response.contentType = nil
             return response
         }
         let count = file.object.byteCount
-        let wantsPart = request.headers.ifRange.map { $0 == file.tag } ?? true
-        switch ByteRange(wantsPart ? request.headers.range : nil, of: count) {
+        let isRangeValid = request.headers.ifRange.map { $0 == file.tag } ?? true
+        switch ByteRange(isRangeValid ? request.headers.range : nil, of: count) {
         case .whole:
             response.file = (file, 0..<count)
         case .part(let part):
@@ -104,10 +107,10 @@ final class ObjectEndpoint {
         return response
     }
 
-    /// Weak tags of the same bytes match as well.
-    private static func matches(_ known: String, _ tag: String) -> Bool {
-        if known == tag || known == "*" { return true }
-        return known.split(separator: ",").contains { entry in
+    /// Returns whether an `if-none-match` header contains the tag. The comparison is weak: `W/"tag"` matches too.
+    private static func matches(_ etags: String, _ tag: String) -> Bool {
+        if etags == tag || etags == "*" { return true }
+        return etags.split(separator: ",").contains { entry in
             let entry = entry.drop { $0 == " " }
             let strong = entry.hasPrefix("W/") ? entry.dropFirst(2) : entry
             return strong.prefix(tag.count) == tag
@@ -117,20 +120,20 @@ final class ObjectEndpoint {
 
     // MARK: - Writing
 
-    /// Who may write is decided by the head, before a body is read.
-    private func admitOwner(_ request: HTTPRequest) -> Admission {
-        guard let key = ObjectAddress.key(request.path) else { return .refused(.notFound) }
+    /// Only the owner may write. This is checked with the request's head, before the body is read.
+    private func checkOwner(_ request: HTTPRequest) -> HeadCheck {
+        guard let key = ObjectURL.key(request.path) else { return .refused(.notFound) }
         guard let token = request.headers.bearerToken,
             let user = service.user(of: token, requestID: request.id)
         else { return .refused(.unauthenticated) }
         guard user == key.folder else {
-            return .refused(.forbidden("Only its owner may change this."))
+            return .refused(.forbidden("Only the owner may change this image."))
         }
         return .accepted(bodyBytesMax: request.method == .PUT ? bodyBytesMax : 0)
     }
 
     private func put(_ request: HTTPRequest) async -> HTTPResponse {
-        guard let key = ObjectAddress.key(request.path), let token = request.headers.bearerToken
+        guard let key = ObjectURL.key(request.path), let token = request.headers.bearerToken
         else { return HTTPProblem.notFound.response() }
         do throws(HTTPProblem) {
             let put = try await service.put(
@@ -147,7 +150,7 @@ final class ObjectEndpoint {
     }
 
     private func delete(_ request: HTTPRequest) async -> HTTPResponse {
-        guard let key = ObjectAddress.key(request.path), let token = request.headers.bearerToken
+        guard let key = ObjectURL.key(request.path), let token = request.headers.bearerToken
         else { return HTTPProblem.notFound.response() }
         do throws(HTTPProblem) {
             try await service.delete(key, bearerToken: token, requestID: request.id)

@@ -1,35 +1,35 @@
 import NIOCore
-import Objects
+import ObjectStorage
 
-/// What is behind the plain addresses of pictures; one value per event loop, called on that loop.
+/// Reads and writes the objects behind image URLs. There is one instance per event loop, called on that loop.
 package protocol ObjectService: AnyObject {
-    /// Opens a file, at once: its name is looked up in memory as a rule.
+    /// Opens a file without waiting. Its name is usually cached in memory.
     func open(_ path: ObjectPath) -> OpenObject?
 
-    /// The version that an address without one shows now; nil where there is nothing.
+    /// Returns the version that a URL without a version shows now; nil if there is no such object.
     func currentVersion(
         of key: ObjectKey, requestID: String
     ) async throws(HTTPProblem) -> String?
 
-    /// The id of the user that a token is of, as text; nil for one that is not good.
+    /// Returns the id of the token's user; nil for an invalid token.
     func user(of bearerToken: String, requestID: String) -> String?
 
-    /// Makes the body the object of the token's user.
+    /// Stores the body as an object of the token's user.
     func put(
         _ body: ByteBuffer, of key: ObjectKey, bearerToken: String, requestID: String
     ) async throws(HTTPProblem) -> PutObject
 
-    /// Removes the object of the token's user; also where there is none.
+    /// Removes an object of the token's user. Removing an object that does not exist succeeds.
     func delete(
         _ key: ObjectKey, bearerToken: String, requestID: String
     ) async throws(HTTPProblem)
 }
 
-/// An object that was put.
+/// The result of storing an object.
 package struct PutObject: Sendable {
-    /// Its public address.
+    /// The public URL.
     package var url: String
-    /// Whether there was none before.
+    /// Whether the object did not exist before.
     package var isNew: Bool
 
     package init(url: String, isNew: Bool) {

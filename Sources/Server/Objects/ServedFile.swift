@@ -1,23 +1,24 @@
 import NIOCore
-import Objects
+import ObjectStorage
 
-/// An open file that answers are sent from, and what their heads say. Belongs to one event loop.
+/// An open file with the headers of its responses. Used on one event loop only.
 ///
-/// A small one is kept in memory: one write with the head costs less than sending it by the kernel after the head.
+/// The content of a small file is kept in memory: a single write with the head costs less than `sendfile` after the
+/// head.
 final class ServedFile {
     private static let inMemoryBytesMax = 32 << 10
 
     let object: OpenObject
     let tag: String
-    /// Of every answer with a version in its address, as they are sent.
-    let lastingHeaders: String
+    /// The headers of every response whose URL contains a version, serialized.
+    let immutableHeaders: String
     private let content: ByteBuffer?
     private let handle: NIOFileHandle
 
     init(_ object: OpenObject, tag: String) {
         self.object = object
         self.tag = tag
-        lastingHeaders = Self.headers(tag, "public, max-age=31536000, immutable")
+        immutableHeaders = Self.headers(tag, "public, max-age=31536000, immutable")
         content =
             object.byteCount <= Self.inMemoryBytesMax
             ? (try? object.bytes()).map { ByteBuffer(bytes: $0) } : nil
@@ -25,7 +26,7 @@ final class ServedFile {
     }
 
     deinit {
-        // The object closes it.
+        // The object closes the descriptor.
         _ = try? handle.takeDescriptorOwnership()
     }
 
@@ -38,7 +39,7 @@ final class ServedFile {
         ].map { "\($0): \($1)\r\n" }.joined()
     }
 
-    /// A part of a small file; nil for a large one.
+    /// Returns a part of a small file from memory; nil for a large file.
     func bytes(_ range: Range<Int>) -> ByteBuffer? {
         content?.getSlice(at: range.lowerBound, length: range.count)
     }
@@ -49,18 +50,19 @@ final class ServedFile {
     }
 }
 
-/// Files that were asked for lately, by their address with a version: what it shows never changes.
-struct ServedFiles {
+/// A cache of recently requested files, keyed by a URL that contains a version. The content of such a URL never
+/// changes.
+struct ServedFileCache {
     static let countMax = 512
-    /// Of an address that is kept; ours are shorter.
-    private static let addressBytesMax = 256
+    /// The maximum length of a cached URL. The URLs that this server generates are shorter.
+    private static let urlBytesMax = 256
 
     private var files: [Substring: ServedFile] = [:]
-    /// Addresses in the order they came; the oldest goes first.
+    /// A ring of the keys of `files`. When it is full, `next` is the index of the oldest key, which is replaced first.
     private var order: [Substring] = []
     private var next = 0
 
-    /// nil also where the file has been removed meanwhile.
+    /// Returns the file of a URL; nil if it is not in the cache or was removed from the store.
     mutating func file(at address: Substring) -> ServedFile? {
         guard let file = files[address] else { return nil }
         guard !file.object.isRemoved else {
@@ -70,9 +72,9 @@ struct ServedFiles {
         return file
     }
 
-    mutating func keep(_ file: ServedFile, at address: Substring) {
-        guard address.utf8.count <= Self.addressBytesMax else { return }
-        // A copy where it is a part: the whole may be as long as a header.
+    mutating func insert(_ file: ServedFile, at address: Substring) {
+        guard address.utf8.count <= Self.urlBytesMax else { return }
+        // Copies the URL: a substring would keep the whole string alive, which may be as long as a header.
         let address = String(address)[...]
         guard files.updateValue(file, forKey: address) == nil else { return }
         if order.count < Self.countMax {

@@ -1,29 +1,29 @@
 import NIOCore
 
-/// The body of an answer that is sent in parts while the client reads it; belongs to its event loop.
+/// A response body that is sent in parts while the client reads it. Used on one event loop only.
 package final class BodyStream {
-    /// Why it ends before its producer is done.
-    package enum Ending: Sendable, Equatable {
-        case clientGone
-        /// The server stops.
-        case stopping
-        /// The client does not read.
+    /// The reason why a stream ends before its producer has finished.
+    package enum EndReason: Sendable, Equatable {
+        case disconnected
+        /// The server is shutting down.
+        case serverStopping
+        /// The client does not read the responses.
         case tooSlow
-        /// Its caller has signed out, or the token has run out.
+        /// The session has ended, or the token has expired.
         case sessionEnded
-        /// A part is too large for what is left of the memory for unread responses.
+        /// A part exceeds the remaining memory for unread responses.
         case refused(UnreadRefusal)
     }
 
-    /// nil while the producer may go on.
-    package private(set) var ending: Ending?
-    /// Sent when there was nothing else to send for a while; what keeps intermediaries from giving up.
+    /// The reason for an early end; nil while the producer may continue.
+    package private(set) var endReason: EndReason?
+    /// Sent when nothing else was sent for `heartbeatInterval`, so that proxies do not close the connection.
     var heartbeat = ByteBuffer()
-    /// When the caller's token runs out.
+    /// When the client's token expires.
     var expiresAt = NIODeadline.distantFuture
 
     let gate = WriteGate()
-    private let admit: (Int) -> UnreadRefusal?
+    private let reserve: (Int) -> UnreadRefusal?
     private let send: (ByteBuffer) -> Void
     private let cancel: () -> Void
     private let limits: HTTPLimits
@@ -31,42 +31,42 @@ package final class BodyStream {
     private var slowAt = NIODeadline.distantFuture
 
     /// - Parameters:
-    ///   - admit: counts the bytes of a part before it is written, or returns why it must not be written.
-    ///   - send: writes a part to the connection.
-    ///   - cancel: cancels the producer's task.
+    ///   - reserve: Counts the bytes of a part before it is written, or returns the reason to refuse it.
+    ///   - send: Writes a part to the connection.
+    ///   - cancel: Cancels the producer's task.
     init(
-        _ limits: HTTPLimits, admit: @escaping (Int) -> UnreadRefusal?,
+        _ limits: HTTPLimits, reserve: @escaping (Int) -> UnreadRefusal?,
         send: @escaping (ByteBuffer) -> Void, cancel: @escaping () -> Void
     ) {
         self.limits = limits
-        self.admit = admit
+        self.reserve = reserve
         self.send = send
         self.cancel = cancel
         heartbeatAt = .now() + limits.heartbeatInterval
     }
 
-    /// Waits until the client has read what was sent before.
+    /// Waits until the client has read the previous parts.
     ///
     /// - Returns: false if the stream has ended.
-    func mayWrite() async -> Bool { await gate.pass() && ending == nil }
+    func waitUntilWritable() async -> Bool { await gate.waitUntilWritable() && endReason == nil }
 
-    /// Sends a part when the client has read what was sent before.
+    /// Sends a part after the client has read the previous parts.
     package func write(_ part: ByteBuffer) async {
-        guard await mayWrite() else { return }
-        if let refusal = admit(part.readableBytes) { return end(.refused(refusal)) }
+        guard await waitUntilWritable() else { return }
+        if let refusal = reserve(part.readableBytes) { return end(.refused(refusal)) }
         writeNow(part)
     }
 
-    /// Sends a part whatever waits: the last word.
+    /// Sends a part without waiting, as the final message does.
     package func writeNow(_ part: ByteBuffer) {
         heartbeatAt = .now() + limits.heartbeatInterval
         send(part)
     }
 
-    /// Ends it early: the producer's task is cancelled, and may say a last word.
-    package func end(_ ending: Ending) {
-        if self.ending != nil { return }
-        self.ending = ending
+    /// Ends the stream early. The producer's task is cancelled and may still send a final message.
+    package func end(_ reason: EndReason) {
+        if self.endReason != nil { return }
+        self.endReason = reason
         gate.close()
         cancel()
     }

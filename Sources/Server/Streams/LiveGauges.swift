@@ -1,6 +1,7 @@
 import Synchronization
 
-/// What is open right now, of all loops; each returns to zero when nobody listens.
+/// The numbers of open connections and running operations on all event loops. Each number returns to 0 when the server
+/// is idle.
 package final class LiveGauges: Sendable {
     private let socketCount = Atomic(0)
     private let operationCount = Atomic(0)
@@ -8,11 +9,11 @@ package final class LiveGauges: Sendable {
 
     package init() {}
 
-    /// WebSockets.
+    /// The number of open WebSockets.
     package var sockets: Int { socketCount.load(ordering: .relaxed) }
-    /// Operations under way on WebSockets.
+    /// The number of operations that run on WebSockets.
     package var operations: Int { operationCount.load(ordering: .relaxed) }
-    /// Answers that are sent in parts: `text/event-stream` and `multipart/mixed`.
+    /// The number of open streams: responses with `text/event-stream` or `multipart/mixed`.
     package var streams: Int { streamCount.load(ordering: .relaxed) }
 
     func socketOpened() { socketCount.add(1, ordering: .relaxed) }

@@ -1,9 +1,9 @@
 import GraphQL
 import NIOCore
 
-/// How a sequence of responses is written into the body of one HTTP answer.
+/// The format in which a sequence of GraphQL responses is written into one HTTP response body.
 enum StreamFormat: Sendable, Equatable {
-    /// `text/event-stream`, as `graphql-sse` has it in its distinct connections mode.
+    /// `text/event-stream`, as specified by the distinct connections mode of `graphql-sse`.
     ///
     /// Spec: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md
     case eventStream
@@ -19,11 +19,11 @@ enum StreamFormat: Sendable, Equatable {
         }
     }
 
-    /// What goes out with the head, so that the client knows at once that it is heard.
-    var opening: ByteBuffer {
+    /// The start of the body. It is sent with the head, so that the client sees at once that its request was accepted.
+    var preamble: ByteBuffer {
         switch self {
         case .eventStream: ByteBuffer(string: ":\n\n")
-        // A boundary ends each part as soon as it is there: some clients wait for it.
+        // Each part is followed by its closing boundary at once, because some clients wait for it.
         case .multipart:
             ByteBuffer(
                 string: "\r\n--graphql\r\ncontent-type: application/json\r\n\r\n{}\r\n--graphql")
@@ -37,11 +37,11 @@ enum StreamFormat: Sendable, Equatable {
         }
     }
 
-    /// One response.
+    /// Returns the bytes of one response.
     func next(_ response: some Collection<UInt8>) -> ByteBuffer {
         switch self {
         case .eventStream:
-            // Our JSON has no line breaks, which would end the field.
+            // The JSON that this server writes contains no line breaks. A line break would end the field.
             var event = ByteBuffer()
             event.reserveCapacity(response.count + 20)
             event.writeStaticString("event: next\ndata: ")
@@ -53,7 +53,7 @@ enum StreamFormat: Sendable, Equatable {
         }
     }
 
-    /// The stream cannot go on.
+    /// Returns the bytes of an error that ends the stream.
     func failed(_ errors: [GraphQLError]) -> ByteBuffer {
         var writer = ResponseWriter()
         if self == .multipart { writer.append(#"{"payload":null,"errors":"#) }
@@ -63,7 +63,7 @@ enum StreamFormat: Sendable, Equatable {
         return self == .multipart ? part(writer.bytes) : next(writer.bytes)
     }
 
-    /// The natural end.
+    /// The bytes after the last response of a stream that ends normally.
     var complete: ByteBuffer {
         switch self {
         case .eventStream: ByteBuffer(string: "event: complete\ndata:\n\n")

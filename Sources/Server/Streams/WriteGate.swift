@@ -1,33 +1,34 @@
-/// Where the tasks of one connection wait until its client has read what was sent before.
+/// Makes the tasks of one connection wait until its client has read what was sent before.
 ///
-/// Whoever passes writes at once, so what waits in memory is one response and the socket's watermark.
+/// A task that passes the gate writes immediately. The memory for pending writes is therefore limited to one response
+/// and the socket's write watermark.
 final class WriteGate {
     private enum State {
-        case open, shut, gone
+        case writable, blocked, closed
     }
 
-    private var state = State.open
+    private var state = State.writable
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Returns when the client can be written to.
+    /// Waits until the connection is writable.
     ///
-    /// - Returns: false when the connection is gone.
-    func pass() async -> Bool {
-        while case .shut = state {
+    /// - Returns: false if the connection is closed.
+    func waitUntilWritable() async -> Bool {
+        while case .blocked = state {
             await withCheckedContinuation { waiting.append($0) }
         }
-        if case .gone = state { return false }
+        if case .closed = state { return false }
         return true
     }
 
     func set(isWritable: Bool) {
-        if case .gone = state { return }
-        state = isWritable ? .open : .shut
+        if case .closed = state { return }
+        state = isWritable ? .writable : .blocked
         if isWritable { resume() }
     }
 
     func close() {
-        state = .gone
+        state = .closed
         resume()
     }
 

@@ -1,17 +1,19 @@
+import GraphQLServing
 import Synchronization
 
 /// Counts the response bytes that the clients of this process have not read yet, and limits them.
 ///
-/// A byte counts from the moment its response is complete until the kernel has taken it. Each connection reports its bytes
-/// through an `UnreadAccount`. A connection with less than 64 KiB to send counts as having none: most responses are taken
-/// by the kernel at once, and cost nothing here.
+/// A byte counts from the moment its response is complete until the kernel accepts it. Each connection reports its
+/// bytes through an `UnreadCounter`. A connection with less than 64 KiB to send counts as 0: the kernel accepts most
+/// responses at once, and counting them would cost time without limiting memory.
 package final class UnreadBytes: Sendable {
     package struct Limits: Sendable, Equatable {
-        /// The limit on the connections of one client address: IPv4, or a network of 64 bits of IPv6.
+        /// The limit on the connections of one client: an IPv4 address, or a 64-bit IPv6 network.
         package var addressMax = 64 << 20
-        /// The limit on all connections.
+        /// The limit on all connections of the process.
         package var processMax = 256 << 20
-        /// The largest response. New requests are run only while there is room for one.
+        /// The size of the largest response. A new request runs only if a response of this size would fit within the
+        /// limits.
         package var responseMax = 8 << 20
 
         package init() {}
@@ -19,13 +21,13 @@ package final class UnreadBytes: Sendable {
 
     private struct State {
         var total = 0
-        /// Without the addresses that have none.
+        /// Contains only addresses with unread bytes.
         var byAddress: [ClientAddress: Int] = [:]
     }
 
     private let limits: Limits
     private let state = Mutex(State())
-    /// The same as in `state`, to be read without the lock.
+    /// A copy of `state.total` that can be read without the lock.
     private let currentTotal = Atomic(0)
     private let addressRefusals = Atomic(0)
     private let processRefusals = Atomic(0)
@@ -36,23 +38,23 @@ package final class UnreadBytes: Sendable {
     /// The unread bytes of all connections.
     package var total: Int { currentTotal.load(ordering: .relaxed) }
 
-    /// How many responses and requests were refused for the limit of their address.
+    /// The number of requests and responses refused because of the limit per address.
     package var addressRefusalCount: Int { addressRefusals.load(ordering: .relaxed) }
-    /// How many responses and requests were refused for the limit of the process.
+    /// The number of requests and responses refused because of the limit of the process.
     package var processRefusalCount: Int { processRefusals.load(ordering: .relaxed) }
-    /// How many connections were closed because their clients read slowly while memory was short.
+    /// The number of connections closed because their clients read slowly while memory was short.
     package var closedReaderCount: Int { closings.load(ordering: .relaxed) }
 
-    /// Why a new request of this client is not run; nil if it may run.
+    /// Returns the reason to refuse a new request of this client; nil if it may run.
     func refusal(for client: ClientAddress?) -> UnreadRefusal? {
         if total == 0 { return nil }
         return state.withLock { refusal(of: limits.responseMax, for: client, $0) }
     }
 
-    /// Counts bytes unless they would exceed a limit.
+    /// Counts bytes unless they exceed a limit.
     ///
-    /// - Returns: why they are refused; nil if they were counted.
-    func take(_ bytes: Int, for client: ClientAddress?) -> UnreadRefusal? {
+    /// - Returns: The reason for the refusal; nil if the bytes were counted.
+    func reserve(_ bytes: Int, for client: ClientAddress?) -> UnreadRefusal? {
         state.withLock { state in
             if let refusal = refusal(of: bytes, for: client, state) { return refusal }
             add(bytes, for: client, to: &state)
@@ -60,12 +62,12 @@ package final class UnreadBytes: Sendable {
         }
     }
 
-    /// Counts bytes that are in memory already, or fewer where the number is negative.
+    /// Counts bytes that are already in memory. A negative number subtracts.
     func add(_ bytes: Int, for client: ClientAddress?) {
         state.withLock { add(bytes, for: client, to: &$0) }
     }
 
-    /// The share of the limits that is used, of the address or of the process, whichever is larger.
+    /// The used share of the limit of the address or of the process, whichever is larger.
     func usedShare(for client: ClientAddress?) -> Double {
         state.withLock { state in
             let ofAddress = client.flatMap { state.byAddress[$0.network] } ?? 0
@@ -102,7 +104,7 @@ package final class UnreadBytes: Sendable {
 }
 
 extension ClientAddress {
-    /// An IPv4 address, or the network of 64 bits of an IPv6 address: each counts as one client.
+    /// The IPv4 address, or the 64-bit network of the IPv6 address. Each counts as one client.
     fileprivate var network: ClientAddress {
         let isV4 = high == 0 && low >> 32 == 0xFFFF
         return isV4 ? self : ClientAddress(high: high, low: 0)

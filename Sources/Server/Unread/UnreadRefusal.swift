@@ -1,7 +1,7 @@
 import GraphQL
 import NIOCore
 
-/// Why a request is not run, or its response not sent: too many bytes of earlier responses have not been read.
+/// The reason to refuse a request or a response: too many bytes of earlier responses are unread.
 package struct UnreadRefusal: Sendable, Equatable, Error {
     enum Limit: Sendable {
         case address, process
@@ -10,7 +10,7 @@ package struct UnreadRefusal: Sendable, Equatable, Error {
     let limit: Limit
     let bytesMax: Int
 
-    /// By then slow readers have been closed.
+    /// After this time, slow readers have been disconnected.
     private static let retryAfterSeconds = 5
 
     var error: GraphQLError {
@@ -19,8 +19,8 @@ package struct UnreadRefusal: Sendable, Equatable, Error {
         return switch limit {
         case .address:
             GraphQLError(
-                "\(bytesMax) bytes of responses wait to be read by clients at your address, and more are not allowed. "
-                    + "Read them, or close their connections. \(retry)",
+                "Clients at your address have not read their responses, and at most \(bytesMax) bytes may be unread. "
+                    + "Read them, or close the connections. \(retry)",
                 extensions: [
                     .init("code", .string("RATE_LIMITED")),
                     .init("limit", .string("unreadBytesPerAddressMax")),

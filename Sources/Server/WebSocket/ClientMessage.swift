@@ -1,6 +1,6 @@
 import GraphQL
 
-/// A message of the client, as `graphql-transport-ws` has them.
+/// A message from a client in the `graphql-transport-ws` protocol.
 ///
 /// Spec: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
 enum ClientMessage: Equatable {
@@ -10,7 +10,7 @@ enum ClientMessage: Equatable {
     case subscribe(id: String, Operation)
     case complete(id: String)
 
-    /// What a `subscribe` asks for.
+    /// The operation of a `subscribe` message.
     struct Operation: Equatable {
         var query: String?
         var documentID: String?
@@ -19,19 +19,19 @@ enum ClientMessage: Equatable {
         var extensions: Value?
     }
 
-    /// Reads a text message; members that have no meaning are left alone.
+    /// Parses a text message. Unknown members are ignored.
     ///
-    /// - Throws: 4400 with what is wrong, or 1007 for bytes that are no text.
-    init(_ text: [UInt8]) throws(Closing) {
+    /// - Throws: Close code 4400 with the reason for an invalid message, or 1007 for invalid UTF-8.
+    init(_ text: [UInt8]) throws(CloseFrame) {
         let message: Value
         do throws(JSONError) {
             message = try parseJSON(text, limits: JSONLimits(bytesMax: text.count))
         } catch .notUTF8 {
-            throw Closing(.notUTF8, "The message is not UTF-8.")
+            throw CloseFrame(.notUTF8, "The message is not UTF-8.")
         } catch {
             throw .invalid(error.message)
         }
-        guard case .object = message else { throw .invalid("The message is no JSON object.") }
+        guard case .object = message else { throw .invalid("The message must be a JSON object.") }
         switch message["type"] {
         case .string("connection_init"):
             self = .connectionInit(payload: try message.payload())
@@ -50,13 +50,13 @@ enum ClientMessage: Equatable {
         case .string(let type):
             throw .invalid("Clients do not send messages of type '\(type.prefix(40))'.")
         default:
-            throw .invalid("The message's type is missing or no string.")
+            throw .invalid("The message's type must be a string.")
         }
     }
 }
 
 extension ClientMessage.Operation {
-    fileprivate init(_ payload: Value) throws(Closing) {
+    fileprivate init(_ payload: Value) throws(CloseFrame) {
         query = try payload.string("query")
         documentID = try payload.string("documentId")
         operationName = try payload.string("operationName")
@@ -69,22 +69,24 @@ extension ClientMessage.Operation {
     }
 }
 
-extension Closing {
-    fileprivate static func invalid(_ reason: String) -> Closing { Closing(.badRequest, reason) }
+extension CloseFrame {
+    fileprivate static func invalid(_ reason: String) -> CloseFrame {
+        CloseFrame(.badRequest, reason)
+    }
 }
 
 extension Value {
-    /// nil where it is null or absent.
-    fileprivate func payload() throws(Closing) -> Value? { try object("payload") }
+    /// Returns the member `payload`; nil if it is null or absent.
+    fileprivate func payload() throws(CloseFrame) -> Value? { try object("payload") }
 
-    fileprivate func id() throws(Closing) -> String {
+    fileprivate func id() throws(CloseFrame) -> String {
         guard let id = self["id"]?.string, !id.isEmpty else {
-            throw .invalid("The message's id must be a string that is not empty.")
+            throw .invalid("The message's id must be a non-empty string.")
         }
         return id
     }
 
-    fileprivate func string(_ name: String) throws(Closing) -> String? {
+    fileprivate func string(_ name: String) throws(CloseFrame) -> String? {
         switch self[name] {
         case .string(let text): return text
         case nil, .null: return nil
@@ -92,7 +94,7 @@ extension Value {
         }
     }
 
-    fileprivate func object(_ name: String) throws(Closing) -> Value? {
+    fileprivate func object(_ name: String) throws(CloseFrame) -> Value? {
         switch self[name] {
         case .object(let members): return .object(members)
         case nil, .null: return nil
@@ -100,8 +102,8 @@ extension Value {
         }
     }
 
-    /// The token of a `connection_init` or `ping`: its member `Authorization`, in any case, or the same in
-    /// its member `headers`; `Bearer` before it may be left out.
+    /// The access token in the payload of a `connection_init` or `ping`: the member `Authorization`, in any case, of
+    /// the payload or of its member `headers`. The prefix `Bearer` is optional.
     var bearerToken: String? {
         guard case .object(let members) = self else { return nil }
         if let text = members.first(where: { $0.name.lowercased() == "authorization" })?.value

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The kinds of frames that are not reserved.
+/// The opcodes that are not reserved.
 ///
 /// Spec: RFC 6455, section 5.2
 enum FrameOpcode: UInt8 {
@@ -15,7 +15,7 @@ enum FrameOpcode: UInt8 {
 }
 
 extension ByteBuffer {
-    /// Writes the header of a frame as servers send it: not fragmented, without a mask.
+    /// Writes the header of a server's frame, which is neither fragmented nor masked.
     ///
     /// Spec: RFC 6455, section 5.2
     mutating func writeFrameHeader(_ opcode: FrameOpcode, payloadBytes: Int) {

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Reads the frames of one client, and joins the fragments of a message.
+/// Reads the frames of one client, and joins the fragments of messages.
 ///
-/// Faults are found as early as possible: those of a frame's header before its payload arrives, and invalid UTF-8 in the
-/// fragment that contains it. After an error the reader must not be used again: the position of the next frame is not
-/// known.
+/// Errors are detected as early as possible: those of a frame's header before its payload arrives, and invalid UTF-8 in
+/// the fragment that contains it. After an error the reader must not be used again, because the position of the next
+/// frame is unknown.
 ///
 /// Spec: RFC 6455, section 5
 struct MessageReader {
@@ -12,7 +12,7 @@ struct MessageReader {
         case text([UInt8])
         case ping([UInt8])
         case pong
-        /// With the code of the close frame; nil if the frame has no body.
+        /// A close frame with its code; nil if the frame has no body.
         case close(code: UInt16?)
     }
 
@@ -20,9 +20,9 @@ struct MessageReader {
         let opcode: FrameOpcode
         let isFinal: Bool
         let mask: UInt32
-        /// Bytes of the payload that have not been read yet.
+        /// The number of bytes of the payload that have not been read yet.
         var missing: Int
-        /// Bytes of the payload that have been read: the mask repeats every four bytes.
+        /// The number of bytes of the payload that have been read. The mask repeats every four bytes.
         var offset = 0
     }
 
@@ -30,7 +30,7 @@ struct MessageReader {
     private static let controlBytesMax = 125
 
     private let messageBytesMax: Int
-    private var unread = ByteBuffer()
+    private var input = ByteBuffer()
     /// The frame whose header has been read, and whose payload is arriving.
     private var frame: Frame?
     private var isInMessage = false
@@ -38,24 +38,24 @@ struct MessageReader {
     private var text: [UInt8] = []
     private var validator = UTF8Validator()
 
-    /// - Parameter messageBytesMax: the largest message, all fragments together.
+    /// - Parameter messageBytesMax: The maximum size of a message with all of its fragments.
     init(messageBytesMax: Int) { self.messageBytesMax = messageBytesMax }
 
-    /// The memory that waits for the rest of a frame or message.
-    var keptBytes: Int { unread.storageCapacity + text.capacity }
+    /// The memory used for incomplete frames and messages.
+    var bufferedBytes: Int { input.storageCapacity + text.capacity }
 
-    /// Adds bytes that have arrived; `next` reads them.
+    /// Adds bytes that have arrived. Call `next` to read messages from them.
     mutating func append(_ bytes: ByteBuffer) {
-        if unread.readableBytes == 0 {
-            unread = bytes
+        if input.readableBytes == 0 {
+            input = bytes
         } else {
-            unread.discardReadBytes()
-            unread.writeImmutableBuffer(bytes)
+            input.discardReadBytes()
+            input.writeImmutableBuffer(bytes)
         }
     }
 
-    /// The next message; nil when its bytes have not arrived yet.
-    mutating func next() throws(Closing) -> Message? {
+    /// Returns the next message; nil if it is incomplete.
+    mutating func next() throws(CloseFrame) -> Message? {
         while let frame = try currentFrame() {
             if frame.opcode.isControl {
                 guard let payload = readControlPayload(frame) else { break }
@@ -75,45 +75,49 @@ struct MessageReader {
                 return .text(text)
             }
         }
-        // The memory is returned to the channel, which reads into it again.
-        if unread.readableBytes == 0 { unread = ByteBuffer() }
+        // Releases an empty buffer, so that the channel can reuse its memory for reading.
+        if input.readableBytes == 0 { input = ByteBuffer() }
         return nil
     }
 
     // MARK: Headers
 
-    private mutating func currentFrame() throws(Closing) -> Frame? {
+    private mutating func currentFrame() throws(CloseFrame) -> Frame? {
         if frame == nil { frame = try readHeader() }
         return frame
     }
 
-    private mutating func readHeader() throws(Closing) -> Frame? {
-        let start = unread.readerIndex
-        guard let bits: UInt16 = unread.getInteger(at: start) else { return nil }
+    private mutating func readHeader() throws(CloseFrame) -> Frame? {
+        let start = input.readerIndex
+        guard let bits: UInt16 = input.getInteger(at: start) else { return nil }
         let isFinal = bits & 0x8000 != 0
         guard bits & 0x7000 == 0 else {
-            throw Closing(.protocolError, "Reserved bits are set without an extension.")
+            throw CloseFrame(.protocolError, "A reserved bit is set without an extension.")
         }
         guard let opcode = FrameOpcode(rawValue: UInt8(bits >> 8 & 0xF)) else {
-            throw Closing(.protocolError, "Opcode \(bits >> 8 & 0xF) is reserved.")
+            throw CloseFrame(.protocolError, "Opcode \(bits >> 8 & 0xF) is reserved.")
         }
         guard bits & 0x80 != 0 else {
-            throw Closing(.protocolError, "Frames of a client must be masked.")
+            throw CloseFrame(.protocolError, "Frames from clients must be masked.")
         }
         try checkOrder(opcode, isFinal: isFinal)
         let shortLength = Int(bits & 0x7F)
         guard !opcode.isControl || shortLength <= Self.controlBytesMax else {
-            throw Closing(.protocolError, "A control frame has at most 125 bytes.")
+            throw CloseFrame(
+                .protocolError, "The payload of a control frame must have at most 125 bytes.")
         }
-        guard opcode != .binary else { throw Closing(.badRequest, "Messages are text.") }
+        guard opcode != .binary else {
+            throw CloseFrame(.badRequest, "Binary messages are not supported. Send text.")
+        }
         guard let (length, headerBytes) = try payloadLength(shortLength, at: start + 2) else {
             return nil
         }
         guard opcode.isControl || length <= messageBytesMax - text.count else {
-            throw Closing(.messageTooBig, "A message has at most \(messageBytesMax) bytes.")
+            throw CloseFrame(
+                .messageTooBig, "A message must have at most \(messageBytesMax) bytes.")
         }
-        guard let mask: UInt32 = unread.getInteger(at: start + headerBytes) else { return nil }
-        unread.moveReaderIndex(forwardBy: headerBytes + 4)
+        guard let mask: UInt32 = input.getInteger(at: start + headerBytes) else { return nil }
+        input.moveReaderIndex(forwardBy: headerBytes + 4)
         if opcode == .text {
             isInMessage = true
             validator = UTF8Validator()
@@ -121,48 +125,48 @@ struct MessageReader {
         return Frame(opcode: opcode, isFinal: isFinal, mask: mask, missing: length)
     }
 
-    /// Checks that a frame of this kind may come now: fragments of one message follow each other, and only control frames
-    /// may come between them.
-    private func checkOrder(_ opcode: FrameOpcode, isFinal: Bool) throws(Closing) {
+    /// Checks that a frame of this kind is allowed now. Fragments of one message follow each other, and only control
+    /// frames may come between them.
+    private func checkOrder(_ opcode: FrameOpcode, isFinal: Bool) throws(CloseFrame) {
         switch opcode {
         case .continuation:
             guard isInMessage else {
-                throw Closing(.protocolError, "There is no message to continue.")
+                throw CloseFrame(.protocolError, "There is no message to continue.")
             }
         case .text, .binary:
             guard !isInMessage else {
-                throw Closing(.protocolError, "The message before is not finished.")
+                throw CloseFrame(.protocolError, "The previous message is not finished.")
             }
         case .close, .ping, .pong:
             guard isFinal else {
-                throw Closing(.protocolError, "Control frames must not be fragmented.")
+                throw CloseFrame(.protocolError, "Control frames must not be fragmented.")
             }
         }
     }
 
     /// - Parameters:
-    ///   - shortLength: the length in the second byte: 126 and 127 announce a longer field.
-    ///   - position: where that field is.
-    /// - Returns: the payload's length, and the header's without the mask; nil if the field has not arrived yet.
+    ///   - shortLength: The length in the second byte. 126 and 127 announce a longer field.
+    ///   - position: The index of that field.
+    /// - Returns: The length of the payload, and that of the header without the mask; nil if the field is incomplete.
     private func payloadLength(
         _ shortLength: Int, at position: Int
-    ) throws(Closing) -> (length: Int, headerBytes: Int)? {
+    ) throws(CloseFrame) -> (length: Int, headerBytes: Int)? {
         let length: UInt64
         let headerBytes: Int
         let smallest: UInt64
         switch shortLength {
         case 126:
-            guard let field: UInt16 = unread.getInteger(at: position) else { return nil }
+            guard let field: UInt16 = input.getInteger(at: position) else { return nil }
             (length, headerBytes, smallest) = (UInt64(field), 4, 126)
         case 127:
-            guard let field: UInt64 = unread.getInteger(at: position) else { return nil }
+            guard let field: UInt64 = input.getInteger(at: position) else { return nil }
             (length, headerBytes, smallest) = (field, 10, 1 << 16)
         default:
             return (shortLength, 2)
         }
         guard length >= smallest, let length = Int(exactly: length) else {
-            throw Closing(
-                .protocolError, "The payload's length is not written in its shortest form.")
+            throw CloseFrame(
+                .protocolError, "The payload's length is not encoded in the shortest form.")
         }
         return (length, headerBytes)
     }
@@ -171,13 +175,13 @@ struct MessageReader {
 
     /// Reads the bytes of a text frame that have arrived.
     ///
-    /// - Returns: whether the frame is complete.
-    private mutating func readText() throws(Closing) -> Bool {
+    /// - Returns: Whether the frame is complete.
+    private mutating func readText() throws(CloseFrame) -> Bool {
         guard var frame else { return false }
         let start = text.count
-        let count = min(frame.missing, unread.readableBytes)
-        text.append(contentsOf: unread.readableBytesView.prefix(count))
-        unread.moveReaderIndex(forwardBy: count)
+        let count = min(frame.missing, input.readableBytes)
+        text.append(contentsOf: input.readableBytesView.prefix(count))
+        input.moveReaderIndex(forwardBy: count)
         var validator = validator
         let isUTF8 = text.withUnsafeMutableBufferPointer { text in
             let arrived = UnsafeMutableBufferPointer(rebasing: text[start...])
@@ -192,45 +196,45 @@ struct MessageReader {
         return frame.missing == 0
     }
 
-    /// The payload of a control frame; nil while it is incomplete.
+    /// Reads the payload of a control frame; nil if it is incomplete.
     private mutating func readControlPayload(_ frame: Frame) -> [UInt8]? {
-        guard var payload = unread.readBytes(length: frame.missing) else { return nil }
+        guard var payload = input.readBytes(length: frame.missing) else { return nil }
         payload.withUnsafeMutableBufferPointer { $0.unmask(frame.mask, offset: 0) }
         return payload
     }
 
-    /// The code of a close frame.
+    /// Returns the code of a close frame.
     ///
     /// Spec: RFC 6455, sections 5.5.1 and 7.4
-    private static func closeCode(_ payload: [UInt8]) throws(Closing) -> UInt16? {
+    private static func closeCode(_ payload: [UInt8]) throws(CloseFrame) -> UInt16? {
         if payload.isEmpty { return nil }
         guard payload.count >= 2 else {
-            throw Closing(
-                .protocolError, "The body of a close frame begins with a code of two bytes.")
+            throw CloseFrame(
+                .protocolError, "The body of a close frame must begin with a code of two bytes.")
         }
         let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
         guard CloseCode.mayBeSent(code) else {
-            throw Closing(.protocolError, "Close code \(code) must not be sent.")
+            throw CloseFrame(.protocolError, "Close code \(code) must not be sent.")
         }
         var validator = UTF8Validator()
         let isUTF8 = payload.withUnsafeBufferPointer {
             validator.validate(UnsafeBufferPointer(rebasing: $0[2...]))
         }
         guard isUTF8, validator.isComplete else {
-            throw Closing(.notUTF8, "The reason of the close frame is not UTF-8.")
+            throw CloseFrame(.notUTF8, "The reason of the close frame is not UTF-8.")
         }
         return code
     }
 }
 
-extension Closing {
-    fileprivate static let textNotUTF8 = Closing(.notUTF8, "The message is not UTF-8.")
+extension CloseFrame {
+    fileprivate static let textNotUTF8 = CloseFrame(.notUTF8, "The message is not UTF-8.")
 }
 
 extension UnsafeMutableBufferPointer<UInt8> {
     /// Applies a frame's mask in place.
     ///
-    /// - Parameter offset: how many bytes of the payload come before these.
+    /// - Parameter offset: The number of bytes of the payload before these.
     fileprivate func unmask(_ mask: UInt32, offset: Int) {
         for index in indices {
             let shift = UInt32(24 - 8 * ((offset + index) & 3))

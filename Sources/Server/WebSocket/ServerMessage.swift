@@ -1,7 +1,7 @@
 import GraphQL
 import NIOCore
 
-/// Messages of the server, as `graphql-transport-ws` has them.
+/// The messages of the server in the `graphql-transport-ws` protocol.
 enum ServerMessage {
     static func acknowledgement() -> ByteBuffer {
         ByteBuffer(string: #"{"type":"connection_ack"}"#)
@@ -16,7 +16,7 @@ enum ServerMessage {
         return writer.withBytes { ByteBuffer(bytes: $0) }
     }
 
-    /// - Parameter response: a whole GraphQL response, in JSON.
+    /// - Parameter response: A complete GraphQL response as JSON.
     static func next(_ id: String, _ response: some Collection<UInt8>) -> ByteBuffer {
         var message = ByteBuffer()
         message.reserveCapacity(response.count + id.utf8.count + 40)
@@ -38,7 +38,7 @@ enum ServerMessage {
         return writer.withBytes { ByteBuffer(bytes: $0) }
     }
 
-    /// - Parameter errors: a list of errors, in JSON.
+    /// - Parameter errors: A list of errors as JSON.
     static func error(_ id: String, _ errors: Value) -> ByteBuffer {
         var writer = ResponseWriter()
         writer.append(#"{"id":"#)

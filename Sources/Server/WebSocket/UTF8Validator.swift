@@ -1,19 +1,19 @@
-/// Checks that text is UTF-8, piece by piece: a character may be split between two pieces.
+/// Checks incrementally that text is UTF-8. A character may be split between two pieces.
 ///
 /// Spec: RFC 3629, section 4
 struct UTF8Validator {
-    /// Bytes that the current character still needs.
+    /// The number of bytes that the current character still needs.
     private var missing = 0
-    /// The values that its next byte may have. Only the second byte is restricted further than 80…BF: that excludes
-    /// overlong forms, surrogates, and what is above U+10FFFF.
+    /// The values that its next byte may have. Only the second byte of a character is restricted further than 80…BF,
+    /// which excludes overlong encodings, surrogates, and code points above U+10FFFF.
     private var next: ClosedRange<UInt8> = anyContinuation
 
     private static let anyContinuation: ClosedRange<UInt8> = 0x80...0xBF
 
-    /// Whether the text may end here.
+    /// Whether the text ends at the end of a character.
     var isComplete: Bool { missing == 0 }
 
-    /// - Returns: false if the text cannot be UTF-8, whatever comes next.
+    /// - Returns: false if the text is not UTF-8, regardless of what follows.
     mutating func validate(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         for byte in bytes {
             if missing > 0 {
@@ -27,7 +27,7 @@ struct UTF8Validator {
         return true
     }
 
-    /// The first byte of a character that has several.
+    /// Processes the first byte of a multi-byte character.
     private mutating func begin(_ byte: UInt8) -> Bool {
         switch byte {
         case 0xC2...0xDF: missing = 1

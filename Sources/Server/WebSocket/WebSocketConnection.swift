@@ -1,50 +1,57 @@
 import EventLoops
 import GraphQL
+import GraphQLServing
 import NIOCore
 
-/// One WebSocket: does what `GraphQLTransportWS` says, runs the operations, and keeps the socket's times.
+/// A WebSocket connection. It reads frames, performs the actions of `GraphQLTransportWS`, runs the operations, and
+/// enforces the deadlines of `SocketTimers`.
+///
+/// Each operation runs in its own task on the connection's event loop. Its responses pass `gate`, which stops all tasks
+/// while the client does not read. The socket closes in two steps: the server sends a close frame (`isClosing`), then
+/// waits until the client answers it or `lingeringCloseTimeout` is over. While it waits, input is still read, but only
+/// a close frame has an effect. After a protocol error nothing more is read (`isInputOver`).
 final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private let loopContext: LoopContext
     private let service: any GraphQLService
-    private let isSubprotocolSpoken: Bool
+    private let isSubprotocolSupported: Bool
     private let requestID: String
-    /// Where the socket comes from, for what is limited by it.
+    /// The client's address, for rate limits and memory limits.
     private let client: ClientAddress?
     private var context: ChannelHandlerContext?
     private var state: GraphQLTransportWS
-    /// The token of the upgrade, until the client sends one in the socket.
+    /// The current access token: that of the handshake until the client sends one in a message.
     private var token: String?
-    private var admission: AdmittedCaller?
-    private var admitting: Task<Void, Never>?
+    private var authenticated: AuthenticatedConnection?
+    private var authenticating: Task<Void, Never>?
     private var operations: [Int: Task<Void, Never>] = [:]
     private let gate = WriteGate()
-    let account: UnreadAccount
-    /// The channel's socket, while it is active.
+    let unreadCounter: UnreadCounter
+    /// The channel's socket descriptor while the channel is active.
     private var socket: NIOBSDSocket.Handle?
     private var reader: MessageReader
-    /// Whether the socket's end has begun: the server has sent a close frame, or the connection is closed.
+    /// Whether the server has sent a close frame, or the connection is closed.
     private var isClosing = false
-    /// Whether nothing more is read: after a fault, the client's close frame, or the connection's end.
+    /// Whether input is ignored: after a protocol error, the client's close frame, or the end of the connection.
     private var isInputOver = false
-    private var clock: SocketClock
+    private var timers: SocketTimers
 
     init(
-        _ endpoint: WebSocketEndpoint, _ loopContext: LoopContext, isSubprotocolSpoken: Bool,
+        _ endpoint: WebSocketEndpoint, _ loopContext: LoopContext, isSubprotocolSupported: Bool,
         token: String?, requestID: String, client: ClientAddress?
     ) {
         self.loopContext = loopContext
         self.client = client
-        account = UnreadAccount(loopContext.unread, client: client)
+        unreadCounter = UnreadCounter(loopContext.unread, client: client)
         service = endpoint.service
-        self.isSubprotocolSpoken = isSubprotocolSpoken
+        self.isSubprotocolSupported = isSubprotocolSupported
         self.token = token
         self.requestID = requestID
         state = GraphQLTransportWS(operationsMax: loopContext.limits.operationsPerSocketMax)
         reader = MessageReader(messageBytesMax: endpoint.messageBytesMax)
-        clock = SocketClock(loopContext.limits, now: .now())
+        timers = SocketTimers(loopContext.limits, now: .now())
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -52,8 +59,9 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
         loopContext.add(self)
         loopContext.gauges.socketOpened()
-        if !isSubprotocolSpoken {
-            perform(state.close(Closing(.subprotocolNotAcceptable, "Subprotocol not acceptable")))
+        if !isSubprotocolSupported {
+            perform(
+                state.close(CloseFrame(.subprotocolNotAcceptable, "Subprotocol not acceptable")))
         } else if loopContext.isDraining {
             drain()
         }
@@ -61,7 +69,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         release()
-        account.close()
+        unreadCounter.close()
         self.context = nil
         loopContext.remove(self)
         loopContext.gauges.socketClosed()
@@ -72,24 +80,24 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         isInputOver = true
         socket = nil
         release()
-        account.close()
+        unreadCounter.close()
         context.fireChannelInactive()
     }
 
-    /// Ends everything that runs for this socket.
+    /// Cancels all tasks of this socket.
     private func release() {
         gate.close()
-        admitting?.cancel()
-        admission = nil
+        authenticating?.cancel()
+        authenticated = nil
         for task in operations.values { task.cancel() }
     }
 
-    // MARK: In
+    // MARK: Input
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if isInputOver { return }
         reader.append(unwrapInboundIn(data))
-        do throws(Closing) {
+        do throws(CloseFrame) {
             while !isInputOver, let message = try reader.next() { receive(message) }
         } catch {
             fail(error)
@@ -97,7 +105,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     }
 
     private func receive(_ message: MessageReader.Message) {
-        clock.heard(now: .now())
+        timers.received(now: .now())
         switch message {
         case .close(let code): closedByClient(code)
         case _ where isClosing: break
@@ -108,7 +116,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The connection broke: no message can reach the client.
+        // The connection is broken, so no message can reach the client.
         loopContext.logger.debug("socket lost: \(error)")
         close()
     }
@@ -116,65 +124,68 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         let isWritable = context.channel.isWritable
         gate.set(isWritable: isWritable)
-        clock.set(isWritable: isWritable, now: .now())
+        timers.set(isWritable: isWritable, now: .now())
         settleUnread()
         context.fireChannelWritabilityChanged()
     }
 
-    // MARK: Doing
+    // MARK: Actions
 
     private func perform(_ action: GraphQLTransportWS.Action) {
         switch action {
         case .nothing: break
         case .authenticate(let token): authenticate(token)
         case .acknowledge:
-            clock.connected(now: .now())
+            timers.connected(now: .now())
             send(ServerMessage.acknowledgement())
         case .pong(let payload): send(ServerMessage.pong(payload: payload))
         case .start(let id, let number, let operation): start(id, number, operation)
         case .stop(let number): operations[number]?.cancel()
-        case .refuse(let id, let error): send(ServerMessage.error(id, [error]))
-        case .close(let closing): close(closing)
+        case .rejectOperation(let id, let error): send(ServerMessage.error(id, [error]))
+        case .close(let frame): close(frame)
         }
     }
 
     private func authenticate(_ given: String?) {
         guard let token = given ?? token else { return perform(state.authenticated()) }
         let bound = NIOLoopBound(self, eventLoop: loopContext.loop)
-        admitting = Task(executorPreference: loopContext.executor) {
-            await bound.value.admit(token)
+        authenticating = Task(executorPreference: loopContext.executor) {
+            await bound.value.authenticate(with: token)
         }
     }
 
-    private func admit(_ token: String) async {
-        let admitted: AdmittedCaller
-        do throws(AdmissionError) {
-            admitted = try await service.admit(
-                token, to: .socket(from: client), on: loopContext.loop
+    private func authenticate(with token: String) async {
+        let result: AuthenticatedConnection
+        do throws(ConnectionAuthenticationError) {
+            result = try await service.authenticateConnection(
+                token, for: .socket(from: client), on: loopContext.loop
             ) { [weak self] in self?.sessionEnded() }
         } catch {
             switch error {
-            case .refused:
-                perform(state.refused("The access token is not good: refresh it or sign in."))
+            case .unauthenticated:
+                perform(state.closeForbidden("The access token is invalid. Refresh it or sign in."))
             case .rateLimited(let seconds):
                 perform(state.rateLimited(retryAfterSeconds: seconds))
             case .unavailable:
-                perform(state.close(Closing(.tryAgainLater, "Not available now. Try again soon.")))
+                perform(
+                    state.close(
+                        CloseFrame(.tryAgainLater, "The service is not available. Try again soon."))
+                )
             }
             return
         }
         if isClosing { return }
-        if let admission, admission.session != admitted.session {
-            return perform(state.refused("The new token is of another session."))
+        if let authenticated, authenticated.session != result.session {
+            return perform(state.closeForbidden("The new token belongs to another session."))
         }
         self.token = token
-        admission = admitted
-        clock.tokenExpiresAt = admitted.expiresAt
+        authenticated = result
+        timers.tokenExpiresAt = result.expiresAt
         perform(state.authenticated())
     }
 
     private func sessionEnded() {
-        perform(state.refused("The session has ended: sign in again."))
+        perform(state.closeForbidden("The session has ended. Sign in again."))
     }
 
     private func start(_ id: String, _ number: Int, _ operation: ClientMessage.Operation) {
@@ -189,30 +200,32 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         operations[number] = Task(executorPreference: loopContext.executor) { [request] in
             let socket = bound.value
             await socket.run(request, id, number)
-            socket.state.ended(id, number: number)
+            socket.state.operationEnded(id, number: number)
             socket.operations[number] = nil
             socket.loopContext.gauges.operationEnded()
         }
     }
 
     private func run(_ request: GraphQLRequest, _ id: String, _ number: Int) async {
-        // Nothing is executed for a client that has not read the responses before.
-        guard await gate.pass(), state.isActive(id, number: number) else { return }
-        if let refusal = account.refusal {
+        // The operation runs only after the client has read the previous responses.
+        guard await gate.waitUntilWritable(), state.isActive(id, number: number) else { return }
+        if let refusal = unreadCounter.refusal {
             return send(ServerMessage.error(id, [refusal.error]))
         }
-        switch await service.open(request, on: loopContext.loop) {
-        case .answer(let answer):
-            if answer.isRequestError {
-                let body = try? parseJSON(Array(answer.body.readableBytesView))
-                guard await gate.pass(), state.isActive(id, number: number) else { return }
+        switch await service.execute(request) {
+        case .response(let response):
+            if response.isRequestError {
+                let body = try? parseJSON(response.body)
+                guard await gate.waitUntilWritable(), state.isActive(id, number: number) else {
+                    return
+                }
                 send(ServerMessage.error(id, body?["errors"] ?? .list([])))
-            } else if await send(answer.body.readableBytesView, of: id, number) {
+            } else if await send(response.body, of: id, number) {
                 send(ServerMessage.complete(id))
             }
         case .responses(let responses):
             do throws(RequestErrors) {
-                while await gate.pass(), let response = try await responses.next() {
+                while await gate.waitUntilWritable(), let response = try await responses.next() {
                     guard await send(response.body, of: id, number) else { return }
                 }
                 if state.isActive(id, number: number) { send(ServerMessage.complete(id)) }
@@ -223,29 +236,31 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         }
     }
 
-    /// Sends a response of an operation when the client has read what was sent before.
+    /// Sends a response of an operation after the client has read the previous responses.
     ///
-    /// - Returns: false if the operation is over: it was cancelled, or its response refused because the client has too much
-    ///   to read already.
+    /// - Returns: false if the operation has ended: it was cancelled, or its response was refused because the client
+    ///   has too much unread data.
     private func send(
         _ response: some Collection<UInt8>, of id: String, _ number: Int
     ) async -> Bool {
-        // If other operations have filled the channel meanwhile, the response waits. It counts until it is written.
+        // If other operations have filled the channel, the response waits. It is counted until it is written.
         let heldBytes =
-            !isWritable || response.count > UnreadAccount.freeBytesMax ? response.count : 0
-        if heldBytes > 0, let refusal = account.hold(heldBytes) {
+            !isWritable || response.count > UnreadCounter.freeBytesMax ? response.count : 0
+        if heldBytes > 0, let refusal = unreadCounter.hold(heldBytes) {
             if state.isActive(id, number: number) {
                 send(ServerMessage.error(id, [refusal.error]))
             }
             return false
         }
-        defer { account.release(heldBytes) }
-        guard await gate.pass(), state.isActive(id, number: number) else { return false }
+        defer { unreadCounter.release(heldBytes) }
+        guard await gate.waitUntilWritable(), state.isActive(id, number: number) else {
+            return false
+        }
         send(ServerMessage.next(id, response))
         return true
     }
 
-    // MARK: Out
+    // MARK: Output
 
     private func send(_ message: ByteBuffer) { write(.text, message) }
 
@@ -261,7 +276,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         } else {
             context.write(wrapOutboundOut(frame), promise: nil)
             payload.forEachPiece { context.write(wrapOutboundOut($0), promise: nil) }
-            // The promise of the last write is that of the whole frame.
+            // The promise of the last write is fulfilled when the whole frame has been sent.
             if let promise { context.write(wrapOutboundOut(ByteBuffer()), promise: promise) }
         }
         context.flush()
@@ -270,49 +285,49 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
 
     private var isWritable: Bool { context?.channel.isWritable ?? false }
 
-    /// Counts what the channel could not send just now.
+    /// Updates the number of bytes that the channel could not send.
     private func settleUnread() {
-        guard let context, account.bytes > 0 || !isWritable else { return }
-        account.settle(context.unsentBytes)
+        guard let context, unreadCounter.bytes > 0 || !isWritable else { return }
+        unreadCounter.settle(context.unsentBytes)
     }
 
     func measureUnread(now: NIODeadline) {
-        account.measure(
+        unreadCounter.measure(
             channelBytes: context?.unsentBytes ?? 0, kernelBytes: unacknowledgedBytes(socket),
             bytesReadMin: loopContext.limits.bytesReadMin, now: now)
     }
 
-    /// Sends a close frame, and gives the client a moment to answer it with its own.
-    private func close(_ closing: Closing) {
+    /// Sends a close frame, and waits for the client's.
+    private func close(_ frame: CloseFrame) {
         if isClosing { return }
-        sendClose(closing, then: nil)
+        sendClose(frame, then: nil)
     }
 
-    /// Ends a connection whose client broke the protocol: nothing more is read, not even a close frame.
+    /// Ends a connection whose client violated the protocol. Nothing more is read, not even a close frame.
     ///
-    /// Only the output is closed at first. Closing everything with unread bytes would reset the connection, and the client
-    /// might lose the close frame.
-    private func fail(_ fault: Closing) {
+    /// Only the output is closed at first. Closing the socket with unread input would reset the connection, and the
+    /// client might lose the close frame.
+    private func fail(_ frame: CloseFrame) {
         isInputOver = true
         if isClosing { return }
-        _ = state.close(fault)
-        sendClose(fault, then: .output)
+        _ = state.close(frame)
+        sendClose(frame, then: .output)
     }
 
-    private func sendClose(_ closing: Closing, then mode: CloseMode?) {
+    private func sendClose(_ frame: CloseFrame, then mode: CloseMode?) {
         loopContext.logger.debug(
-            "socket closed: \(closing.code.rawValue)", metadata: ["request_id": "\(requestID)"])
+            "socket closed: \(frame.code.rawValue)", metadata: ["request_id": "\(requestID)"])
         var data = ByteBuffer()
-        data.writeInteger(closing.code.rawValue)
-        data.writeString(closing.reason)
+        data.writeInteger(frame.code.rawValue)
+        data.writeString(frame.reason)
         sendClose(data, then: mode)
     }
 
-    /// Sends the last frame, and closes what `mode` says once it is sent.
+    /// Sends the close frame, and then closes what `mode` says.
     private func sendClose(_ data: ByteBuffer, then mode: CloseMode?) {
         isClosing = true
         release()
-        clock.closing(now: .now())
+        timers.closeStarted(now: .now())
         guard let mode, let context else { return write(.close, data) }
         let bound = context.loopBound
         let promise = context.eventLoop.makePromise(of: Void.self)
@@ -323,34 +338,38 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private func closedByClient(_ code: UInt16?) {
         isInputOver = true
         if isClosing { return close() }
-        _ = state.close(Closing(.normal, ""))
-        // The response to a close frame has the same code, or none.
+        _ = state.close(CloseFrame(.normal, ""))
+        // The reply to a close frame has the same code, or none if the client sent none.
         sendClose(code.map { ByteBuffer(integer: $0) } ?? ByteBuffer(), then: .all)
     }
 
     func close() { context?.close(promise: nil) }
 
     func drain() {
-        perform(state.close(Closing(.goingAway, "The server stops. Come back and resume.")))
+        perform(
+            state.close(
+                CloseFrame(.goingAway, "The server is shutting down. Reconnect and resume.")))
     }
 
-    // MARK: Time
+    // MARK: Deadlines
 
-    var deadline: NIODeadline { clock.deadline }
+    var deadline: NIODeadline { timers.deadline }
 
     func deadlinePassed() {
-        switch clock.action(now: .now()) {
+        switch timers.action(now: .now()) {
         case .nothing: break
         case .ping: write(.ping, ByteBuffer())
         case .initialisationTimedOut: perform(state.initialisationTimedOut())
         case .tokenExpired:
-            perform(state.refused("The access token has run out: send a new one earlier."))
+            perform(state.closeForbidden("The access token has expired. Send a new one earlier."))
         case .tooSlow:
             perform(
                 state.close(
-                    Closing(
-                        .tryAgainLater, "Read too slowly. Come back and resume from your cursor.")))
-        case .giveUp: close()
+                    CloseFrame(
+                        .tryAgainLater,
+                        "The responses were not read fast enough. Reconnect and resume from your cursor."
+                    )))
+        case .disconnect: close()
         }
     }
 }

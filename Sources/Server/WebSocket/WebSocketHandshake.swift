@@ -1,8 +1,9 @@
+import GraphQLServing
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// What a path offers to clients that ask for a WebSocket.
+/// The WebSocket service of a path.
 package struct WebSocketEndpoint {
     static let subprotocol = "graphql-transport-ws"
 
@@ -18,15 +19,17 @@ package struct WebSocketEndpoint {
         self.origins = origins
     }
 
-    /// What is wrong with the client's handshake; nil where it may go on.
+    /// Returns the error of an invalid handshake; nil if it is valid.
     ///
     /// Spec: RFC 6455, section 4.2
-    func problem(of head: HTTPRequestHead) -> HTTPProblem? {
+    func problem(with head: HTTPRequestHead) -> HTTPProblem? {
         guard
             origins.allows(
                 head.headers.first(name: "origin"), host: head.headers.first(name: "host"))
         else { return .forbiddenOrigin }
-        guard head.headers["sec-websocket-version"] == ["13"] else { return .webSocketVersion }
+        guard head.headers["sec-websocket-version"] == ["13"] else {
+            return .unsupportedWebSocketVersion
+        }
         let keys = head.headers["sec-websocket-key"]
         guard keys.count == 1, keys[0].utf8.count == 24 else {
             return .badRequest("The WebSocket handshake needs one Sec-WebSocket-Key of 16 bytes.")
@@ -34,24 +37,24 @@ package struct WebSocketEndpoint {
         return nil
     }
 
-    /// Whether the client offers the one sub-protocol that there is.
-    func speaksSubprotocol(_ head: HTTPRequestHead) -> Bool {
+    /// Returns whether the client offers the supported subprotocol.
+    func supportsSubprotocol(_ head: HTTPRequestHead) -> Bool {
         head.headers[canonicalForm: "sec-websocket-protocol"].contains { $0 == Self.subprotocol }
     }
 
-    /// Whether a request asks for a WebSocket at all.
-    static func isAskedFor(_ head: HTTPRequestHead) -> Bool {
+    /// Returns whether a request is a WebSocket handshake.
+    static func isUpgradeRequest(_ head: HTTPRequestHead) -> Bool {
         head.method == .GET && head.version == .http1_1
             && head.headers[canonicalForm: "upgrade"].contains { $0.lowercased() == "websocket" }
             && head.headers[canonicalForm: "connection"].contains { $0.lowercased() == "upgrade" }
     }
 
-    /// The headers of the answer 101.
-    func acceptance(
-        of head: HTTPRequestHead, on channel: any Channel
+    /// Returns the headers of the response with status 101.
+    func upgradeHeaders(
+        for head: HTTPRequestHead, on channel: any Channel
     ) -> EventLoopFuture<HTTPHeaders> {
         let headers: HTTPHeaders =
-            speaksSubprotocol(head) ? ["sec-websocket-protocol": Self.subprotocol] : [:]
+            supportsSubprotocol(head) ? ["sec-websocket-protocol": Self.subprotocol] : [:]
         let upgrader = NIOWebSocketServerUpgrader(
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(headers) },
             upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededVoidFuture() })

@@ -39,7 +39,7 @@ int creadiness_submit(uintptr_t context, creadiness_poll *poll) {
 }
 
 int creadiness_cancel(uintptr_t context, creadiness_poll *poll) {
-    struct io_event ignored;  // the kernel also reports a cancelled request through io_getevents
+    struct io_event ignored;  // The kernel also reports a cancelled request through io_getevents.
     return syscall(SYS_io_cancel, (aio_context_t)context, &poll->request, &ignored) < 0 ? -errno : 0;
 }
 

@@ -15,7 +15,7 @@
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #else
-#error "name this architecture's AUDIT_ARCH_"
+#error "Unsupported architecture: define its AUDIT_ARCH_ constant here."
 #endif
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))

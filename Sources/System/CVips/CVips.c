@@ -28,7 +28,7 @@ int bookplate_vips_thumbnail(
         ? vips_thumbnail_buffer(
               (void *)bytes, count, out, width, "height", height, "size", VIPS_SIZE_DOWN,
               "option_string", options, "export_profile", "srgb",
-              // All profiles have tables for this intent; those of JPEG XYB have no others.
+              // All profiles have tables for this intent. Profiles of JPEG XYB have tables for no other intent.
               "intent", VIPS_INTENT_PERCEPTUAL, NULL)
         : vips_thumbnail_buffer(
               (void *)bytes, count, out, width, "height", height, "size", VIPS_SIZE_DOWN,

@@ -20,12 +20,12 @@ import Testing
             (["displayName": "B", "preferredGenres": []], "B", []),
         ] as [(Value, String?, [Value])])
     func absentStaysAndNullClears(input: Value, name: String?, genres: [Value]) async throws {
-        let reader = try await Self.app().newReader()
-        _ = try await reader.ask(
+        let reader = try await Self.app().makeReader()
+        _ = try await reader.execute(
             Self.update, ["input": ["displayName": "Name", "preferredGenres": ["Crime"]]])
-        let answer = try await reader.ask(Self.update, ["input": input])
+        let response = try await reader.execute(Self.update, ["input": input])
         #expect(
-            answer["updateProfile"] == [
+            response["updateProfile"] == [
                 "id": reader.id, "displayName": name.map { .string($0) } ?? .null,
                 "preferredGenres": .list(genres),
             ])
@@ -39,18 +39,18 @@ import Testing
             (["preferredGenres": .list(Array(repeating: "Crime", count: 51))], "preferredGenres"),
         ] as [(Value, String)])
     func badInputIsRefused(input: Value, field: String) async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(Self.update, ["input": input])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == field)
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(Self.update, ["input": input])
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == field)
     }
 
     @Test func statisticsCountTheLibrary() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let stats = """
             { me { stats { books wantToRead reading read reviews averageRating readByYear { year books } } } }
             """
-        let empty = try await reader.ask(stats)
+        let empty = try await reader.execute(stats)
         #expect(
             empty["me", "stats"] == [
                 "books": 0, "wantToRead": 0, "reading": 0, "read": 0, "reviews": 0,
@@ -74,7 +74,7 @@ import Testing
         try await Self.app().database.execute(
             "UPDATE books SET finished_at = NULL WHERE user_id = '\(id)' AND id = '\(read[3].string ?? "")'"
         )
-        let full = try await reader.ask(stats)
+        let full = try await reader.execute(stats)
         #expect(
             full["me", "stats"] == [
                 "books": 10, "wantToRead": 3, "reading": 2, "read": 4, "reviews": 2,
@@ -85,19 +85,19 @@ import Testing
 
     @Test func deletedAccountLeavesNothing() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
-        let other = try await app.newReader()
+        let reader = try await app.makeReader()
+        let other = try await app.makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
         try await reader.review(book, text: "Words of my own")
-        _ = try await reader.swipe("LIKE", try await reader.cards(2).map { $0["id"] ?? .null })
+        _ = try await reader.swipe("LIKE", try await reader.feedCards(2).map { $0["id"] ?? .null })
         _ = try await other.makeBook("Theirs")
-        let answer = try await reader.ask(Self.delete, ["id": reader.id])
+        let response = try await reader.execute(Self.delete, ["id": reader.id])
         #expect(
-            answer["deleteAccount"] == ["id": reader.id, "books": 3, "reviews": 1, "covers": 0])
+            response["deleteAccount"] == ["id": reader.id, "books": 3, "reviews": 1, "covers": 0])
 
         let id = reader.id.string ?? ""
-        let left = try await app.database.connected { connection in
+        let left = try await app.database.withConnection { connection in
             var left: [String: Int64] = [:]
             let tables = try connection.query(
                 """
@@ -115,7 +115,7 @@ import Testing
             return left
         }
         #expect(left == [:])
-        let tombstone = try await app.database.connected { connection in
+        let tombstone = try await app.database.withConnection { connection in
             try connection.query(
                 """
                 SELECT to_jsonb(t) - 'id' - 'deleted_at' - 'user_hash' - 'session_hash'
@@ -129,16 +129,18 @@ import Testing
         #expect(tombstone.bool(0, 2) == false)
 
         // The session is over at once, by either token.
-        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+        #expect(try await reader.execute("{ me { id } }").code == "UNAUTHENTICATED")
         #expect(
-            try await app.ask(RefreshTests.refresh, ["token": .string(reader.refreshToken)]).code
+            try await app.execute(RefreshTests.refresh, ["token": .string(reader.refreshToken)])
+                .code
                 == "UNAUTHENTICATED")
         // The same person may begin anew, and finds nothing.
-        let again = try Reader(app, reader.subject, try await app.signIn(subject: reader.subject))
+        let again = try TestReader(
+            app, reader.subject, try await app.signIn(subject: reader.subject))
         #expect(again.id != reader.id)
-        #expect(try await again.cards(24).count == 24)
+        #expect(try await again.feedCards(24).count == 24)
         #expect(
-            try await other.need(
+            try await other.requireValue(
                 "{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
                 == 1)
     }
@@ -146,25 +148,28 @@ import Testing
     /// After a lost answer the session that has deleted its account is told the same; any other of the account is over.
     @Test func deletionSentAgainHasTheSameAnswer() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
-        let other = try Reader(app, reader.subject, try await app.signIn(subject: reader.subject))
-        let signedOut = try Reader(
+        let reader = try await app.makeReader()
+        let other = try TestReader(
             app, reader.subject, try await app.signIn(subject: reader.subject))
-        #expect(try await signedOut.ask("mutation { signOut }").errors.isEmpty)
+        let signedOut = try TestReader(
+            app, reader.subject, try await app.signIn(subject: reader.subject))
+        #expect(try await signedOut.execute("mutation { signOut }").errors.isEmpty)
         try await reader.makeBooks(2, "Book")
-        let first = try await reader.ask(Self.delete, ["id": reader.id])
+        let first = try await reader.execute(Self.delete, ["id": reader.id])
         #expect(first["deleteAccount", "books"] == 2)
         for _ in 1...2 {
-            let again = try await reader.ask(Self.delete, ["id": reader.id])
+            let again = try await reader.execute(Self.delete, ["id": reader.id])
             #expect(again.json == first.json)
         }
         for session in [other, signedOut] {
-            #expect(try await session.ask(Self.delete, ["id": reader.id]).code == "UNAUTHENTICATED")
+            #expect(
+                try await session.execute(Self.delete, ["id": reader.id]).code == "UNAUTHENTICATED")
         }
         #expect(
-            try await reader.ask(Self.delete, ["id": "0198c0de-0000-7000-8000-00000000dead"]).code
+            try await reader.execute(Self.delete, ["id": "0198c0de-0000-7000-8000-00000000dead"])
+                .code
                 == "BAD_USER_INPUT")
-        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+        #expect(try await reader.execute("{ me { id } }").code == "UNAUTHENTICATED")
         let id = reader.id.string ?? ""
         #expect(
             try await app.database.count(
@@ -175,14 +180,14 @@ import Testing
 
     @Test func deletionNeedsOnesOwnID() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
-        let other = try await app.newReader()
+        let reader = try await app.makeReader()
+        let other = try await app.makeReader()
         for confirm in [other.id, "", "yes", "0198c0de-0000-7000-8000-00000000dead"] {
-            let answer = try await reader.ask(Self.delete, ["id": confirm])
-            #expect(answer.code == "BAD_USER_INPUT")
-            #expect(answer.field == "confirm")
+            let response = try await reader.execute(Self.delete, ["id": confirm])
+            #expect(response.code == "BAD_USER_INPUT")
+            #expect(response.field == "confirm")
         }
-        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
-        #expect(try await other.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
+        #expect(try await other.execute("{ me { id } }").errors.isEmpty)
     }
 }

@@ -11,7 +11,7 @@ import Testing
 
     /// Limits of what a reader types are checks of the tables too, and each of them has its sentence.
     @Test func everyCheckOnAReadersWordsNamesItsField() async throws {
-        let names = try await Self.app().database.connected { connection in
+        let names = try await Self.app().database.withConnection { connection in
             let rows = try connection.query(
                 """
                 SELECT conname::text FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
@@ -33,7 +33,8 @@ import Testing
     @Test func everyKeyOfALibraryIsToldOrCannotBeMet() async throws {
         var tables = Parameters()
         tables.append(texts: ["shelves", "books", "shelf_books", "reviews", "swipes", "imports"])
-        let names = try await Self.app().database.connected { [parameters = tables] connection in
+        let names = try await Self.app().database.withConnection {
+            [parameters = tables] connection in
             let rows = try connection.query(
                 """
                 SELECT i.relname::text FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
@@ -60,38 +61,38 @@ import Testing
     }
 
     @Test func anotherBooksISBNIsAConflictWithItsID() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let first = try await reader.makeBook(["title": "A", "isbn": "9780306406157"])
         let second = try await reader.makeBook(["title": "B"])
         let card = try await reader.makeBook(["isbn": .string(TestCatalog.isbn(5))])
         let update =
             "mutation($id: ID!, $isbn: String) { updateBook(id: $id, input: {isbn: $isbn}) { id } }"
         for (isbn, other) in [("0-306-40615-2", first), (TestCatalog.isbn(5), card)] {
-            let answer = try await reader.ask(update, ["id": second, "isbn": .string(isbn)])
-            #expect(answer.code == "CONFLICT")
-            #expect(answer.errors.first?["extensions", "id"] == other)
-            #expect(answer.field == "isbn")
+            let response = try await reader.execute(update, ["id": second, "isbn": .string(isbn)])
+            #expect(response.code == "CONFLICT")
+            #expect(response.errors.first?["extensions", "id"] == other)
+            #expect(response.field == "isbn")
         }
         // Its own is none.
-        let same = try await reader.ask(update, ["id": first, "isbn": "9780306406157"])
+        let same = try await reader.execute(update, ["id": first, "isbn": "9780306406157"])
         #expect(same.errors.isEmpty)
     }
 
     @Test func aTakenNameIsAConflictWithTheShelfThatHasIt() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let first = try await reader.makeShelf("Summer")
         let second = try await reader.makeShelf("Winter")
-        let update = try await reader.ask(
+        let update = try await reader.execute(
             #"mutation($id: ID!) { updateShelf(id: $id, input: {name: " SUMMER "}) { id } }"#,
             ["id": second])
         #expect(update.code == "CONFLICT")
         #expect(update.errors.first?["extensions", "id"] == first)
-        let create = try await reader.ask(
+        let create = try await reader.execute(
             #"mutation { createShelf(input: {name: "summer"}) { id } }"#)
         #expect(create.errors.first?["extensions", "id"] == first)
         #expect(create.field == "name" && update.field == "name")
         // In another case it is its own still.
-        let own = try await reader.ask(
+        let own = try await reader.execute(
             #"mutation($id: ID!) { updateShelf(id: $id, input: {name: "SUMMER"}) { name } }"#,
             ["id": first])
         #expect(own["updateShelf", "name"] == "SUMMER")
@@ -101,14 +102,14 @@ import Testing
     @Test func aSwipeThatWasFasterIsAConflictWithItsBook() async throws {
         let app = try await Self.app()
         for _ in 0..<10 {
-            let reader = try await app.newReader()
-            let card = try await reader.cards(1)[0]["id"] ?? .null
+            let reader = try await app.makeReader()
+            let card = try await reader.feedCards(1)[0]["id"] ?? .null
             async let swiped = reader.swipe("LIKE", [card])
-            async let created = reader.ask(
+            async let created = reader.execute(
                 CreateBookTests.create, ["input": ["cardId": card, "title": "Mine"]])
             let (swipe, create) = try await (swiped, created)
             #expect(swipe.errors.isEmpty)
-            let books = try await reader.need(
+            let books = try await reader.requireValue(
                 "{ me { books { nodes { id } } } }", .null, "me", "books", "nodes")
             #expect(books.list?.count == 1)
             if create.code != nil {

@@ -27,33 +27,33 @@ import Testing
     /// What is the database's fault is masked: the request's id is all that a client learns.
     @Test func databaseErrorsAreMasked() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         try await app.database.execute("ALTER TABLE shelves RENAME TO gone")
-        let answer = try await reader.ask("{ me { id shelves { id } } }")
-        #expect(answer.code == "INTERNAL_SERVER_ERROR")
-        #expect(answer.errors.first?["extensions", "requestId"] == "test-request")
-        #expect(!"\(answer.json)".contains("gone") && !"\(answer.json)".contains("relation"))
-        #expect(answer["me"] == nil)
+        let response = try await reader.execute("{ me { id shelves { id } } }")
+        #expect(response.code == "INTERNAL_SERVER_ERROR")
+        #expect(response.errors.first?["extensions", "requestId"] == "test-request")
+        #expect(!"\(response.json)".contains("gone") && !"\(response.json)".contains("relation"))
+        #expect(response["me"] == nil)
         // What does not need it still works.
-        #expect(try await reader.ask("{ me { id } }")["me", "id"] == reader.id)
+        #expect(try await reader.execute("{ me { id } }")["me", "id"] == reader.id)
     }
 
     /// One field's error leaves its siblings.
     @Test func errorsAreOfTheirFieldOnly() async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(
             """
             mutation {
               a: createShelf(input: {name: "A"}) { name }
               b: deleteShelf(id: "0198c0de-0000-7000-8000-00000000dead")
             }
             """)
-        #expect(answer["a", "name"] == "A")
-        let failing = try await reader.ask(
+        #expect(response["a", "name"] == "A")
+        let failing = try await reader.execute(
             #"{ me { id } book(id: "x") { id } node(id: "x") { id } genres }"#)
         #expect(failing.errors.isEmpty)
         #expect(failing["book"] == .null)
-        let serial = try await reader.ask(
+        let serial = try await reader.execute(
             """
             mutation {
               first: createShelf(input: {name: "B"}) { position }
@@ -64,7 +64,9 @@ import Testing
         #expect(serial.json["data"] == .null)
         // What was done before the failure stays done.
         #expect(
-            try await reader.need("{ me { shelves { name } } }", .null, "me", "shelves").each(
-                "name") == ["A", "B"])
+            try await reader.requireValue("{ me { shelves { name } } }", .null, "me", "shelves")
+                .values(
+                    of:
+                        "name") == ["A", "B"])
     }
 }

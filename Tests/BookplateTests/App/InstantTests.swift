@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func writesWhatItReads() throws {
-        var random = Seeded(3)
+        var random = SeededGenerator(3)
         for _ in 0..<2000 {
             let milliseconds = Int64.random(
                 in: -62_135_596_800_000...253_402_300_799_999, using: &random)

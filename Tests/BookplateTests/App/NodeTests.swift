@@ -14,28 +14,28 @@ import Testing
         """
 
     @Test func everyTypeIsFoundByItsID() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
         let review = try await reader.review(book, rating: 3)
-        let card = try await reader.cards(1)[0]
+        let card = try await reader.feedCards(1)[0]
         let cardID = card["id"] ?? .null
         for (id, type, name, value) in [
             (reader.id, "User", "displayName", .null), (shelf, "Shelf", "name", "Shelf"),
             (book, "Book", "title", "Book"), (review, "Review", "rating", 3),
             (cardID, "FeedCard", "title", card["title"] ?? .null),
         ] as [(Value, Value, String, Value)] {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 """
                 query($id: ID!) { node(id: $id) {
                   __typename id ... on User { displayName } ... on Shelf { name } ... on Book { title }
                   ... on Review { rating } ... on FeedCard { title }
                 } }
                 """, ["id": id])
-            #expect(answer["node"] == ["__typename": type, "id": id, name: value])
+            #expect(response["node"] == ["__typename": type, "id": id, name: value])
         }
         let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
-        let all = try await reader.ask(
+        let all = try await reader.execute(
             Self.nodes,
             ["ids": [review, absent, cardID, "no id", shelf, book, reader.id, book]])
         #expect(
@@ -46,11 +46,11 @@ import Testing
     }
 
     @Test func nodesBelowANodeAreLoaded() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
         try await reader.review(book)
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             """
             query($ids: [ID!]!) { nodes(ids: $ids) {
               ... on Shelf { books { nodes { title review { rating } } } }
@@ -58,21 +58,21 @@ import Testing
             } }
             """, ["ids": [shelf, book]])
         #expect(
-            answer["nodes"] == [
+            response["nodes"] == [
                 ["books": ["nodes": [["title": "Book", "review": ["rating": 4]]]]],
                 ["shelves": [["name": "Shelf"]], "review": ["rating": 4]],
             ])
     }
 
     @Test func aHundredAtOnce() async throws {
-        let reader = try await Self.app().newReader()
-        let good = try await reader.ask(
+        let reader = try await Self.app().makeReader()
+        let good = try await reader.execute(
             Self.nodes, ["ids": .list(Array(repeating: reader.id, count: 100))])
         #expect(good["nodes"]?.list?.count == 100)
-        let bad = try await reader.ask(
+        let bad = try await reader.execute(
             Self.nodes, ["ids": .list(Array(repeating: reader.id, count: 101))])
         #expect(bad.code == "BAD_USER_INPUT")
         #expect(bad.field == "ids")
-        #expect(try await reader.ask(Self.nodes, ["ids": []])["nodes"] == [])
+        #expect(try await reader.execute(Self.nodes, ["ids": []])["nodes"] == [])
     }
 }

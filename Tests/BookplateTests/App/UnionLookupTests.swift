@@ -21,12 +21,12 @@ import Testing
     static let card = "id title authors inLibrary { id title shelves { name } review { rating } }"
 
     private func compare(
-        _ reader: Reader, _ root: String, _ type: String, _ id: Value, _ selection: String
+        _ reader: TestReader, _ root: String, _ type: String, _ id: Value, _ selection: String
     ) async throws -> Value {
-        let united = try await reader.ask(
+        let united = try await reader.execute(
             "query($id: ID!) { asked: node(id: $id) { id } one: \(root) { \(selection) } }",
             ["id": id])
-        let apart = try await reader.ask(
+        let apart = try await reader.execute(
             "query($id: ID!) { one: node(id: $id) { ... on \(type) { \(selection) } } }", ["id": id]
         )
         #expect(united.errors.isEmpty, "\(united.json)")
@@ -36,7 +36,7 @@ import Testing
 
     @Test(arguments: ["WANT_TO_READ", "READ"], [0, 1, 3])
     func bookIsTheSameAsANode(status: String, shelfCount: Int) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         var shelves: [Value] = []
         for number in 0..<shelfCount {
             shelves.append(try await reader.makeShelf("Shelf \(9 - number)"))
@@ -44,37 +44,37 @@ import Testing
         let book = try await reader.makeBook(
             "The book", status: "READ", shelves: shelves.reversed())
         try await reader.review(book, text: "Fine.")
-        _ = try await reader.need(
+        _ = try await reader.requireValue(
             "mutation($id: ID!, $input: UpdateBookInput!) { updateBook(id: $id, input: $input) { id } }",
             ["id": book, "input": ["status": .string(status)]])
-        let answer = try await compare(reader, "book(id: $id)", "Book", book, Self.book)
-        #expect(answer["shelves"]?.each("id") == shelves)
-        #expect(answer["again"]?.list?.count == shelfCount)
-        #expect(answer["first", "text"]?.string == (status == "READ" ? "Fine." : nil))
+        let response = try await compare(reader, "book(id: $id)", "Book", book, Self.book)
+        #expect(response["shelves"]?.values(of: "id") == shelves)
+        #expect(response["again"]?.list?.count == shelfCount)
+        #expect(response["first", "text"]?.string == (status == "READ" ? "Fine." : nil))
     }
 
     @Test func shelfIsTheSameAsANode() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         try await reader.makeBooks(4, shelves: [shelf])
-        let answer = try await compare(reader, "shelf(id: $id)", "Shelf", shelf, Self.shelf)
-        #expect(answer["books", "nodes"]?.list?.count == 3)
+        let response = try await compare(reader, "shelf(id: $id)", "Shelf", shelf, Self.shelf)
+        #expect(response["books", "nodes"]?.list?.count == 3)
     }
 
     @Test func callerIsTheSameAsANode() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let empty = try await compare(reader, "me", "User", reader.id, Self.user)
         #expect(empty["shelves"] == .list([]))
         let shelves = [try await reader.makeShelf("One"), try await reader.makeShelf("Two")]
         try await reader.makeBooks(3, status: "READ", shelves: shelves)
         let full = try await compare(reader, "me", "User", reader.id, Self.user)
-        #expect(full["shelves"]?.each("name") == ["One", "Two"])
+        #expect(full["shelves"]?.values(of: "name") == ["One", "Two"])
         #expect(full["stats", "books"] == 3)
     }
 
     @Test func cardIsTheSameAsANode() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try #require(try await reader.cards(1).first?["id"])
+        let reader = try await Self.app().makeReader()
+        let card = try #require(try await reader.feedCards(1).first?["id"])
         _ = try await compare(reader, "feedCard(id: $id)", "FeedCard", card, Self.card)
         _ = try await reader.swipe("LIKE", [card])
         let liked = try await compare(reader, "feedCard(id: $id)", "FeedCard", card, Self.card)
@@ -82,8 +82,8 @@ import Testing
     }
 
     @Test func rowsThatAreNotThereBringNothing() async throws {
-        let owner = try await Self.app().newReader()
-        let stranger = try await Self.app().newReader()
+        let owner = try await Self.app().makeReader()
+        let stranger = try await Self.app().makeReader()
         let shelf = try await owner.makeShelf("Shelf")
         let book = try await owner.makeBook("Book", status: "READ", shelves: [shelf])
         try await owner.review(book, text: "Mine.")

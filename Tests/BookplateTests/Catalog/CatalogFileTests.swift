@@ -115,10 +115,10 @@ import Testing
 
     /// A table without ISBNs and ids is known again by its words.
     @Test func importedTwiceItIsThereOnce() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let text = "title,author\nEmma,Jane Austen\nPersuasion,Jane Austen\nemma!,jane austen\n"
         for created in [2, 0] {
-            let (summary, problems) = try await database.connected { connection in
+            let (summary, problems) = try await database.withConnection { connection in
                 var problems: [Int: String] = [:]
                 let summary = try CatalogImport(connection).run(
                     try CatalogFile(Array(text.utf8))

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func secondImportChangesNothing() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let lines = TestCatalog.lines(30)
         #expect(
             try await database.importCatalog(lines).summary
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func dryRunChangesNothing() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         #expect(
             try await database.importCatalog(TestCatalog.lines(5), isDryRun: true).summary.created
                 == 5)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func badLinesAreToldWithTheirNumbersAndPassedOver() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let (summary, problems) = try await database.importCatalog([
             TestCatalog.line(1, genres: []), "", "not json", #"{"title":""}"#, "\r",
             TestCatalog.line(2, genres: []), #"{"title":"T","isbn13":"9780306406158"}"#,
@@ -46,13 +46,13 @@ import Testing
     }
 
     @Test func whatTheFileDoesNotSayStays() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         try await database.importCatalog([TestCatalog.line(1, genres: ["Fantasy"])])
         let summary = try await database.importCatalog([
             #"{"ids":{"test":"1"},"title":"New title","pageCount":777}"#
         ]).summary
         #expect(summary == .init(created: 0, updated: 1, unchanged: 0, failed: 0))
-        let row = try await database.connected { connection in
+        let row = try await database.withConnection { connection in
             try connection.query(
                 "SELECT title, page_count, genres, isbn13, authors[1] FROM editions")
         }
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func aBookKeepsItsIDWhateverNamesIt() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         try await database.importCatalog([#"{"ids":{"a":"1"},"title":"T"}"#])
         // The ISBN comes later, then another source by the ISBN.
         try await database.importCatalog([
@@ -85,7 +85,7 @@ import Testing
 
     /// An interrupted import is none.
     @Test func importIsOneTransaction() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         try await database.execute("ALTER TABLE editions ADD CHECK (title <> 'Card 3')")
         await #expect(throws: PostgresError.self) {
             try await database.importCatalog(TestCatalog.lines(5))
@@ -95,9 +95,9 @@ import Testing
 
     @Test func newBooksComeIntoTheFeed() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(4))
-        let reader = try await app.newReader()
-        #expect(try await reader.cards(50).count == 4)
+        let reader = try await app.makeReader()
+        #expect(try await reader.feedCards(50).count == 4)
         try await app.database.importCatalog(TestCatalog.lines(9))
-        #expect(try await reader.cards(50).count == 9)
+        #expect(try await reader.feedCards(50).count == 9)
     }
 }

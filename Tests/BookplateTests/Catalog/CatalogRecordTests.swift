@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func hookHasAtMostAHundredAndFortyCharacters() {
-        var random = Seeded(8)
+        var random = SeededGenerator(8)
         for _ in 0..<500 {
             let words = (0..<Int.random(in: 1...80, using: &random)).map { _ in
                 String(repeating: "é", count: Int.random(in: 1...20, using: &random))

@@ -25,7 +25,7 @@ import Testing
 
     private struct Setting {
         let app: TestApp
-        let reader: Reader
+        let reader: TestReader
         let library: TestSource
         let google: TestSource
     }
@@ -38,24 +38,24 @@ import Testing
         let app = try await TestApp.start(
             sources: SourceChain([library.source(.openLibrary), google.source(.googleBooks)]))
         return Setting(
-            app: app, reader: try await app.newReader(), library: library, google: google)
+            app: app, reader: try await app.makeReader(), library: library, google: google)
     }
 
     @Test func catalogueAnswersFirst() async throws {
         let setting = try await start()
-        let answer = try await setting.reader.ask(
+        let response = try await setting.reader.execute(
             Self.lookup, ["isbn": .string(TestCatalog.isbn(3))])
-        #expect(answer["lookupISBN", "title"] == "Card 3")
-        #expect(setting.library.asked.isEmpty)
+        #expect(response["lookupISBN", "title"] == "Card 3")
+        #expect(setting.library.requests.isEmpty)
         // Its copy in the library is a level of its own.
-        #expect(answer.statements == 4)
-        #expect(answer.roundTrips == 2)
+        #expect(response.statements == 4)
+        #expect(response.roundTrips == 2)
     }
 
     @Test func sourcesAnswerNextAndTheCatalogueKeepsIt() async throws {
         let setting = try await start()
-        let answer = try await setting.reader.ask(Self.lookup, ["isbn": "ISBN 0-14-032872-6"])
-        let card = try #require(answer["lookupISBN"], "\(answer.json)")
+        let response = try await setting.reader.execute(Self.lookup, ["isbn": "ISBN 0-14-032872-6"])
+        let card = try #require(response["lookupISBN"], "\(response.json)")
         #expect(card["title"] == "Fantastic Mr. Fox")
         #expect(card["author"] == "Roald Dahl")
         #expect(card["authors"] == ["Roald Dahl", "Quentin Blake"])
@@ -68,12 +68,12 @@ import Testing
         #expect(card["hook"] == "Mr. Fox steals from three farmers every night.")
         // Only genres that the catalogue has, by its own spelling.
         #expect(card["genres"] == ["Crime"])
-        #expect(setting.library.asked == ["9780140328721"])
+        #expect(setting.library.requests == ["9780140328721"])
 
-        let again = try await setting.reader.ask(Self.lookup, ["isbn": "9780140328721"])
+        let again = try await setting.reader.execute(Self.lookup, ["isbn": "9780140328721"])
         #expect(again["lookupISBN"] == card)
-        #expect(setting.library.asked.count == 1)
-        let kept = try await setting.app.database.connected { connection in
+        #expect(setting.library.requests.count == 1)
+        let kept = try await setting.app.database.withConnection { connection in
             try connection.query(
                 """
                 SELECT s.key, e.cover_links[1], e.subtitle, e.language FROM editions e
@@ -89,44 +89,44 @@ import Testing
     @Test func whatNobodyKnowsIsNullAndNotAskedForAgain() async throws {
         let setting = try await start()
         for _ in 0..<2 {
-            let answer = try await setting.reader.ask(Self.lookup, ["isbn": "9780306406157"])
-            #expect(answer["lookupISBN"] == .null)
-            #expect(answer.errors.isEmpty)
+            let response = try await setting.reader.execute(Self.lookup, ["isbn": "9780306406157"])
+            #expect(response["lookupISBN"] == .null)
+            #expect(response.errors.isEmpty)
         }
-        #expect(setting.library.asked.count == 1)
-        #expect(setting.google.asked.count == 1)
+        #expect(setting.library.requests.count == 1)
+        #expect(setting.google.requests.count == 1)
         // It is asked for again when the time is over.
         try await setting.app.database.execute("UPDATE source_misses SET expires_at = now()")
-        _ = try await setting.reader.ask(Self.lookup, ["isbn": "9780306406157"])
-        #expect(setting.library.asked.count == 2)
+        _ = try await setting.reader.execute(Self.lookup, ["isbn": "9780306406157"])
+        #expect(setting.library.requests.count == 2)
     }
 
     @Test func onlyWhoCouldNotAnswerIsAskedAgain() async throws {
         let setting = try await start()
         setting.google.fail(with: .status(503))
-        let answer = try await setting.reader.ask(Self.lookup, ["isbn": "9780306406157"])
+        let response = try await setting.reader.execute(Self.lookup, ["isbn": "9780306406157"])
         // Open Library said no: that is an answer.
-        #expect(answer["lookupISBN"] == .null)
-        #expect(answer.errors.isEmpty)
+        #expect(response["lookupISBN"] == .null)
+        #expect(response.errors.isEmpty)
         setting.google.fail(with: nil)
-        _ = try await setting.reader.ask(Self.lookup, ["isbn": "9780306406157"])
-        #expect(setting.library.asked.count == 1)
-        #expect(setting.google.asked.count == 2)
+        _ = try await setting.reader.execute(Self.lookup, ["isbn": "9780306406157"])
+        #expect(setting.library.requests.count == 1)
+        #expect(setting.google.requests.count == 2)
     }
 
     @Test func whenNobodyCanAnswerItSaysSo() async throws {
         let setting = try await start()
         setting.library.fail(with: .busy)
         setting.google.fail(with: .unreachable(.timedOut))
-        let answer = try await setting.reader.ask(Self.lookup, ["isbn": "9780140328721"])
-        #expect(answer.code == "UPSTREAM_UNAVAILABLE")
-        #expect(answer.message?.hasSuffix(".") == true)
-        let made = try await setting.reader.ask(
+        let response = try await setting.reader.execute(Self.lookup, ["isbn": "9780140328721"])
+        #expect(response.code == "UPSTREAM_UNAVAILABLE")
+        #expect(response.message?.hasSuffix(".") == true)
+        let made = try await setting.reader.execute(
             CreateBookTests.create, ["input": ["isbn": "9780140328721"]])
         #expect(made.code == "UPSTREAM_UNAVAILABLE")
         // Nothing was remembered: it is found when they are back.
         setting.library.fail(with: nil)
-        let found = try await setting.reader.ask(Self.lookup, ["isbn": "9780140328721"])
+        let found = try await setting.reader.execute(Self.lookup, ["isbn": "9780140328721"])
         #expect(found["lookupISBN", "title"] == "Fantastic Mr. Fox")
     }
 
@@ -148,7 +148,7 @@ import Testing
                     ? nil : BookRecord(title: "Outside \(number.isbn13)")
             }, search: { _, _, _ async throws(SourceError) in [] })
         let app = try await TestApp.start(sources: SourceChain([source]))
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let query = """
             query($a: String!, $b: String!, $c: String!, $d: String!, $e: String!) {
               a: lookupISBN(isbn: $a) { title inLibrary { id } } again: lookupISBN(isbn: $a) { title }
@@ -156,59 +156,59 @@ import Testing
               e: lookupISBN(isbn: $e) { title } bad: lookupISBN(isbn: "1") { title }
             }
             """
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             query,
             [
                 "a": .string(isbns[0]), "b": .string(isbns[1]), "c": .string(isbns[2]),
                 "d": .string(isbns[3]), "e": .string(TestCatalog.isbn(3)),
             ])
-        #expect(answer["a", "title"] == .string("Outside \(isbns[0])"), "\(answer.json)")
-        #expect(answer["again", "title"] == answer["a", "title"])
-        #expect(answer["b", "title"] == .string("Outside \(isbns[1])"))
-        #expect(answer["c", "title"] == .string("Outside \(isbns[2])"))
-        #expect(answer["d"] == .null)
-        #expect(answer["e", "title"] == "Card 3")
-        #expect(answer.errors.map { $0["path"] } == [["bad"]])
+        #expect(response["a", "title"] == .string("Outside \(isbns[0])"), "\(response.json)")
+        #expect(response["again", "title"] == response["a", "title"])
+        #expect(response["b", "title"] == .string("Outside \(isbns[1])"))
+        #expect(response["c", "title"] == .string("Outside \(isbns[2])"))
+        #expect(response["d"] == .null)
+        #expect(response["e", "title"] == "Card 3")
+        #expect(response.errors.map { $0["path"] } == [["bad"]])
         #expect(arrived.withLock { $0 } == 4)
     }
 
     @Test(arguments: ["", " ", "9780306406158", "12345", "4006381333931", "0000000000", "x"])
     func badNumbersNameTheirField(isbn: String) async throws {
         let setting = try await start()
-        let answer = try await setting.reader.ask(Self.lookup, ["isbn": .string(isbn)])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == "isbn")
-        #expect(setting.library.asked.isEmpty)
+        let response = try await setting.reader.execute(Self.lookup, ["isbn": .string(isbn)])
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == "isbn")
+        #expect(setting.library.requests.isEmpty)
     }
 
     @Test func nobodyLooksUpWithoutSigningIn() async throws {
         let setting = try await start()
-        let answer = try await setting.app.ask(Self.lookup, ["isbn": "9780140328721"])
-        #expect(answer.code == "UNAUTHENTICATED")
-        #expect(setting.library.asked.isEmpty)
+        let response = try await setting.app.execute(Self.lookup, ["isbn": "9780140328721"])
+        #expect(response.code == "UNAUTHENTICATED")
+        #expect(setting.library.requests.isEmpty)
     }
 
     @Test func aBookIsMadeFromWhatTheSourcesSay() async throws {
         let setting = try await start()
-        let answer = try await setting.reader.ask(
+        let response = try await setting.reader.execute(
             CreateBookTests.create, ["input": ["isbn": "0140328726"]])
-        #expect(answer["createBook", "title"] == "Fantastic Mr. Fox", "\(answer.json)")
-        #expect(answer["createBook", "author"] == "Roald Dahl")
-        #expect(answer["createBook", "card", "title"] == "Fantastic Mr. Fox")
-        let again = try await setting.reader.ask(
+        #expect(response["createBook", "title"] == "Fantastic Mr. Fox", "\(response.json)")
+        #expect(response["createBook", "author"] == "Roald Dahl")
+        #expect(response["createBook", "card", "title"] == "Fantastic Mr. Fox")
+        let again = try await setting.reader.execute(
             CreateBookTests.create, ["input": ["isbn": "9780140328721"]])
         #expect(again.code == "CONFLICT")
-        #expect(again.errors.first?["extensions", "id"] == answer["createBook", "id"])
+        #expect(again.errors.first?["extensions", "id"] == response["createBook", "id"])
     }
 
     /// A title of one's own needs nobody's answer.
     @Test func aTitleIsEnough() async throws {
         let setting = try await start()
-        let book = try await setting.reader.ask(
+        let book = try await setting.reader.execute(
             CreateBookTests.create, ["input": ["isbn": "9780140328721", "title": "The fox"]])
         #expect(book["createBook", "title"] == "The fox")
         #expect(book["createBook", "isbn13"] == "9780140328721")
-        #expect(setting.library.asked.isEmpty)
+        #expect(setting.library.requests.isEmpty)
     }
 
     @Test func fiftyScansAreAskedForAtOnce() async throws {
@@ -222,13 +222,13 @@ import Testing
             ["isbn": "9780306406157"], ["isbn": "9780306406158"], ["title": "By hand"],
             ["isbn": .string(known[0])], ["title": "Another"],
         ]
-        let answer = try await setting.reader.ask(
+        let response = try await setting.reader.execute(
             """
             mutation($i: [CreateBookInput!]!) {
               createBooks(inputs: $i) { book { title } error { code field } }
             }
             """, ["i": .list(inputs)])
-        let results = try #require(answer["createBooks"]?.list, "\(answer.json)")
+        let results = try #require(response["createBooks"]?.list, "\(response.json)")
         #expect(results.count == 50)
         #expect(
             results.prefix(25).map { $0["book", "title"] }
@@ -238,21 +238,21 @@ import Testing
             results.suffix(5).map { $0["error", "code"]?.string } == [
                 "NOT_FOUND", "BAD_USER_INPUT", nil, "CONFLICT", nil,
             ])
-        #expect(setting.library.asked.sorted() == (known + ["9780306406157"]).sorted())
+        #expect(setting.library.requests.sorted() == (known + ["9780306406157"]).sorted())
     }
 
     @Test func entriesOfABatchFailAloneWhenNobodyCanAnswer() async throws {
         let setting = try await start()
         setting.library.fail(with: .busy)
         setting.google.fail(with: .busy)
-        let answer = try await setting.reader.ask(
+        let response = try await setting.reader.execute(
             """
             mutation { createBooks(inputs: [{isbn: "9780140328721"}, {title: "A"}, {isbn: "9780306406157", title: "B"}]) {
               book { title } error { code }
             } }
             """)
         #expect(
-            answer["createBooks"]?.list?.map { $0["error", "code"]?.string } == [
+            response["createBooks"]?.list?.map { $0["error", "code"]?.string } == [
                 "UPSTREAM_UNAVAILABLE", nil, nil,
             ])
     }
@@ -261,7 +261,8 @@ import Testing
     @Test func theServerCanOnlyFillTheCatalogue() async throws {
         let setting = try await start()
         let isbn = TestCatalog.isbn(3)
-        let rows = try await setting.app.database.connected(as: TestCluster.app) { connection in
+        let rows = try await setting.app.database.withConnection(as: TestCluster.app) {
+            connection in
             _ = try connection.query(
                 """
                 SELECT save_edition('\(isbn)', null, 'Other title', 'Subtitle', '{Nobody}', 'Nobody',

@@ -33,10 +33,10 @@ import Testing
         """
 
     private func titles(_ query: String) async throws -> [String] {
-        let answer = try await Self.app().newReader().ask(
+        let response = try await Self.app().makeReader().execute(
             Self.search, ["query": .string(query), "first": 5])
-        #expect(answer.errors.isEmpty, "\(answer.json)")
-        return answer["search", "nodes"]?.each("title").compactMap(\.string) ?? []
+        #expect(response.errors.isEmpty, "\(response.json)")
+        return response["search", "nodes"]?.values(of: "title").compactMap(\.string) ?? []
     }
 
     @Test(arguments: [
@@ -85,17 +85,18 @@ import Testing
         ("a\u{0}b", "query"),
     ])
     func badQueriesNameTheirField(query: String, field: String) async throws {
-        let answer = try await Self.app().newReader().ask(Self.search, ["query": .string(query)])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == field)
+        let response = try await Self.app().makeReader().execute(
+            Self.search, ["query": .string(query)])
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == field)
     }
 
     @Test(arguments: ["", "x", "AAAA", String(repeating: "A", count: 100), "%00"])
     func cursorsOfNobodyAreRefused(cursor: String) async throws {
-        let answer = try await Self.app().newReader().ask(
+        let response = try await Self.app().makeReader().execute(
             Self.search, ["query": "dune", "after": .string(cursor)])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == "after")
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == "after")
     }
 
     @Test func longQueriesOfManyWordsAreAnswered() async throws {
@@ -108,20 +109,20 @@ import Testing
     @Test(arguments: [1, 2, 7])
     func pagesShowEveryMatchOnce(first: Int) async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(40))
-        let reader = try await app.newReader()
-        let all = try await reader.need(
+        let reader = try await app.makeReader()
+        let all = try await reader.requireValue(
             Self.search, ["query": "card", "first": 100], "search", "nodes"
-        ).each("id")
+        ).values(of: "id")
         #expect(all.count == 40)
         var seen: [Value] = []
         var after = Value.null
         for page in 0..<100 {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 Self.search, ["query": "card", "first": .int(first), "after": after])
-            seen += answer["search", "nodes"]?.each("id") ?? []
-            #expect(answer["search", "pageInfo", "hasPreviousPage"] == .boolean(page > 0))
-            guard answer["search", "pageInfo", "hasNextPage"] == true else { break }
-            after = answer["search", "pageInfo", "endCursor"] ?? .null
+            seen += response["search", "nodes"]?.values(of: "id") ?? []
+            #expect(response["search", "pageInfo", "hasPreviousPage"] == .boolean(page > 0))
+            guard response["search", "pageInfo", "hasNextPage"] == true else { break }
+            after = response["search", "pageInfo", "endCursor"] ?? .null
             if page == 2 {
                 try await app.database.importCatalog([
                     #"{"title":"Card","ratingsCount":9000000,"isbn13":"9780306406157"}"#
@@ -133,9 +134,9 @@ import Testing
     }
 
     @Test func costsOneRoundTrip() async throws {
-        let answer = try await Self.app().newReader().ask(Self.search, ["query": "card"])
-        #expect(answer.statements == 2)
-        #expect(answer.roundTrips == 1)
+        let response = try await Self.app().makeReader().execute(Self.search, ["query": "card"])
+        #expect(response.statements == 2)
+        #expect(response.roundTrips == 1)
     }
 
     @Test func whereTheCatalogueHasHardlyAnyTheSourcesAreAsked() async throws {
@@ -146,17 +147,17 @@ import Testing
             "none": BookRecord(title: "A fox without a number"),
         ])
         let app = try await TestApp.start(sources: SourceChain([source.source(.openLibrary)]))
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         for _ in 0..<2 {
-            let answer = try await reader.ask(Self.search, ["query": "Fantastic, Fox"])
-            #expect(answer["search", "nodes"]?.each("title") == ["Fantastic Mr. Fox"])
+            let response = try await reader.execute(Self.search, ["query": "Fantastic, Fox"])
+            #expect(response["search", "nodes"]?.values(of: "title") == ["Fantastic Mr. Fox"])
         }
         // The same words, however they are written, are asked for once a day.
-        _ = try await reader.ask(Self.search, ["query": "fantastic fox!"])
-        #expect(source.asked.count == 1)
+        _ = try await reader.execute(Self.search, ["query": "fantastic fox!"])
+        #expect(source.requests.count == 1)
         // Where there are enough, or a second page is wanted, nobody is asked.
-        _ = try await reader.ask(Self.search, ["query": "card"])
-        #expect(source.asked.count == 1)
+        _ = try await reader.execute(Self.search, ["query": "card"])
+        #expect(source.requests.count == 1)
     }
 
     @Test func sourcesThatFailLeaveTheCatalogue() async throws {
@@ -164,19 +165,19 @@ import Testing
         source.fail(with: .busy)
         let app = try await TestApp.start(
             catalog: Self.books, sources: SourceChain([source.source(.googleBooks)]))
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         for _ in 0..<2 {
-            let answer = try await reader.ask(Self.search, ["query": "dune"])
-            #expect(answer["search", "nodes", 0, "title"] == "Dune")
-            #expect(answer.errors.isEmpty)
+            let response = try await reader.execute(Self.search, ["query": "dune"])
+            #expect(response["search", "nodes", 0, "title"] == "Dune")
+            #expect(response.errors.isEmpty)
         }
         // It was not answered, so it is asked again.
-        #expect(source.asked.count == 2)
+        #expect(source.requests.count == 2)
     }
 
     @Test func nobodySearchesWithoutSigningIn() async throws {
-        let answer = try await Self.app().ask(Self.search, ["query": "dune"])
-        #expect(answer.code == "UNAUTHENTICATED")
+        let response = try await Self.app().execute(Self.search, ["query": "dune"])
+        #expect(response.code == "UNAUTHENTICATED")
     }
 
     // MARK: - One's own library
@@ -196,41 +197,42 @@ import Testing
             ("tolkien zafon", []), ("dune", []), ("pottre", ["By hand: Harry Potter"]),
         ] as [(String, [Value])])
     func ownBooksAreFound(search: String, titles: [Value]) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         for title in ["hobbit", "sombra", "ender's game"] {
-            let card = try await reader.need(
+            let card = try await reader.requireValue(
                 Self.search, ["query": .string(title), "first": 1], "search", "nodes", 0, "id")
             _ = try await reader.makeBook(["cardId": card])
         }
         _ = try await reader.makeBook(["title": "By hand: Harry Potter"])
         for order in ["ADDED_DESC", "RELEVANCE"] {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 Self.library, ["search": .string(search), "order": .string(order)])
-            #expect(answer["me", "books", "nodes"]?.each("title") == titles, "\(answer.json)")
-            #expect(answer["me", "books", "totalCount"] == .int(titles.count))
+            #expect(
+                response["me", "books", "nodes"]?.values(of: "title") == titles, "\(response.json)")
+            #expect(response["me", "books", "totalCount"] == .int(titles.count))
         }
     }
 
     @Test func misspelledWordsCountWhereNoBookHasThemAsTheyAre() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         for title in ["Dune", "June", "Moon"] {
             _ = try await reader.makeBook(["title": .string(title)])
         }
         for (search, titles) in [("dune", ["Dune"]), ("nune", ["June", "Dune"]), ("mon", [])] {
-            let books = try await reader.need(
+            let books = try await reader.requireValue(
                 Self.library, ["search": .string(search), "order": "ADDED_DESC"], "me", "books",
                 "nodes")
-            #expect(books.each("title") == titles.map { .string($0) }, "\(search)")
+            #expect(books.values(of: "title") == titles.map { .string($0) }, "\(search)")
         }
     }
 
     @Test func theBestOfOnesOwnComesFirst() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         for title in ["Dune Messiah", "Dune", "The Road to Dune and back", "Else"] {
             _ = try await reader.makeBook(["title": .string(title)])
         }
-        let books = try await reader.need(
+        let books = try await reader.requireValue(
             Self.library, ["search": "dune", "order": "RELEVANCE"], "me", "books", "nodes")
-        #expect(books.each("title") == ["Dune", "Dune Messiah", "The Road to Dune and back"])
+        #expect(books.values(of: "title") == ["Dune", "Dune Messiah", "The Road to Dune and back"])
     }
 }

@@ -1,6 +1,6 @@
 import GraphQL
 import LoopbackHTTP
-import Objects
+import ObjectStorage
 import TestSupport
 import Testing
 
@@ -21,7 +21,7 @@ import Testing
         """
 
     /// The files that the store has of a reader.
-    private func files(_ reader: Reader) async throws -> [ObjectPath] {
+    private func files(_ reader: TestReader) async throws -> [ObjectPath] {
         try await reader.app.services.covers.store.list(reader.id.string ?? "", of: .bookCovers)
             .objects
             .map(\.path)
@@ -32,10 +32,10 @@ import Testing
     }
 
     @Test func anUploadBecomesTheCover() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
-        let answer = try await reader.setCover(Self.set, book, TestImage.png())
-        let changed = try #require(answer["setCover"])
+        let response = try await reader.setCover(Self.set, book, TestImage.png())
+        let changed = try #require(response["setCover"])
         #expect(changed["coverStatus"] == "READY")
         #expect(changed["cover", "source"] == "MANUAL_UPLOAD")
         #expect(changed["cover", "width"] == 60 && changed["cover", "height"] == 90)
@@ -49,14 +49,14 @@ import Testing
         #expect(Set(files.map(\.variant)) == Set(ObjectVariant.allCases))
         #expect(files.allSatisfy { $0.version == version(changed["coverUrl"]) ?? "" })
         #expect(
-            try await reader.need(
+            try await reader.requireValue(
                 "query($book: ID!) { book(id: $book) { coverUrl coverStatus } }", ["book": book],
                 "book") == ["coverUrl": .string(url), "coverStatus": "READY"])
     }
 
     /// A mutation that is sent again has no second effect, and another picture takes the place of the first.
     @Test func theSamePictureKeepsItsAddress() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
         let first = try await reader.setCover(Self.set, book, TestImage.png(seed: 1))
         let again = try await reader.setCover(Self.set, book, TestImage.png(seed: 1))
@@ -70,29 +70,29 @@ import Testing
     }
 
     @Test func whatIsNoImageChangesNothing() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
         let before = try await reader.setCover(Self.set, book, TestImage.png())
         for bytes in [[], Array("<svg/>".utf8), TestImage.png(width: 15, height: 90)] {
-            let answer = try await reader.setCover(Self.set, book, bytes)
-            #expect(answer.code == "UNSUPPORTED_IMAGE", "\(answer.json)")
+            let response = try await reader.setCover(Self.set, book, bytes)
+            #expect(response.code == "UNSUPPORTED_IMAGE", "\(response.json)")
         }
         #expect(
-            try await reader.need(
+            try await reader.requireValue(
                 "query($book: ID!) { book(id: $book) { coverUrl } }", ["book": book], "book")
                 == ["coverUrl": before["setCover", "coverUrl"] ?? .null])
     }
 
     @Test func anUploadHasToBeAFile() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
         for image in ["upload:0", "upload:-1", "upload:7"] as [Value] {
-            let answer = try await reader.ask(Self.set, ["book": book, "image": image])
-            #expect(answer.code == "BAD_USER_INPUT", "\(answer.json)")
-            #expect(answer.field == "source.image")
+            let response = try await reader.execute(Self.set, ["book": book, "image": image])
+            #expect(response.code == "BAD_USER_INPUT", "\(response.json)")
+            #expect(response.field == "source.image")
         }
-        let answer = try await reader.ask(Self.set, ["book": book, "image": "x"])
-        #expect(answer.isRequestError)
+        let response = try await reader.execute(Self.set, ["book": book, "image": "x"])
+        #expect(response.isRequestError)
     }
 
     @Test func anAddressBecomesTheCover() async throws {
@@ -101,14 +101,14 @@ import Testing
             switch request.target {
             case "/cover":
                 [.send("HTTP/1.1 200 OK\r\nContent-Length: \(png.count)\r\n\r\n"), .bytes(png)]
-            case "/page": [.answer(200, "<html>")]
-            default: [.answer(404)]
+            case "/page": [.response(200, "<html>")]
+            default: [.response(404)]
             }
         }
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
-        func set(_ url: String) async throws -> Answer {
-            try await reader.ask(
+        func set(_ url: String) async throws -> TestResponse {
+            try await reader.execute(
                 """
                 mutation($book: ID!, $url: URL!) {
                   setCover(bookId: $book, source: {url: $url}) { cover { source width } }
@@ -125,17 +125,17 @@ import Testing
             "file:///etc/passwd", "http://169.254.169.254/", "http://[::1]/", "x", "gopher://a/",
             "http://user:pass@127.0.0.1/",
         ] {
-            let answer = try await set(url)
-            #expect(answer.code == "BAD_USER_INPUT", "\(url): \(answer.json)")
+            let response = try await set(url)
+            #expect(response.code == "BAD_USER_INPUT", "\(url): \(response.json)")
         }
     }
 
     @Test func aCoverIsRemoved() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
         let url = try await reader.setCover(Self.set, book, TestImage.png())["setCover", "coverUrl"]
         for _ in 0..<2 {
-            let removed = try await reader.need(
+            let removed = try await reader.requireValue(
                 """
                 mutation($book: ID!) {
                   removeCover(bookId: $book) { coverStatus coverUrl cover { width } }
@@ -152,25 +152,25 @@ import Testing
     /// However a book goes, its files go with it.
     @Test(arguments: ["book", "shelf", "account"])
     func filesGoWithTheirBook(what: String) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let book = try await reader.makeBook("Dune", shelves: [shelf])
         _ = try await reader.setCover(Self.set, book, TestImage.png())
         #expect(try await files(reader).count == 3)
-        let answer =
+        let response =
             switch what {
             case "book":
-                try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+                try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
             case "shelf":
-                try await reader.ask(
+                try await reader.execute(
                     "mutation($id: ID!) { deleteShelf(id: $id, books: DELETE) }", ["id": shelf])
             default:
-                try await reader.ask(
+                try await reader.execute(
                     "mutation($id: String!) { deleteAccount(confirm: $id) { covers } }",
                     ["id": reader.id])
             }
-        #expect(answer.errors.isEmpty, "\(answer.json)")
-        if what == "account" { #expect(answer["deleteAccount", "covers"] == 1) }
+        #expect(response.errors.isEmpty, "\(response.json)")
+        if what == "account" { #expect(response["deleteAccount", "covers"] == 1) }
         #expect(try await files(reader).isEmpty)
         #expect(
             try await Self.app().database.count(
@@ -179,19 +179,19 @@ import Testing
 
     /// Uploads of one cover at once: one of them is the cover, whole, and nothing is left of the others.
     @Test func uploadsAtOnceLeaveOne() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for seed in 1...8 {
                 tasks.addTask {
-                    let answer = try await reader.setCover(
+                    let response = try await reader.setCover(
                         Self.set, book, TestImage.png(seed: UInt64(seed % 4)))
-                    #expect(answer.errors.isEmpty, "\(answer.json)")
+                    #expect(response.errors.isEmpty, "\(response.json)")
                 }
             }
             try await tasks.waitForAll()
         }
-        let url = try await reader.need(
+        let url = try await reader.requireValue(
             "query($book: ID!) { book(id: $book) { coverUrl } }", ["book": book], "book",
             "coverUrl")
         let files = try await files(reader)
@@ -201,20 +201,20 @@ import Testing
 
     /// A book that is deleted while its cover is uploaded leaves no file, whoever is first.
     @Test func deletingDuringUploadsLeavesNothing() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         for round in 0..<4 {
             let book = try await reader.makeBook("Book \(round)")
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 for seed in 1...3 {
                     tasks.addTask {
-                        let answer = try await reader.setCover(
+                        let response = try await reader.setCover(
                             Self.set, book, TestImage.png(seed: UInt64(seed)))
-                        #expect(answer.errors.isEmpty || answer.code == "NOT_FOUND")
+                        #expect(response.errors.isEmpty || response.code == "NOT_FOUND")
                     }
                 }
                 tasks.addTask {
                     try await Task.sleep(for: .milliseconds(8 * round))
-                    _ = try await reader.ask(
+                    _ = try await reader.execute(
                         "mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
                 }
                 try await tasks.waitForAll()
@@ -225,7 +225,7 @@ import Testing
 
     @Test func theRoomOfAReaderIsLimited() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let (first, second) = (try await reader.makeBook("One"), try await reader.makeBook("Two"))
         _ = try await reader.setCover(Self.set, first, TestImage.png())
         try await app.database.execute(
@@ -242,14 +242,14 @@ import Testing
             "UPDATE tenants SET user_storage_bytes_max = NULL, storage_bytes_max = 1")
         let full = try await reader.setCover(Self.set, second, TestImage.png())
         #expect(full.code == "PAYLOAD_TOO_LARGE")
-        _ = try await reader.ask(
+        _ = try await reader.execute(
             "mutation($id: String!) { deleteAccount(confirm: $id) { id } }", ["id": reader.id])
         #expect(try await app.database.count("SELECT sum(bytes)::bigint FROM tenant_storage") == 0)
     }
 
     @Test func everyCardHasAPicture() async throws {
-        let reader = try await Self.app().newReader()
-        let cards = try await reader.need(
+        let reader = try await Self.app().makeReader()
+        let cards = try await reader.requireValue(
             "{ feed(first: 5) { nodes { coverUrl coverKind } } }", .null, "feed", "nodes")
         for card in cards.list ?? [] {
             #expect(card["coverUrl"]?.string?.hasPrefix("http://covers.test/title-cards/") == true)
@@ -259,10 +259,11 @@ import Testing
     }
 }
 
-extension Reader {
+extension TestReader {
     /// Runs a mutation with a `$book` and an `$image`.
-    func setCover(_ mutation: String, _ book: Value, _ image: [UInt8]) async throws -> Answer {
-        try await app.ask(
+    func setCover(_ mutation: String, _ book: Value, _ image: [UInt8]) async throws -> TestResponse
+    {
+        try await app.execute(
             mutation, ["book": book, "image": UploadReference.value(0)], token: token,
             uploads: [image])
     }

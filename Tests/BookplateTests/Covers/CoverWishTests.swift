@@ -26,7 +26,7 @@ import Testing
         let gate = Gate()
         world.knowFox()
         let image = TestImage.png(width: 400, height: 600)
-        world.answer(CoverWorld.foxPicture) {
+        world.setResponse(CoverWorld.foxPicture) {
             gate.wait()
             return CoverWorld.image(image)
         }
@@ -45,10 +45,10 @@ import Testing
     }
 
     /// Makes the fox, and waits until its picture is asked for.
-    private static func fox(_ world: CoverWorld, _ reader: Reader) async throws -> Value {
+    private static func fox(_ world: CoverWorld, _ reader: TestReader) async throws -> Value {
         let id = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
-        try await until("the picture is asked for") {
-            !world.asked(CoverWorld.foxPicture).isEmpty
+        try await waitUntil("the picture is asked for") {
+            !world.requests(CoverWorld.foxPicture).isEmpty
         }
         return id
     }
@@ -57,7 +57,7 @@ import Testing
 
     @Test func anUploadMeanwhileStays() async throws {
         let (world, gate) = try await Self.waiting()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let id = try await Self.fox(world, reader)
         let mine = try await reader.setCover(Self.set, id, TestImage.png(seed: 7))
         #expect(mine["setCover", "coverStatus"] == "READY")
@@ -72,24 +72,24 @@ import Testing
     @Test(arguments: ["deleteBook", "removeCover", "deleteAccount"])
     func whatIsNotWantedAnyMoreLeavesNothing(what: String) async throws {
         let (world, gate) = try await Self.waiting()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let id = try await Self.fox(world, reader)
         switch what {
         case "deleteBook":
-            _ = try await reader.need(
+            _ = try await reader.requireValue(
                 "mutation($id: ID!) { deleteBook(id: $id) }", ["id": id], "deleteBook")
         case "removeCover":
             #expect(
-                try await reader.need(
+                try await reader.requireValue(
                     "mutation($id: ID!) { removeCover(bookId: $id) { coverStatus } }", ["id": id],
                     "removeCover", "coverStatus") == "NONE")
         default:
-            _ = try await reader.need(
+            _ = try await reader.requireValue(
                 "mutation($id: String!) { deleteAccount(confirm: $id) { id } }", ["id": reader.id],
                 "deleteAccount")
         }
         gate.open()
-        try await until("no search is under way") {
+        try await waitUntil("no search is under way") {
             try await world.app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch'") == 0
         }
@@ -104,14 +104,14 @@ import Testing
     /// A wish that comes while an older one is served is served, too.
     @Test func aLaterWishIsServed() async throws {
         let (world, gate) = try await Self.waiting()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let id = try await Self.fox(world, reader)
         #expect(
-            try await reader.need(Self.search, ["book": id], "setCover", "coverStatus")
+            try await reader.requireValue(Self.search, ["book": id], "setCover", "coverStatus")
                 == "FETCHING")
         gate.open()
         #expect(try await world.settled(reader, id)["coverStatus"] == "READY")
-        #expect(world.asked(CoverWorld.foxPicture).count == 2)
+        #expect(world.requests(CoverWorld.foxPicture).count == 2)
         #expect(try await world.files(reader).count == 3)
         await world.worker.stop()
     }
@@ -122,11 +122,11 @@ import Testing
     @Test func aLateCoverStillArrives() async throws {
         let world = try await CoverWorld.start()
         world.knowFox()
-        world.answer(CoverWorld.foxPicture) { [.answer(503)] }
-        let reader = try await world.app.newReader()
+        world.setResponse(CoverWorld.foxPicture) { [.response(503)] }
+        let reader = try await world.app.makeReader()
         let live = try await reader.subscribe("subscription { coverChanged { status } }")
         let id = try await Self.fox(world, reader)
-        try await until("the attempt has failed") {
+        try await waitUntil("the attempt has failed") {
             try await world.app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND state = 'READY' AND attempts = 1"
             )
@@ -143,7 +143,7 @@ import Testing
         #expect(await live.next()["data", "coverChanged", "status"] == "NOT_FOUND")
         #expect(try await world.book(reader, id)["coverStatus"] == "NOT_FOUND")
 
-        world.answer(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
         try await world.app.database.execute(
             "UPDATE jobs SET run_at = now() WHERE kind = 'cover.fetch'")
         #expect(await live.next()["data", "coverChanged", "status"] == "READY")
@@ -155,15 +155,15 @@ import Testing
     @Test func aLateSearchKeepsTheCoverAndMayStillReplaceIt() async throws {
         let world = try await CoverWorld.start()
         world.knowFox()
-        world.answer(CoverWorld.foxPicture) { [.answer(503)] }
-        let reader = try await world.app.newReader()
+        world.setResponse(CoverWorld.foxPicture) { [.response(503)] }
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook([
             "title": "Fox", "isbn": .string(CoverWorld.fox), "fetchCover": false,
         ])
         let mine = try await reader.setCover(Self.set, id, TestImage.png(seed: 5))
         let live = try await reader.subscribe("subscription { coverChanged { status coverUrl } }")
-        _ = try await reader.need(Self.search, ["book": id], "setCover")
-        try await until("the attempt has failed") {
+        _ = try await reader.requireValue(Self.search, ["book": id], "setCover")
+        try await waitUntil("the attempt has failed") {
             try await world.app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND state = 'READY' AND attempts = 1"
             )
@@ -178,7 +178,7 @@ import Testing
         let kept = await live.next()["data", "coverChanged"]
         #expect(kept?["status"] == "READY")
         #expect(kept?["coverUrl"] == mine["setCover", "coverUrl"])
-        world.answer(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
         try await world.app.database.execute(
             "UPDATE jobs SET run_at = now() WHERE kind = 'cover.fetch'")
         #expect(try await world.settled(reader, id)["cover", "source"] == "OPEN_LIBRARY")
@@ -189,7 +189,7 @@ import Testing
     @Test func nobodyWaitsLongerThanAMinute() async throws {
         let world = try await CoverWorld.start()
         await world.worker.stop()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook("Dune")
         #expect(try await world.book(reader, id)["coverStatus"] == "FETCHING")
         try await world.app.database.execute(
@@ -201,10 +201,10 @@ import Testing
     @Test func theLastAttemptEndsTheSearch() async throws {
         let world = try await CoverWorld.start()
         world.knowFox()
-        world.answer(CoverWorld.foxPicture) { [.answer(500)] }
-        let reader = try await world.app.newReader()
+        world.setResponse(CoverWorld.foxPicture) { [.response(500)] }
+        let reader = try await world.app.makeReader()
         let id = try await Self.fox(world, reader)
-        try await until("the attempt has failed") {
+        try await waitUntil("the attempt has failed") {
             try await world.app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND state = 'READY' AND attempts = 1"
             )
@@ -219,7 +219,8 @@ import Testing
         #expect(
             try await world.app.database.count(
                 "SELECT count(*) FROM books WHERE cover_sought_at IS NOT NULL") == 0)
-        #expect(try await reader.ask("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 1)
+        #expect(
+            try await reader.execute("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 1)
     }
 
     /// A worker that dies is not waited for: its jobs are back within twenty seconds.
@@ -234,10 +235,10 @@ import Testing
         let world = try await CoverWorld.start(catalog: TestCatalog.lines(60))
         await world.worker.stop()
         let (reader, other) = (
-            try await world.app.newReader(), try await world.app.newReader(.beta)
+            try await world.app.makeReader(), try await world.app.makeReader(.beta)
         )
         _ = try await other.makeBook(["title": "Theirs", "fetchCover": false])
-        let made = try await reader.need(
+        let made = try await reader.requireValue(
             """
             mutation { createBooks(inputs: [
               {title: "One"}, {title: "Two", fetchCover: false}, {title: ""}, {title: "Three", fetchCover: true}
@@ -247,11 +248,11 @@ import Testing
             made.list?.map { $0["book", "coverStatus"]?.string } == [
                 "FETCHING", "NONE", nil, "FETCHING",
             ])
-        let cards = try await reader.cards(3)
+        let cards = try await reader.feedCards(3)
         let swiped = try await reader.swipe("BUY", cards.map { $0["id"] ?? .null })
         #expect(swiped["recordSwipes", "saved"]?.list?.count == 3)
-        _ = try await reader.swipe("SKIP", [try await reader.cards(1)[0]["id"] ?? .null])
-        func jobs(_ reader: Reader) async throws -> Int {
+        _ = try await reader.swipe("SKIP", [try await reader.feedCards(1)[0]["id"] ?? .null])
+        func jobs(_ reader: TestReader) async throws -> Int {
             try await world.app.database.count(
                 """
                 SELECT count(*) FROM jobs j JOIN books b ON b.user_id = j.user_id AND b.id::text = j.key
@@ -267,18 +268,18 @@ import Testing
 
     @Test func importedBooksAreWishedFor() async throws {
         let app = try await TestApp.start()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         _ = try await reader.makeBook("Here already")
         let file = Array(
             "Title,Author,ISBN13,My Rating,Bookshelves,Exclusive Shelf\nA,B,,0,,read\nC,D,,0,,read\n"
                 .utf8)
-        let answer = try await app.ask(
+        let response = try await app.execute(
             "mutation($file: Upload!) { importLibrary(file: $file, format: GOODREADS) { id } }",
             ["file": UploadReference.value(0)], token: reader.token, uploads: [file])
-        #expect(answer.errors.isEmpty, "\(answer.json)")
+        #expect(response.errors.isEmpty, "\(response.json)")
         let worker = try await TestWorker.start(
             app.database, [ImportLibrary(covers: app.covers, canSearch: true)])
-        try await until("the import is done") {
+        try await waitUntil("the import is done") {
             try await app.database.count("SELECT count(*) FROM imports WHERE state = 'DONE'") == 1
         }
         await worker.stop()
@@ -296,7 +297,7 @@ import Testing
     /// Made again after a lost answer, it is looked for once.
     @Test func aBookSentAgainIsLookedForOnce() async throws {
         let world = try await CoverWorld.start()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let input: Value = ["id": "0198c0de-0000-7000-8000-000000000001", "title": "Dune"]
         let id = try await reader.makeBook(input)
         _ = try await world.settled(reader, id)
@@ -308,7 +309,7 @@ import Testing
     @Test func missingCoversAreFetchedOnce() async throws {
         let world = try await CoverWorld.start()
         let (reader, other) = (
-            try await world.app.newReader(), try await world.app.newReader(.beta)
+            try await world.app.makeReader(), try await world.app.makeReader(.beta)
         )
         _ = try await other.makeBook(["title": "Theirs", "fetchCover": false])
         var books: [Value] = []
@@ -321,8 +322,8 @@ import Testing
         _ = try await reader.setCover(Self.set, books[0], TestImage.png())
         await world.worker.stop()
         let fetch = "mutation { fetchMissingCovers }"
-        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 3)
-        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 0)
+        #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 3)
+        #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 0)
         #expect(
             try await world.app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND priority = 10") == 3)
@@ -332,30 +333,30 @@ import Testing
             UPDATE books SET cover_status = 'NOT_FOUND', cover_wanted_at = NULL, \
             cover_sought_at = now() - interval '25 hours' WHERE title = 'Book 3'
             """)
-        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 1)
+        #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 1)
         #expect(
             try await world.app.database.count(
                 "SELECT count(*) FROM books WHERE cover_status = 'FETCHING' AND user_id = '\(other.id.string ?? "")'"
             ) == 0)
-        #expect(try await world.app.ask(fetch).code == "UNAUTHENTICATED")
+        #expect(try await world.app.execute(fetch).code == "UNAUTHENTICATED")
     }
 
     /// What nobody had a moment ago is not looked for again at once, unless the book is another one now, or its reader asks.
     @Test func whatWasNotFoundJustNowIsLeftAlone() async throws {
         let world = try await CoverWorld.start()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Nothing", "author": "Nobody"])
         #expect(try await world.settled(reader, id)["coverStatus"] == "NOT_FOUND")
         let fetch = "mutation { fetchMissingCovers }"
-        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 0)
-        let renamed = try await reader.ask(
+        #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 0)
+        let renamed = try await reader.execute(
             "mutation($b: ID!) { updateBook(id: $b, input: {title: \"Something\"}) { id } }",
             ["b": id])
         #expect(renamed.errors.isEmpty, "\(renamed.json)")
-        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 1)
+        #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 1)
         #expect(try await world.settled(reader, id)["coverStatus"] == "NOT_FOUND")
-        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 0)
-        let one = try await reader.ask(Self.search, ["book": id])
+        #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 0)
+        let one = try await reader.execute(Self.search, ["book": id])
         #expect(one["setCover", "coverStatus"] == "FETCHING")
         await world.worker.stop()
     }
@@ -363,23 +364,23 @@ import Testing
     /// A reader has been told that nothing was found yet, and the search goes on.
     @Test func aSearchThatGoesOnIsNotBegunAgain() async throws {
         let world = try await CoverWorld.start()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         await world.worker.stop()
         _ = try await reader.makeBook(["title": "Slow"])
         try await world.app.database.execute(
             "UPDATE books SET cover_status = 'NOT_FOUND', cover_wanted_at = now() - interval '5 minutes'"
         )
         let fetch = "mutation { fetchMissingCovers }"
-        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 0)
+        #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 0)
         try await world.app.database.execute(
             "UPDATE books SET cover_wanted_at = now() - interval '2 hours'")
-        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 1)
+        #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 1)
     }
 
     @Test func noMoreThanFiveHundredAreFetchedAtOnce() async throws {
         let world = try await CoverWorld.start()
         await world.worker.stop()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         try await world.app.database.execute(
             """
             INSERT INTO books (user_id, id, title, added_at)
@@ -387,7 +388,7 @@ import Testing
             FROM generate_series(1, 510) n
             """)
         let fetch = "mutation { fetchMissingCovers }"
-        let first = try await reader.ask(fetch)
+        let first = try await reader.execute(fetch)
         #expect(first["fetchMissingCovers"] == 500)
         #expect(first.roundTrips == 2)
         // The newest first.
@@ -395,19 +396,19 @@ import Testing
             try await world.app.database.count(
                 "SELECT count(*) FROM books WHERE cover_status = 'FETCHING' AND title = 'Book 500'")
                 == 1)
-        #expect(try await reader.ask(fetch)["fetchMissingCovers"] == 10)
+        #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 10)
     }
 
     // MARK: - By search
 
     @Test func aSearchKeepsWhatIsThereUntilItFinds() async throws {
         let (world, gate) = try await Self.waiting()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook([
             "title": "Fox", "isbn": .string(CoverWorld.fox), "fetchCover": false,
         ])
         let mine = try await reader.setCover(Self.set, id, TestImage.png(seed: 3))
-        let asked = try await reader.ask(Self.search, ["book": id])
+        let asked = try await reader.execute(Self.search, ["book": id])
         #expect(asked["setCover", "coverStatus"] == "FETCHING")
         #expect(asked["setCover", "coverUrl"] == mine["setCover", "coverUrl"])
         gate.open()
@@ -415,7 +416,9 @@ import Testing
         #expect(book["cover", "source"] == "OPEN_LIBRARY")
         #expect(book["coverUrl"] != mine["setCover", "coverUrl"])
         // What it replaced is gone.
-        try await until("the first picture is gone") { try await world.files(reader).count == 3 }
+        try await waitUntil("the first picture is gone") {
+            try await world.files(reader).count == 3
+        }
         await world.worker.stop()
     }
 
@@ -424,19 +427,19 @@ import Testing
     func aSearchThatBringsNothingBetterLeavesTheCover(what: String) async throws {
         let world = try await CoverWorld.start()
         world.knowFox()
-        world.answer(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
-        let reader = try await world.app.newReader()
+        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
         let before = try await world.settled(reader, id)
         switch what {
         case "smaller":
-            world.answer(CoverWorld.foxPicture, image: TestImage.png(width: 200, height: 300))
-        case "none": world.answer(CoverWorld.foxPicture) { [.answer(404)] }
+            world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 200, height: 300))
+        case "none": world.setResponse(CoverWorld.foxPicture) { [.response(404)] }
         default: break
         }
         let live = try await reader.subscribe(
             "subscription { coverChanged { status source coverUrl } }")
-        _ = try await reader.need(Self.search, ["book": id], "setCover")
+        _ = try await reader.requireValue(Self.search, ["book": id], "setCover")
         let after = try await world.settled(reader, id)
         #expect(after == before)
         #expect(await live.next()["data", "coverChanged", "status"] == "FETCHING")
@@ -451,25 +454,26 @@ import Testing
 
     @Test func aSearchIsRefusedWhereItMakesNoSense() async throws {
         let world = try await CoverWorld.start()
-        let (reader, other) = (try await world.app.newReader(), try await world.app.newReader())
+        let (reader, other) = (try await world.app.makeReader(), try await world.app.makeReader())
         let id = try await reader.makeBook(["title": "Fox", "fetchCover": false])
-        let no = try await reader.ask(
+        let no = try await reader.execute(
             "mutation($b: ID!) { setCover(bookId: $b, source: {search: false}) { id } }", ["b": id])
         #expect(no.code == "BAD_USER_INPUT" && no.field == "source.search")
-        #expect(try await other.ask(Self.search, ["book": id]).code == "NOT_FOUND")
+        #expect(try await other.execute(Self.search, ["book": id]).code == "NOT_FOUND")
         #expect(try await world.book(reader, id)["coverStatus"] == "NONE")
         await world.worker.stop()
     }
 
     @Test func withoutSourcesNothingIsPromised() async throws {
         let app = try await TestApp.start()
-        let reader = try await app.newReader()
-        let book = try await reader.need(
+        let reader = try await app.makeReader()
+        let book = try await reader.requireValue(
             #"mutation { createBook(input: {title: "Dune"}) { id coverStatus } }"#, .null,
             "createBook")
         #expect(book["coverStatus"] == "NONE")
-        #expect(try await reader.ask("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 0)
-        let searched = try await reader.ask(Self.search, ["book": book["id"] ?? .null])
+        #expect(
+            try await reader.execute("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 0)
+        let searched = try await reader.execute(Self.search, ["book": book["id"] ?? .null])
         #expect(searched["setCover", "coverStatus"] == "NOT_FOUND")
         #expect(
             try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'cover.fetch'")
@@ -479,9 +483,9 @@ import Testing
     @Test func whereThereIsNoRoomItSaysSo() async throws {
         let world = try await CoverWorld.start()
         world.knowFox()
-        world.answer(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
         try await world.app.database.execute("UPDATE tenants SET user_storage_bytes_max = 10")
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
         #expect(try await world.settled(reader, id)["coverStatus"] == "FAILED")
         #expect(try await world.files(reader).isEmpty)

@@ -3,7 +3,7 @@ import FoundationEssentials
 import GraphQL
 import HTTPFetch
 import LoopbackHTTP
-import Objects
+import ObjectStorage
 import Synchronization
 import TestSupport
 
@@ -19,18 +19,18 @@ final class CoverWorld: Sendable {
 
     /// Answers by the beginning of a request's target; the longest that fits.
     private final class Routes: Sendable {
-        private let answers = Mutex<[(prefix: String, steps: @Sendable () -> [Step])]>([])
+        private let responses = Mutex<[(prefix: String, steps: @Sendable () -> [Step])]>([])
 
         func set(_ prefix: String, _ steps: @escaping @Sendable () -> [Step]) {
-            answers.withLock { answers in
-                answers.removeAll { $0.prefix == prefix }
-                answers.append((prefix, steps))
+            responses.withLock { responses in
+                responses.removeAll { $0.prefix == prefix }
+                responses.append((prefix, steps))
             }
         }
 
         func steps(_ target: String) -> [Step]? {
-            answers.withLock { answers in
-                answers.filter { target.hasPrefix($0.prefix) }
+            responses.withLock { responses in
+                responses.filter { target.hasPrefix($0.prefix) }
                     .max { $0.prefix.count < $1.prefix.count }?.steps
             }?()
         }
@@ -39,8 +39,8 @@ final class CoverWorld: Sendable {
     /// - Parameter web: whether there is a key for the search of the web.
     static func start(web: Bool = false, catalog: [String] = []) async throws -> CoverWorld {
         let routes = Routes()
-        let server = try LoopbackServer { routes.steps($0.target) ?? [.answer(404, "")] }
-        routes.set("/books/v1/") { [.answer(200, text("google-volumes-zero"))] }
+        let server = try LoopbackServer { routes.steps($0.target) ?? [.response(404, "")] }
+        routes.set("/books/v1/") { [.response(200, text("google-volumes-zero"))] }
         var configuration = SourceChain.Configuration()
         configuration.openLibraryURL = server.url("")
         configuration.openLibraryCoversURL = server.url("/covers")
@@ -71,12 +71,12 @@ final class CoverWorld: Sendable {
 
     // MARK: - What the services have
 
-    func answer(_ prefix: String, _ steps: @escaping @Sendable () -> [Step]) {
+    func setResponse(_ prefix: String, _ steps: @escaping @Sendable () -> [Step]) {
         routes.set(prefix, steps)
     }
 
-    func answer(_ prefix: String, image: [UInt8]) {
-        answer(prefix) { Self.image(image) }
+    func setResponse(_ prefix: String, image: [UInt8]) {
+        setResponse(prefix) { Self.image(image) }
     }
 
     static func image(_ bytes: [UInt8]) -> [Step] {
@@ -99,10 +99,12 @@ final class CoverWorld: Sendable {
 
     /// Open Library's record of an edition, whose one picture is at `foxPicture`.
     func knowFox() {
-        answer("/isbn/\(Self.fox).json") {
-            [.answer(302, headers: ["Location: https://openlibrary.org/books/OL7353617M.json"])]
+        setResponse("/isbn/\(Self.fox).json") {
+            [.response(302, headers: ["Location: https://openlibrary.org/books/OL7353617M.json"])]
         }
-        answer("/books/OL7353617M.json") { [.answer(200, text("isbn-9780140328721.edition"))] }
+        setResponse("/books/OL7353617M.json") {
+            [.response(200, text("isbn-9780140328721.edition"))]
+        }
     }
 
     static let annihilation = "9780374104092"
@@ -112,11 +114,11 @@ final class CoverWorld: Sendable {
     func knowAnnihilation() {
         let volumes = text("google-volumes-isbn-9780374104092")
             .replacing("http://books.google.com", with: server.url(""))
-        answer("/books/v1/volumes?q=isbn%3A\(Self.annihilation)") { [.answer(200, volumes)] }
+        setResponse("/books/v1/volumes?q=isbn%3A\(Self.annihilation)") { [.response(200, volumes)] }
     }
 
     /// Where requests to places that begin so went.
-    func asked(_ prefix: String) -> [ReceivedRequest] {
+    func requests(_ prefix: String) -> [ReceivedRequest] {
         server.requests.filter { $0.target.hasPrefix(prefix) }
     }
 
@@ -129,8 +131,8 @@ final class CoverWorld: Sendable {
         """
 
     /// The book when its search has come to an end.
-    func settled(_ reader: Reader, _ book: Value) async throws -> Value {
-        try await until("no search is under way") {
+    func settled(_ reader: TestReader, _ book: Value) async throws -> Value {
+        try await waitUntil("no search is under way") {
             try await app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND (payload->>'bookID') = '\(book.string ?? "")'"
             ) == 0
@@ -138,12 +140,12 @@ final class CoverWorld: Sendable {
         return try await self.book(reader, book)
     }
 
-    func book(_ reader: Reader, _ book: Value) async throws -> Value {
-        try await reader.need(Self.cover, ["id": book], "book")
+    func book(_ reader: TestReader, _ book: Value) async throws -> Value {
+        try await reader.requireValue(Self.cover, ["id": book], "book")
     }
 
     /// The files that the store has of a reader's covers.
-    func files(_ reader: Reader) async throws -> [ObjectPath] {
+    func files(_ reader: TestReader) async throws -> [ObjectPath] {
         try await app.covers.store.list(reader.id.string ?? "", of: .bookCovers).objects.map(\.path)
     }
 }
@@ -157,6 +159,6 @@ private func text(_ name: String) -> String {
 
 /// A picture that came from somewhere.
 func picture(_ name: String) throws -> [UInt8] {
-    let path = "\(TestCluster.project)/Tests/ImagesTests/Fixtures/\(name)"
+    let path = "\(TestCluster.project)/Tests/ImageProcessingTests/Fixtures/\(name)"
     return Array(try Data(contentsOf: URL(filePath: path)))
 }

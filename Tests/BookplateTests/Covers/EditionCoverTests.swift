@@ -2,7 +2,7 @@ import BookSources
 import GraphQL
 import HTTPFetch
 import LoopbackHTTP
-import Objects
+import ObjectStorage
 import Postgres
 import TestSupport
 import Testing
@@ -15,7 +15,7 @@ import Testing
     private func pictures() throws -> LoopbackServer {
         try LoopbackServer { request in
             let sides = request.target.dropFirst().split(separator: "x").compactMap { Int($0) }
-            guard sides.count == 2 else { return [.answer(404)] }
+            guard sides.count == 2 else { return [.response(404)] }
             let png = TestImage.png(width: sides[0], height: sides[1])
             return [.send("HTTP/1.1 200 OK\r\nContent-Length: \(png.count)\r\n\r\n"), .bytes(png)]
         }
@@ -32,7 +32,7 @@ import Testing
         let worker = try await TestWorker.start(
             app.database,
             [FetchEditionCovers(editions: EditionCovers(app.services))])
-        try await until("the job was done") {
+        try await waitUntil("the job was done") {
             try await app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'edition.covers' AND run_at > now()") == 1
         }
@@ -56,8 +56,8 @@ import Testing
         ])
         let app = try await Self.app(TestCatalog.lines(4), source)
         try await runJobs(app)
-        let reader = try await app.newReader()
-        let cards = try await reader.need(Self.feed, .null, "feed", "nodes").list ?? []
+        let reader = try await app.makeReader()
+        let cards = try await reader.requireValue(Self.feed, .null, "feed", "nodes").list ?? []
         var kinds: [String: Value] = [:]
         for card in cards {
             kinds[card["title"]?.string ?? ""] = card["coverKind"]
@@ -80,11 +80,11 @@ import Testing
             #expect(try await app.covers.store.open(path) != nil)
         }
         // Nobody is asked again, and a sweep keeps what is named.
-        let asked = source.asked.count
+        let asked = source.requests.count
         try await app.database.execute(
             "UPDATE jobs SET run_at = now() WHERE kind = 'edition.covers'")
         try await runJobs(app)
-        #expect(source.asked.count == asked)
+        #expect(source.requests.count == asked)
         let swept = try await StorageSweep(
             app.covers.store, graceSeconds: 0, isDryRun: false,
             AdminConnection(try app.database.url(as: TestCluster.owner))
@@ -97,18 +97,18 @@ import Testing
         let server = try pictures()
         let source = TestSource([TestCatalog.isbn(7): record(server, "/500x700")])
         let app = try await Self.app([], source)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let lookup = """
             query($isbn: String!) { lookupISBN(isbn: $isbn) { coverKind } }
             """
         let isbn = Value.string(TestCatalog.isbn(7))
         #expect(
-            try await reader.need(lookup, ["isbn": isbn], "lookupISBN", "coverKind")
+            try await reader.requireValue(lookup, ["isbn": isbn], "lookupISBN", "coverKind")
                 == "TITLE_CARD")
         let worker = try await TestWorker.start(
             app.database, [FetchEditionCover(editions: EditionCovers(app.services))])
-        try await until("the picture is there") {
-            try await reader.need(lookup, ["isbn": isbn], "lookupISBN", "coverKind")
+        try await waitUntil("the picture is there") {
+            try await reader.requireValue(lookup, ["isbn": isbn], "lookupISBN", "coverKind")
                 == "HIGH_RESOLUTION"
         }
         await worker.stop()
@@ -116,16 +116,16 @@ import Testing
 
     /// Its job ends; the book waits with the others.
     @Test func aBookThatIsLookedUpWhileASourceIsAwayIsAskedForSoon() async throws {
-        let server = try LoopbackServer { _ in [.answer(503)] }
+        let server = try LoopbackServer { _ in [.response(503)] }
         let source = TestSource([TestCatalog.isbn(7): record(server, "/500x700")])
         let app = try await Self.app([], source)
-        let reader = try await app.newReader()
-        _ = try await reader.need(
+        let reader = try await app.makeReader()
+        _ = try await reader.requireValue(
             "query($isbn: String!) { lookupISBN(isbn: $isbn) { id } }",
             ["isbn": .string(TestCatalog.isbn(7))], "lookupISBN")
         let worker = try await TestWorker.start(
             app.database, [FetchEditionCover(editions: EditionCovers(app.services))])
-        try await until("the job is done") {
+        try await waitUntil("the job is done") {
             try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'edition.cover'")
                 == 0
         }
@@ -159,7 +159,7 @@ import Testing
         try await again(app)
         #expect(try await due(59) == 0)
         #expect(try await due(61) == 2)
-        #expect(source.asked.count == 6)
+        #expect(source.requests.count == 6)
         source.fail(with: nil)
         try await again(app)
         #expect(
@@ -183,7 +183,7 @@ import Testing
     /// A picture that cannot be had now is another thing than one that is not there.
     @Test(arguments: [(503, 1), (404, 0)])
     func aPictureThatCannotBeHadIsNoAnswer(status: Int, soon: Int) async throws {
-        let server = try LoopbackServer { _ in [.answer(status)] }
+        let server = try LoopbackServer { _ in [.response(status)] }
         let source = TestSource([TestCatalog.isbn(1): record(server, "/500x700")])
         let app = try await Self.app(TestCatalog.lines(1), source)
         try await runJobs(app)
@@ -234,7 +234,7 @@ import Testing
 
     @Test func theNextAreFoundByTheirIndex() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(3))
-        let scans = try await app.database.connected { connection in
+        let scans = try await app.database.withConnection { connection in
             try connection.execute(
                 """
                 BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
@@ -272,7 +272,7 @@ import Testing
             """)
         try await runJobs(app)
         // The one that has an ISBN was asked for by it.
-        #expect(source.asked == [TestCatalog.isbn(1)])
+        #expect(source.requests == [TestCatalog.isbn(1)])
         #expect(
             try await app.database.count(
                 """
@@ -285,7 +285,7 @@ import Testing
     @Test func aRedirectFromASourceIsAStrangersWord() async throws {
         let other = try pictures()
         let source = try LoopbackServer { _ in
-            [.answer(302, headers: ["Location: \(other.url("/500x700"))"])]
+            [.response(302, headers: ["Location: \(other.url("/500x700"))"])]
         }
         let operators = Fetcher(
             policy: FetchPolicy(
@@ -293,7 +293,7 @@ import Testing
         let sources = CoverSources(
             SourceChain([]), openLibraryCoversURL: source.url(""), fetcher: operators)
         let offer = try #require(
-            sources.offers([CoverCandidate(source: .openLibrary, url: source.url("/1"))]).first)
+            sources.links([CoverCandidate(source: .openLibrary, url: source.url("/1"))]).first)
         let app = try await TestApp.start(catalog: [])
         let strict = Covers(
             store: app.covers.store, images: app.covers.images,

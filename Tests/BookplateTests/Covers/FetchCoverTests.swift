@@ -15,10 +15,10 @@ import Testing
     @Test func aCoverIsFoundByISBN() async throws {
         let world = try await CoverWorld.start()
         world.knowFox()
-        world.answer(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
-        let reader = try await world.app.newReader()
+        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        let reader = try await world.app.makeReader()
         let live = try await reader.subscribe(Self.live)
-        let made = try await reader.need(
+        let made = try await reader.requireValue(
             """
             mutation($input: CreateBookInput!) { createBook(input: $input) { id coverStatus cover { width } } }
             """, ["input": ["title": "The fox", "isbn": .string(CoverWorld.fox)]], "createBook")
@@ -34,7 +34,7 @@ import Testing
         #expect(try await world.files(reader).count == 3)
         // A missing picture is to be a 404.
         #expect(
-            world.asked(CoverWorld.foxPicture).first?.target.hasSuffix("?default=false") == true)
+            world.requests(CoverWorld.foxPicture).first?.target.hasSuffix("?default=false") == true)
 
         let began = await live.next()["data", "coverChanged"]
         #expect(began?["status"] == "FETCHING" && began?["book", "id"] == id)
@@ -50,16 +50,16 @@ import Testing
         let url = world.server.url("/covers/b/id/7-L.jpg")
         try await world.app.database.execute(
             "UPDATE editions SET cover_links = '{\"open_library \(url)\",\"unknown x\",nonsense}'")
-        world.answer("/covers/b/id/7-L.jpg", image: TestImage.png(width: 620, height: 930))
-        let reader = try await world.app.newReader()
-        let card = try await reader.cards(1)[0]
+        world.setResponse("/covers/b/id/7-L.jpg", image: TestImage.png(width: 620, height: 930))
+        let reader = try await world.app.makeReader()
+        let card = try await reader.feedCards(1)[0]
         let saved = try await reader.swipe("LIKE", [card["id"] ?? .null])
         let id = try #require(saved["recordSwipes", "saved", 0, "id"])
         let book = try await world.settled(reader, id)
         #expect(book["cover", "source"] == "OPEN_LIBRARY", "\(book)")
         #expect(world.server.requests.count == 1)
         // The book goes when the like is taken back: nobody has touched it.
-        let undone = try await reader.ask(
+        let undone = try await reader.execute(
             "mutation($id: ID!) { undoSwipe(cardId: $id) { inLibrary { id } } }",
             ["id": card["id"] ?? .null])
         #expect(undone["undoSwipe", "inLibrary"] == .null, "\(undone.json)")
@@ -80,10 +80,10 @@ import Testing
             case "a page": Array("<html>Not here.</html>".utf8)
             default: try picture(what)
             }
-        world.answer("/covers/b/isbn/\(CoverWorld.annihilation)-L.jpg", image: bytes)
+        world.setResponse("/covers/b/isbn/\(CoverWorld.annihilation)-L.jpg", image: bytes)
         world.knowAnnihilation()
-        world.answer(CoverWorld.annihilationPicture, image: try picture("cover-dracula.jpg"))
-        let reader = try await world.app.newReader()
+        world.setResponse(CoverWorld.annihilationPicture, image: try picture("cover-dracula.jpg"))
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook([
             "title": "Annihilation", "isbn": .string(CoverWorld.annihilation),
         ])
@@ -91,7 +91,7 @@ import Testing
         #expect(book["cover", "source"] == "GOOGLE_BOOKS", "\(book)")
         #expect(book["cover", "width"] == 600)
         // The thumbnail's own picture, larger and without the curl in its corner.
-        let target = try #require(world.asked(CoverWorld.annihilationPicture).first?.target)
+        let target = try #require(world.requests(CoverWorld.annihilationPicture).first?.target)
         #expect(target.contains("fife=w800-h1200") && !target.contains("edge=curl"))
         await world.worker.stop()
     }
@@ -101,18 +101,22 @@ import Testing
     func theBestIsTaken(width: Int, source: String, googleAsked: Int) async throws {
         let world = try await CoverWorld.start()
         let isbn = CoverWorld.annihilation
-        world.answer("/isbn/\(isbn).json") {
-            [.answer(200, #"{"type": {"key": "/type/edition"}, "title": "A", "covers": [-1, 5]}"#)]
+        world.setResponse("/isbn/\(isbn).json") {
+            [
+                .response(
+                    200, #"{"type": {"key": "/type/edition"}, "title": "A", "covers": [-1, 5]}"#)
+            ]
         }
-        world.answer(
+        world.setResponse(
             "/covers/b/id/5-L.jpg", image: TestImage.png(width: width, height: width * 3 / 2))
         world.knowAnnihilation()
-        world.answer(CoverWorld.annihilationPicture, image: TestImage.png(width: 480, height: 720))
-        let reader = try await world.app.newReader()
+        world.setResponse(
+            CoverWorld.annihilationPicture, image: TestImage.png(width: 480, height: 720))
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Annihilation", "isbn": .string(isbn)])
         let book = try await world.settled(reader, id)
         #expect(book["cover", "source"] == .string(source), "\(book)")
-        #expect(world.asked(CoverWorld.annihilationPicture).count == googleAsked)
+        #expect(world.requests(CoverWorld.annihilationPicture).count == googleAsked)
         await world.worker.stop()
     }
 
@@ -120,11 +124,11 @@ import Testing
     @Test func redirectsAreFollowed() async throws {
         let world = try await CoverWorld.start()
         world.knowFox()
-        world.answer(CoverWorld.foxPicture) {
-            [.answer(302, headers: ["Location: /download/l_covers_0008.zip/0008739161-L.jpg"])]
+        world.setResponse(CoverWorld.foxPicture) {
+            [.response(302, headers: ["Location: /download/l_covers_0008.zip/0008739161-L.jpg"])]
         }
-        world.answer("/download/", image: TestImage.png(width: 400, height: 600))
-        let reader = try await world.app.newReader()
+        world.setResponse("/download/", image: TestImage.png(width: 400, height: 600))
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
         #expect(try await world.settled(reader, id)["coverStatus"] == "READY")
         await world.worker.stop()
@@ -132,9 +136,9 @@ import Testing
 
     @Test func aCoverIsFoundByTitleAndAuthor() async throws {
         let world = try await CoverWorld.start()
-        world.answer("/search.json?title=") {
+        world.setResponse("/search.json?title=") {
             [
-                .answer(
+                .response(
                     200,
                     """
                     {"numFound": 3, "docs": [
@@ -146,22 +150,22 @@ import Testing
             ]
         }
         for number in 1...3 {
-            world.answer(
+            world.setResponse(
                 "/covers/b/id/\(number)-L.jpg",
                 image: TestImage.png(width: 400, height: 600, seed: UInt64(number)))
         }
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "The Hobbit", "author": "Tolkien, J. R. R."])
         #expect(try await world.settled(reader, id)["coverStatus"] == "READY")
         #expect(
-            world.asked("/covers/b/id/").map(\.target) == ["/covers/b/id/3-L.jpg?default=false"])
+            world.requests("/covers/b/id/").map(\.target) == ["/covers/b/id/3-L.jpg?default=false"])
         await world.worker.stop()
     }
 
     /// A title alone is not enough: a wrong cover is worse than none.
     @Test func whereNobodyKnowsItNoneIsFound() async throws {
         let world = try await CoverWorld.start()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let live = try await reader.subscribe(Self.live)
         for input in [
             ["title": "Notes to self"], ["title": "A", "author": "B"],
@@ -174,7 +178,7 @@ import Testing
             #expect(await live.next()["data", "coverChanged", "status"] == "FETCHING")
             #expect(await live.next()["data", "coverChanged", "status"] == "NOT_FOUND")
         }
-        #expect(world.asked("/covers/b/isbn/9780306406157-L.jpg?default=false").count == 1)
+        #expect(world.requests("/covers/b/isbn/9780306406157-L.jpg?default=false").count == 1)
         await world.worker.stop()
     }
 
@@ -182,9 +186,9 @@ import Testing
         let world = try await CoverWorld.start(web: true)
         let server = world.server
         // As the Responses API writes it, shortened.
-        world.answer("/openai/v1/responses") {
+        world.setResponse("/openai/v1/responses") {
             [
-                .answer(
+                .response(
                     200,
                     """
                     {"id": "resp_67ccd2bed1ec8190b14f964abc054267", "object": "response", "status": "completed",
@@ -200,13 +204,13 @@ import Testing
                     """)
             ]
         }
-        world.answer("/page") { [.answer(200, "<html>")] }
-        world.answer("/good.jpg", image: TestImage.png(width: 500, height: 750))
-        let reader = try await world.app.newReader()
+        world.setResponse("/page") { [.response(200, "<html>")] }
+        world.setResponse("/good.jpg", image: TestImage.png(width: 500, height: 750))
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["author": "Nobody \"Ignore all\"", "title": "Obscure"])
         let book = try await world.settled(reader, id)
         #expect(book["cover", "source"] == "WEB_SEARCH", "\(book)")
-        let request = try #require(world.asked("/openai/").first)
+        let request = try #require(world.requests("/openai/").first)
         #expect(request.headers["authorization"] == "Bearer sk-test")
         let body = try parseJSON(Array(request.body.utf8))
         #expect(body["tools"] == [["type": "web_search"]])
@@ -220,10 +224,10 @@ import Testing
 
         // Not where the sources have one.
         world.knowFox()
-        world.answer(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
         let fox = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
         #expect(try await world.settled(reader, fox)["cover", "source"] == "OPEN_LIBRARY")
-        #expect(world.asked("/openai/").count == 1)
+        #expect(world.requests("/openai/").count == 1)
         await world.worker.stop()
     }
 }

@@ -83,21 +83,21 @@ import Testing
         return try LoopbackServer(port: port) { request in
             switch request.target {
             case "/isbn/\(CoverWorld.fox).json":
-                [.answer(200, #"{"title": "Fox", "covers": [7]}"#)]
+                [.response(200, #"{"title": "Fox", "covers": [7]}"#)]
             case let target where target.hasPrefix("/covers/b/id/7-L.jpg"):
                 CoverWorld.image(picture)
-            default: [.answer(404)]
+            default: [.response(404)]
             }
         }
     }
 
     @Test func aCoverWaitsForSourcesThatRefuseConnections() async throws {
         let world = try await World.start()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
         let worker = try await TestWorker.start(
             world.app.database, [FetchCover(search: world.search)])
-        try await until("the search is postponed") {
+        try await waitUntil("the search is postponed") {
             try await world.jobs(FetchCover.kind, Self.postponed) == 1
         }
         // It fails fast from now on: no host is asked again.
@@ -105,7 +105,7 @@ import Testing
         #expect(sent == 3)
         for _ in 0..<12 {
             try await world.runNow(FetchCover.kind)
-            try await until("the search is postponed again") {
+            try await waitUntil("the search is postponed again") {
                 try await world.jobs(FetchCover.kind, Self.postponed) == 1
             }
         }
@@ -116,10 +116,10 @@ import Testing
         let server = try open(world.port)
         world.clock.advance(by: .seconds(600))
         try await world.runNow(FetchCover.kind)
-        try await until("the search is over") {
+        try await waitUntil("the search is over") {
             try await world.jobs(FetchCover.kind, "true") == 0
         }
-        let book = try await reader.need(CoverWorld.cover, ["id": id], "book")
+        let book = try await reader.requireValue(CoverWorld.cover, ["id": id], "book")
         #expect(book["cover", "source"] == "OPEN_LIBRARY", "\(book)")
         #expect(!server.requests.isEmpty)
         await worker.stop()
@@ -128,11 +128,11 @@ import Testing
     /// A search does not wait for ever: after three days its failures are attempts, and the last of them ends it.
     @Test func aCoverIsNotWaitedForEndlessly() async throws {
         let world = try await World.start()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
         let worker = try await TestWorker.start(
             world.app.database, [FetchCover(search: world.search)])
-        try await until("the search is postponed") {
+        try await waitUntil("the search is postponed") {
             try await world.jobs(FetchCover.kind, Self.postponed) == 1
         }
         try await world.app.database.execute(
@@ -140,15 +140,15 @@ import Testing
             UPDATE jobs SET postponed_since = now() - interval '73 hours', run_at = now(), \
             attempts = attempts_max - 2 WHERE kind = 'cover.fetch'
             """)
-        try await until("the attempt has failed") {
+        try await waitUntil("the attempt has failed") {
             try await world.jobs(FetchCover.kind, "state = 'READY' AND attempts = attempts_max - 1")
                 == 1
         }
         try await world.runNow(FetchCover.kind)
-        try await until("the search is over") {
+        try await waitUntil("the search is over") {
             try await world.jobs(FetchCover.kind, "true") == 0
         }
-        let book = try await reader.need(CoverWorld.cover, ["id": id], "book")
+        let book = try await reader.requireValue(CoverWorld.cover, ["id": id], "book")
         #expect(book["coverStatus"] == "NOT_FOUND")
         await worker.stop()
     }
@@ -161,11 +161,11 @@ import Testing
                 priorities.withLock { $0.append(priority) }
                 return .exhausted(resetsIn: .seconds(3600))
             })
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         _ = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
         let worker = try await TestWorker.start(
             world.app.database, [FetchCover(search: world.search)])
-        try await until("the search is postponed") {
+        try await waitUntil("the search is postponed") {
             try await world.jobs(
                 FetchCover.kind, Self.postponed + " AND run_at > now() + interval '50 minutes'")
                 == 1
@@ -173,7 +173,7 @@ import Testing
         #expect(Set(priorities.withLock { $0 }) == [.interactive])
         priorities.withLock { $0 = [] }
         try await world.runNow(FetchCover.kind)
-        try await until("the search is postponed again") {
+        try await waitUntil("the search is postponed again") {
             try await world.jobs(FetchCover.kind, Self.postponed) == 1
         }
         #expect(Set(priorities.withLock { $0 }) == [.background])
@@ -183,19 +183,19 @@ import Testing
 
     @Test func aBookWaitsForItsFacts() async throws {
         let world = try await World.start()
-        let reader = try await world.app.newReader()
+        let reader = try await world.app.makeReader()
         _ = try await reader.makeBook([
             "title": "Fox", "isbn": .string(CoverWorld.fox), "fetchCover": false,
         ])
         let worker = try await TestWorker.start(
             world.app.database, [CompleteBook(sources: world.chain)])
         for _ in 0..<10 {
-            try await until("the job is postponed") {
+            try await waitUntil("the job is postponed") {
                 try await world.jobs(CompleteBook.kind, Self.postponed) == 1
             }
             try await world.runNow(CompleteBook.kind)
         }
-        try await until("the job is postponed") {
+        try await waitUntil("the job is postponed") {
             try await world.jobs(CompleteBook.kind, Self.postponed) == 1
         }
         await worker.stop()
@@ -213,7 +213,7 @@ import Testing
             try await world.app.database.count(
                 "SELECT count(*) FROM editions WHERE \(condition)")
         }
-        try await until("the first editions were tried") {
+        try await waitUntil("the first editions were tried") {
             try await world.jobs(FetchEditionCovers.kind, "state = 'READY' AND run_at > now()") == 1
         }
         // They are due soon, and not only after the 90 days of an edition without a cover.
@@ -222,7 +222,7 @@ import Testing
                 "cover_failures = 1 AND cover_due_at BETWEEN now() + interval '14 minutes' AND now() + interval '16 minutes'"
             ) == 5)
         try await world.runNow(FetchEditionCovers.kind)
-        try await until("the job is postponed") {
+        try await waitUntil("the job is postponed") {
             try await world.jobs(FetchEditionCovers.kind, Self.postponed) == 1
         }
         #expect(try await due("cover_failures > 0") == 5)
@@ -242,7 +242,7 @@ import Testing
         let server = try open(world.port)
         let worker = try await TestWorker.start(
             world.app.database, [FetchEditionCovers(editions: EditionCovers(world.app.services))])
-        try await until("the edition was tried") {
+        try await waitUntil("the edition was tried") {
             try await world.jobs(FetchEditionCovers.kind, "state = 'READY' AND run_at > now()") == 1
         }
         await worker.stop()

@@ -29,19 +29,19 @@ import Testing
         """
 
     private func page(
-        _ reader: Reader, after: Value = .null, first: Int = 10
-    ) async throws -> (nodes: [Value], end: Value, answer: Answer) {
-        let answer = try await reader.ask(Self.feed, ["first": .int(first), "after": after])
+        _ reader: TestReader, after: Value = .null, first: Int = 10
+    ) async throws -> (nodes: [Value], end: Value, answer: TestResponse) {
+        let response = try await reader.execute(Self.feed, ["first": .int(first), "after": after])
         return (
-            answer["feed", "nodes"]?.list ?? [],
-            answer["feed", "pageInfo", "endCursor"] ?? .null, answer
+            response["feed", "nodes"]?.list ?? [],
+            response["feed", "pageInfo", "endCursor"] ?? .null, response
         )
     }
 
     @Test func aNewReaderSeesTheMostPopularWithNoAuthorTwiceInTen() async throws {
         let app = try await Self.makeApp()
         try await app.refreshFeed()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         _ = try await page(reader)
         let first = try await page(reader)
         #expect(first.nodes[0]["title"] == "Card 1")
@@ -62,15 +62,15 @@ import Testing
         }
         #expect(numbers.allSatisfy { $0 < 60 })
         // Whoever prefers a genre sees it at once.
-        _ = try await reader.ask(
+        _ = try await reader.execute(
             #"mutation { updateProfile(input: {preferredGenres: ["Poetry"]}) { id } }"#)
         #expect(try await page(reader).nodes.count { $0["genre"] == "Poetry" } >= 4)
     }
 
     @Test func aDeckIsReadInOneRoundTripUntilItIsTouched() async throws {
         let app = try await Self.makeApp()
-        let reader = try await app.newReader()
-        let cards = try await reader.cards(12).map { $0["id"] ?? .null }
+        let reader = try await app.makeReader()
+        let cards = try await reader.feedCards(12).map { $0["id"] ?? .null }
         _ = try await reader.swipe("LIKE", Array(cards.prefix(2)))
         try await app.database.execute("DELETE FROM feed_frontiers")
         try await app.dealDecks()
@@ -101,9 +101,9 @@ import Testing
 
     @Test func whatIsSwipedWhileADeckIsDealtIsNotInIt() async throws {
         let app = try await Self.makeApp()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let user = reader.id.string ?? ""
-        let cards = try await reader.cards(20).map { $0["id"] ?? .null }
+        let cards = try await reader.feedCards(20).map { $0["id"] ?? .null }
         _ = try await reader.swipe("LIKE", Array(cards.prefix(2)))
         try await app.dealDecks()
         let shown = try await page(reader).nodes.map { $0["id"] ?? .null }
@@ -118,8 +118,8 @@ import Testing
 
     @Test func libraryAndReviewsSpeakForOtherBooks() async throws {
         let app = try await Self.makeApp()
-        let reader = try await app.newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await app.makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         #expect(try await app.waitingDeckCount() == 0)
         let book = try await reader.makeBook(["cardId": card, "status": "READ"])
         #expect(try await app.waitingDeckCount() == 1)
@@ -127,10 +127,11 @@ import Testing
         try await reader.review(book, text: "Words")
         #expect(try await app.waitingDeckCount() == 1)
         try await app.dealDecks()
-        _ = try await reader.ask("mutation($id: ID!) { deleteReview(bookId: $id) }", ["id": book])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteReview(bookId: $id) }", ["id": book])
         #expect(try await app.waitingDeckCount() == 1)
         try await app.dealDecks()
-        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
         #expect(try await app.waitingDeckCount() == 1)
     }
 
@@ -142,7 +143,7 @@ import Testing
     func pagingBackShowsTheSameCardsAfterARefresh(source: Source) async throws {
         let app = try await Self.makeApp()
         if source == .opening { try await app.refreshFeed() }
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let hasDeck = source == .deck || source == .deckAndQueues
         if hasDeck {
             _ = try await reader.swipe("LIKE", [try await page(reader).nodes[0]["id"] ?? .null])
@@ -175,15 +176,15 @@ import Testing
         #expect(next.nodes.count == first)
         #expect(next.nodes.allSatisfy { !before.contains($0["id"]?.string ?? "") })
         if !hasDeck {
-            #expect(try await page(app.newReader()).nodes[0]["title"] == "Card 240")
+            #expect(try await page(app.makeReader()).nodes[0]["title"] == "Card 240")
         }
     }
 
     /// Frontiers are of the order that they were made in; after much of it has changed nobody's page should pay.
     @Test func afterAGreatRefreshReadersAreDealtDecksAndFrontiers() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(1100))
-        let reader = try await app.newReader()
-        let cards = try await reader.cards(30).map { $0["id"] ?? .null }
+        let reader = try await app.makeReader()
+        let cards = try await reader.feedCards(30).map { $0["id"] ?? .null }
         _ = try await reader.swipe("DISLIKE", cards)
         try await app.dealDecks()
         func valid() async throws -> Int {
@@ -217,7 +218,7 @@ import Testing
             """)
         try await outdate()
         #expect(try await app.waitingDeckCount() == 0)
-        let renewed = try await app.ask(
+        let renewed = try await app.execute(
             "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }",
             ["token": .string(reader.refreshToken)])
         #expect(renewed.errors.isEmpty)
@@ -235,14 +236,14 @@ import Testing
     /// A deletion holds the account and wants its sessions; who renews one holds it, and may not want the account.
     @Test func renewingWhileTheAccountGoesIsNoDeadlock() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let id = reader.id.string ?? ""
         try await app.database.execute(
             "INSERT INTO feed_frontiers VALUES ('\(id)', 0, '{}', 0, '-infinity')")
-        let renewal = try await app.database.connected { connection in
+        let renewal = try await app.database.withConnection { connection in
             try connection.execute("BEGIN; SELECT FROM users WHERE id = '\(id)' FOR UPDATE")
             let renewal = Task {
-                try await app.ask(
+                try await app.execute(
                     "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }",
                     ["token": .string(reader.refreshToken)])
             }

@@ -39,20 +39,20 @@ import Testing
     /// More genres than take turns at once, with books under each other's: all are shown, once, and neighbours differ.
     @Test(arguments: [1, 40, 100, nil], [7, 50, 100])
     func aCatalogueOfManyGenresIsShownToItsEnd(genres: Int?, first: Int) async throws {
-        let reader = try await Self.many().newReader()
+        let reader = try await Self.many().makeReader()
         let wanted = genres.map { (1...$0).map { "Genre \($0 * 2)" } }
         var shown: [Value] = []
         var after = Value.null
         repeat {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 FeedTests.feed,
                 [
                     "first": .int(first), "after": after,
                     "genres": wanted.map { .list($0.map { .string($0) }) } ?? .null,
                 ])
-            shown += answer["feed", "nodes"]?.list ?? []
-            guard answer["feed", "pageInfo", "hasNextPage"] == true else { break }
-            after = answer["feed", "pageInfo", "endCursor"] ?? .null
+            shown += response["feed", "nodes"]?.list ?? []
+            guard response["feed", "pageInfo", "hasNextPage"] == true else { break }
+            after = response["feed", "pageInfo", "endCursor"] ?? .null
         } while shown.count < 1000
         let expected = (1...600).filter { number in
             wanted.map { wanted in Self.genres(number).contains { wanted.contains($0) } } ?? true
@@ -95,13 +95,13 @@ import Testing
                     "genres":[\(named)],"language":"en",\(told)"ratingsCount":\(100_000 - number * 300)}
                     """
             })
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let genres = Value.list((1...12).map { .string("Genre \($0)") })
-        let page = try await reader.need(
+        let page = try await reader.requireValue(
             FeedTests.feed, ["first": 100, "genres": genres], "feed", "nodes")
-        let isFirst = page.each("genre").map { $0 == "Genre 30" }
+        let isFirst = page.values(of: "genre").map { $0 == "Genre 30" }
         #expect(isFirst == (0..<100).map { $0 % 2 == 0 })
-        let numbers = zip(page.each("title"), isFirst).compactMap { title, isFirst in
+        let numbers = zip(page.values(of: "title"), isFirst).compactMap { title, isFirst in
             isFirst ? title.string?.split(separator: " ").last.flatMap { Int($0) } : nil
         }
         #expect(numbers == Array(1...50))

@@ -9,7 +9,7 @@ extension TestApp {
         try await database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.refresh'")
         let worker = try await TestWorker.start(database, [RefreshFeed()])
         // A failed job also waits for its next run, but it has an error.
-        try await until("the feed is refreshed") {
+        try await waitUntil("the feed is refreshed") {
             try await database.count(
                 """
                 SELECT count(*) FROM jobs WHERE kind = 'feed.refresh' AND state = 'READY' AND run_at > now()
@@ -29,7 +29,7 @@ extension TestApp {
 
     /// Waits until a worker that is running has built all decks.
     func waitForDecks() async throws {
-        try await until("the decks are dealt") { try await waitingDeckCount() == 0 }
+        try await waitUntil("the decks are dealt") { try await waitingDeckCount() == 0 }
     }
 
     /// The number of readers who wait for a deck.

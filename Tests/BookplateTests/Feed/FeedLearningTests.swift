@@ -32,25 +32,25 @@ import Testing
         _ isDone: () async throws -> Bool
     ) async throws {
         let worker = try await TestWorker.start(app.database, [handler])
-        try await TestSupport.until(what, isDone)
+        try await TestSupport.waitUntil(what, isDone)
         await worker.stop()
     }
 
     @Test func aReadersFeedFollowsTheirLikes() async throws {
         let app = try await Self.makeApp()
-        let summary = try await app.database.connected {
+        let summary = try await app.database.withConnection {
             try SimilarBackfill($0).run(isIncremental: false)
         }
         #expect(summary.editions == 80)
         #expect(!summary.isIncremental)
-        let reader = try await app.newReader()
-        let before = try await reader.need(
+        let reader = try await app.makeReader()
+        let before = try await reader.requireValue(
             FeedTests.feed, ["first": 8], "feed", "pageInfo", "endCursor")
         let late =
-            try await reader.need(
+            try await reader.requireValue(
                 FeedTests.feed, ["first": 80], "feed", "nodes"
             ).list?.filter(Self.isLate) ?? []
-        let second = try await reader.need(
+        let second = try await reader.requireValue(
             FeedTests.feed, ["first": 8, "after": before], "feed", "nodes")
         _ = try await reader.swipe("LIKE", late.prefix(12).map { $0["id"] ?? .null })
         let user = reader.id.string ?? ""
@@ -58,17 +58,17 @@ import Testing
             try await app.database.count(
                 "SELECT count(*) FROM feed_decks WHERE user_id = '\(user)'") > 0
         }
-        let cards = try await reader.cards(10)
+        let cards = try await reader.feedCards(10)
         #expect(cards.count == 10)
         #expect(cards.allSatisfy(Self.isLate), "\(cards)")
         let genres = cards.map { $0["genre"] }
         #expect(zip(genres, genres.dropFirst()).allSatisfy { $0 != $1 })
         // A page that was there stays as it was.
-        let again = try await reader.need(
+        let again = try await reader.requireValue(
             FeedTests.feed, ["first": 8, "after": before], "feed", "nodes")
         #expect(again == second)
         // Similar books are of the same circle.
-        let similar = try await reader.need(
+        let similar = try await reader.requireValue(
             "query($id: ID!) { feedCard(id: $id) { similar(first: 5) { id title } } }",
             ["id": late[0]["id"] ?? .null], "feedCard", "similar")
         #expect(similar.list?.count == 5)
@@ -78,12 +78,15 @@ import Testing
     /// Two readers like the same books in opposite orders.
     @Test func whatWasLikedLastSpeaksLoudest() async throws {
         let app = try await Self.makeApp()
-        _ = try await app.database.connected { try SimilarBackfill($0).run(isIncremental: false) }
-        var readers: [Reader] = []
+        _ = try await app.database.withConnection {
+            try SimilarBackfill($0).run(isIncremental: false)
+        }
+        var readers: [TestReader] = []
         for lastAreLate in [true, false] {
-            let reader = try await app.newReader()
+            let reader = try await app.makeReader()
             let cards =
-                try await reader.need(FeedTests.feed, ["first": 80], "feed", "nodes").list ?? []
+                try await reader.requireValue(FeedTests.feed, ["first": 80], "feed", "nodes").list
+                ?? []
             for isLate in [!lastAreLate, lastAreLate] {
                 let liked = cards.filter { Self.isLate($0) == isLate }.prefix(12)
                 _ = try await reader.swipe("LIKE", liked.map { $0["id"] ?? .null })
@@ -93,14 +96,14 @@ import Testing
         try await work(app, PrepareDeck(), until: "the decks are dealt") {
             try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'feed.deck'") == 0
         }
-        #expect(try await readers[0].cards(10).count(where: Self.isLate) > 5)
-        #expect(try await readers[1].cards(10).count(where: Self.isLate) < 5)
+        #expect(try await readers[0].feedCards(10).count(where: Self.isLate) > 5)
+        #expect(try await readers[1].feedCards(10).count(where: Self.isLate) < 5)
     }
 
     @Test func whatIsLearntAgainIsTheSame() async throws {
         let app = try await Self.makeApp()
         func learn(_ isIncremental: Bool) async throws -> (SimilarBackfill.Summary, [String]) {
-            try await app.database.connected { connection in
+            try await app.database.withConnection { connection in
                 let summary = try SimilarBackfill(connection).run(isIncremental: isIncremental)
                 let rows = try connection.query(
                     """
@@ -116,8 +119,8 @@ import Testing
         #expect(nothing.editions == 0)
         #expect(unchanged == first)
         // One reader's news: only what they spoke of is learnt, and it is as if all had been.
-        let reader = try await app.newReader()
-        let cards = try await reader.cards(3).map { $0["id"] ?? .null }
+        let reader = try await app.makeReader()
+        let cards = try await reader.feedCards(3).map { $0["id"] ?? .null }
         _ = try await reader.swipe("LIKE", cards)
         let (news, incremental) = try await learn(true)
         #expect(news.editions == 3)
@@ -137,10 +140,10 @@ import Testing
 
     @Test func similarFallsBackToTheGenre() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(24))
-        let reader = try await app.newReader()
-        let cards = try await reader.cards(24)
+        let reader = try await app.makeReader()
+        let cards = try await reader.feedCards(24)
         for card in cards.prefix(4) {
-            let similar = try await reader.need(
+            let similar = try await reader.requireValue(
                 "query($id: ID!) { feedCard(id: $id) { similar(first: 3) { id genre } } }",
                 ["id": card["id"] ?? .null], "feedCard", "similar")
             #expect(similar.list?.count == 3)
@@ -148,7 +151,7 @@ import Testing
                 similar.list?.allSatisfy { $0["genre"] == card["genre"] && $0["id"] != card["id"] }
                     == true)
         }
-        let refused = try await reader.ask(
+        let refused = try await reader.execute(
             "query($id: ID!) { feedCard(id: $id) { similar(first: 0) { id } } }",
             ["id": cards[0]["id"] ?? .null])
         #expect(refused.code == "BAD_USER_INPUT")
@@ -156,10 +159,10 @@ import Testing
 
     @Test func ownReadersTakeOverFromTheCatalogue() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(24))
-        let reader = try await app.newReader()
-        let least = try await reader.cards(24)[23]["id"]?.string ?? ""
+        let reader = try await app.makeReader()
+        let least = try await reader.feedCards(24)[23]["id"]?.string ?? ""
         func isFirst() async throws -> Bool {
-            try await app.newReader().cards(10).contains { $0["id"] == .string(least) }
+            try await app.makeReader().feedCards(10).contains { $0["id"] == .string(least) }
         }
         #expect(try await !isFirst())
         try await app.database.execute(

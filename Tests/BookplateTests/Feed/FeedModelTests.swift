@@ -11,11 +11,11 @@ import Testing
 
     /// Books of all tiers: some of no genre, without a description, in another language.
     static let app = Shared {
-        var random = Seeded(7)
+        var random = SeededGenerator(7)
         return try await TestApp.start(catalog: (1...140).map { line($0, using: &random) })
     }
 
-    static func line(_ number: Int, using random: inout Seeded) -> String {
+    static func line(_ number: Int, using random: inout SeededGenerator) -> String {
         let count = [0, 1, 1, 1, 2, 3].randomElement(using: &random) ?? 1
         let named = genres.shuffled(using: &random).prefix(count).map { "\"\($0)\"" }
         let isTold = Int.random(in: 0..<5, using: &random) > 0
@@ -35,12 +35,12 @@ import Testing
         let order: [Double]
     }
 
-    private func model(_ reader: Reader, genres: [String]?) async throws -> [String: Card] {
+    private func model(_ reader: TestReader, genres: [String]?) async throws -> [String: Card] {
         let user = reader.id.string ?? ""
         let filter = genres.map {
             "AND e.genres && ARRAY[\($0.map { "'\($0)'" }.joined(separator: ","))]"
         }
-        return try await Self.app().database.connected { connection in
+        return try await Self.app().database.withConnection { connection in
             let rows = try connection.query(
                 """
                 SELECT e.id::text, coalesce(e.genres[1], ''),
@@ -63,24 +63,24 @@ import Testing
     }
 
     private func check(
-        _ reader: Reader, first: Int, genres: [String]?, hasDeck: Bool
+        _ reader: TestReader, first: Int, genres: [String]?, hasDeck: Bool
     ) async throws {
         let expected = try await model(reader, genres: genres)
         var shown: [Card] = []
         var after = Value.null
         var pages: [(Value, Value)] = []
         repeat {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 FeedTests.feed,
                 [
                     "first": .int(first), "after": after,
                     "genres": genres.map { .list($0.map { .string($0) }) } ?? .null,
                 ])
-            let page = try #require(answer["feed"], "\(answer.json)")
+            let page = try #require(response["feed"], "\(response.json)")
             if hasDeck, pages.count % 4 == 1 {
                 try await Self.app().database.deal(to: reader.id.string ?? "", isFresh: .random())
             }
-            for id in page["nodes"]?.each("id") ?? [] {
+            for id in page["nodes"]?.values(of: "id") ?? [] {
                 shown.append(try #require(expected[id.string ?? ""], "shown, and may not be"))
             }
             pages.append((after, page["nodes"] ?? .null))
@@ -120,7 +120,7 @@ import Testing
             try await Self.app().database.deal(to: reader.id.string ?? "", isFresh: .random())
         }
         if let (after, nodes) = pages.dropFirst().randomElement() {
-            let again = try await reader.ask(
+            let again = try await reader.execute(
                 FeedTests.feed,
                 [
                     "first": .int(first), "after": after,
@@ -132,9 +132,9 @@ import Testing
 
     @Test(arguments: 1...4, [false, true])
     func showsWhatTheModelShows(seed: UInt64, hasDeck: Bool) async throws {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let user = reader.id.string ?? ""
         for round in 0..<14 {
             let mine = try await model(reader, genres: nil).keys.sorted()
@@ -148,7 +148,7 @@ import Testing
             case 3:
                 // As somebody who swipes the feed from its top.
                 _ = try await reader.swipe(
-                    "SKIP", try await reader.cards(20).map { $0["id"] ?? .null })
+                    "SKIP", try await reader.feedCards(20).map { $0["id"] ?? .null })
             case 4:
                 try await app.database.execute(
                     """
@@ -190,7 +190,7 @@ import Testing
     @Test func costDoesNotGrow() async throws {
         func costs(books: Int, swipes: Int) async throws -> [Int] {
             let app = try await TestApp.start(catalog: TestCatalog.lines(books))
-            let reader = try await app.newReader()
+            let reader = try await app.makeReader()
             let user = reader.id.string ?? ""
             let id = try #require(UUID(user))
             try await app.database.execute(
@@ -201,7 +201,7 @@ import Testing
                 """)
             for _ in 0..<5 { try await app.database.deal(100, to: user, isFresh: true) }
             try await app.database.execute("ANALYZE")
-            return try await app.database.connected(as: TestCluster.app) { connection in
+            return try await app.database.withConnection(as: TestCluster.app) { connection in
                 try connection.execute(
                     "SELECT set_config('app.user_id', '\(user)', false); SET plan_cache_mode = force_generic_plan"
                 )

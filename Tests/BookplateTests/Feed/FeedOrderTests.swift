@@ -6,14 +6,14 @@ import Testing
 
 /// Cursors of orders that a refresh has replaced.
 @Suite struct FeedOrderTests {
-    private func rest(_ reader: Reader, after cursor: Value) async throws -> [String] {
+    private func rest(_ reader: TestReader, after cursor: Value) async throws -> [String] {
         var ids: [String] = []
         var after = cursor
         repeat {
-            let answer = try await reader.ask(FeedTests.feed, ["first": 20, "after": after])
-            ids += answer["feed", "nodes"]?.each("id").compactMap(\.string) ?? []
-            guard answer["feed", "pageInfo", "hasNextPage"] == true else { break }
-            after = answer["feed", "pageInfo", "endCursor"] ?? .null
+            let response = try await reader.execute(FeedTests.feed, ["first": 20, "after": after])
+            ids += response["feed", "nodes"]?.values(of: "id").compactMap(\.string) ?? []
+            guard response["feed", "pageInfo", "hasNextPage"] == true else { break }
+            after = response["feed", "pageInfo", "endCursor"] ?? .null
         } while ids.count < 1000
         return ids
     }
@@ -22,10 +22,10 @@ import Testing
     /// are shown.
     @Test func whatWasMovedIsShownHoweverOldTheCursorIs() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(60))
-        let reader = try await app.newReader()
-        let page = try await reader.ask(FeedTests.feed, ["first": 12])
+        let reader = try await app.makeReader()
+        let page = try await reader.execute(FeedTests.feed, ["first": 12])
         let cursor = page["feed", "pageInfo", "endCursor"] ?? .null
-        let shown = page["feed", "nodes"]?.each("id").compactMap(\.string) ?? []
+        let shown = page["feed", "nodes"]?.values(of: "id").compactMap(\.string) ?? []
         let next = try await rest(reader, after: cursor)
         #expect(Set(next).count == 48)
         try await app.database.execute(
@@ -44,7 +44,7 @@ import Testing
         #expect(late.count == 48)
         #expect(Set(late) == Set(next))
         // A cursor of an order that is kept is not concerned.
-        let current = try await reader.ask(FeedTests.feed, ["first": 12])
+        let current = try await reader.execute(FeedTests.feed, ["first": 12])
         let young = current["feed", "pageInfo", "endCursor"] ?? .null
         let after = try await rest(reader, after: young)
         try await app.database.execute("SELECT refresh_feed()")
@@ -54,7 +54,7 @@ import Testing
     /// Orders that never were: made up, as a cursor is the client's.
     @Test(arguments: [0, -1, -7, 1000, Int32.max])
     func anOrderThatIsNotKnownIsTheCurrentOne(version: Int32) async throws {
-        let reader = try await FeedTests.app().newReader()
+        let reader = try await FeedTests.app().makeReader()
         var position = FeedPosition(asOf: 1_700_000_000_000_000)
         position.read(inOrder: version)
         #expect(try await rest(reader, after: .string(position.cursor)).count == 60)
@@ -66,7 +66,7 @@ import Testing
             catalog: (1...12).map {
                 TestCatalog.line($0, genres: $0 % 2 == 0 ? ["Crime"] : ["Romance", "Fantasy"])
             })
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let fantasy = try await app.database.count("SELECT id FROM genres WHERE name = 'Fantasy'")
         let order = try await app.database.count("SELECT order_version FROM feed_state")
         try await app.database.execute(
@@ -77,7 +77,7 @@ import Testing
         var position = FeedPosition(asOf: 1_700_000_000_000_000)
         position.filter([Int16(fantasy)])
         position.read(inOrder: Int32(order))
-        let cards = try await reader.need(
+        let cards = try await reader.requireValue(
             FeedTests.feed,
             ["first": 20, "after": .string(position.cursor), "genres": ["Fantasy"]], "feed", "nodes"
         )

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test func cursorHoldsThePosition() throws {
-        var random = Seeded(9)
+        var random = SeededGenerator(9)
         for _ in 0..<500 {
             var position = FeedPosition(
                 asOf: Int64.random(in: 0..<253_402_300_800_000_000, using: &random))
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func whatIsNoCursorIsRefused() {
-        var random = Seeded(4)
+        var random = SeededGenerator(4)
         for text in ["", "x", "!!!!", "AAAA", String(repeating: "A", count: 100_000), "\u{0}"] {
             #expect(FeedPosition(cursor: text) == nil)
         }

@@ -51,14 +51,14 @@ import Testing
 
     /// Requests pages until one says that it is the last.
     private func scroll(
-        _ reader: Reader, first: Int = 10, afterEachPage: ([Value]) async throws -> Void
+        _ reader: TestReader, first: Int = 10, afterEachPage: ([Value]) async throws -> Void
     ) async throws -> [Page] {
         var pages: [Page] = []
         var cursor = Value.null
         while pages.count < 80 {
-            let page = try await reader.need(
+            let page = try await reader.requireValue(
                 FeedTests.feed, ["first": .int(first), "after": cursor], "feed")
-            let cards = page["nodes"]?.each("id") ?? []
+            let cards = page["nodes"]?.values(of: "id") ?? []
             pages.append(Page(cursor: cursor, cards: cards))
             guard page["pageInfo", "hasNextPage"] == true else { return pages }
             #expect(cards.count == first)
@@ -77,12 +77,12 @@ import Testing
     @Test(arguments: Swipes.allCases, Workers.allCases)
     func aScrollShowsEachCardOnceAndEnds(swipes: Swipes, workers: Workers) async throws {
         let app = try await Self.makeApp(bookCount: 400)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let worker =
             workers == .stopped ? nil : try await TestWorker.start(app.database, [PrepareDeck()])
         var expectedCount = 400
         if swipes == .oneBeforeTheScroll {
-            _ = try await reader.swipe("LIKE", [try await reader.cards(1)[0]["id"] ?? .null])
+            _ = try await reader.swipe("LIKE", [try await reader.feedCards(1)[0]["id"] ?? .null])
             expectedCount -= 1
         }
         let pages = try await scroll(reader) { cards in
@@ -101,9 +101,9 @@ import Testing
         #expect(pages.allSatisfy { $0.cursor.string?.utf8.count ?? 0 < 4000 })
         var changed: [Int] = []
         for (index, page) in pages.enumerated().dropFirst() {
-            let again = try await reader.need(
+            let again = try await reader.requireValue(
                 FeedTests.feed, ["first": 10, "after": page.cursor], "feed", "nodes")
-            if again.each("id") != page.cards { changed.append(index) }
+            if again.values(of: "id") != page.cards { changed.append(index) }
         }
         #expect(changed == [])
         await worker?.stop()
@@ -112,7 +112,7 @@ import Testing
     /// The server keeps only the newest of a reader's decks, and each of these swipes leads to a new one.
     @Test func aLongScrollRepeatsNoCardsOfDecksThatAreDeleted() async throws {
         let app = try await Self.makeApp(bookCount: 400)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let worker = try await TestWorker.start(app.database, [PrepareDeck()])
         let pages = try await scroll(reader) { cards in
             for (card, action) in zip(cards, ["LIKE", "SKIP", "DISLIKE"]) {
@@ -127,7 +127,7 @@ import Testing
     /// A cursor holds only a limited number of cards from decks.
     @Test func aScrollContinuesWhenItsCursorIsFull() async throws {
         let app = try await Self.makeApp(bookCount: 900)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let worker = try await TestWorker.start(app.database, [PrepareDeck()])
         let pages = try await scroll(reader, first: 45) { cards in
             _ = try await reader.swipe("LIKE", Array(cards.dropFirst(5)))

@@ -30,15 +30,15 @@ import Testing
 
     /// All cards, page by page; `meanwhile` is told each page.
     private func walk(
-        _ reader: Reader, first: Int, genres: Value = .null,
+        _ reader: TestReader, first: Int, genres: Value = .null,
         meanwhile: (Value) async throws -> Void = { _ in }
     ) async throws -> [Value] {
         var cards: [Value] = []
         var after = Value.null
         for _ in 0..<200 {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 Self.feed, ["first": .int(first), "after": after, "genres": genres])
-            let page = try #require(answer["feed"], "\(answer.json)")
+            let page = try #require(response["feed"], "\(response.json)")
             cards += page["nodes"]?.list ?? []
             #expect(page["pageInfo", "hasPreviousPage"] == .boolean(!after.isNull))
             try await meanwhile(page["nodes"] ?? .null)
@@ -51,14 +51,14 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 7, 10, 59, 60, 61, 100])
     func showsTheWholeCatalogueOnceWithNoErrorAtTheEnd(first: Int) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let cards = try await walk(reader, first: first)
         #expect(cards.count == 60)
         #expect(Set(cards.compactMap { $0["id"]?.string }).count == 60)
     }
 
     @Test func neighboursHaveDifferentGenresWhileAnotherHasCards() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let cards = try await walk(reader, first: 7)
         let genres = cards.map { $0["genre"]?.string ?? "" }
         var left = genres.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func popularBooksOfAGenreComeFirst() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let cards = try await walk(reader, first: 10)
         for genre in ["Fantasy", "Crime", "Romance"] {
             let numbers = cards.filter { $0["genre"] == .string(genre) }
@@ -82,16 +82,16 @@ import Testing
     }
 
     @Test func sameCursorGivesTheSamePageWhateverIsSwipedMeanwhile() async throws {
-        let reader = try await Self.app().newReader()
-        let first = try await reader.ask(Self.feed, ["first": 5])
+        let reader = try await Self.app().makeReader()
+        let first = try await reader.execute(Self.feed, ["first": 5])
         let cursor = first["feed", "pageInfo", "endCursor"] ?? .null
-        let page = try await reader.ask(Self.feed, ["first": 5, "after": cursor])
-        let ids = page["feed", "nodes"]?.each("id") ?? []
-        let shown = first["feed", "nodes"]?.each("id") ?? []
+        let page = try await reader.execute(Self.feed, ["first": 5, "after": cursor])
+        let ids = page["feed", "nodes"]?.values(of: "id") ?? []
+        let shown = first["feed", "nodes"]?.values(of: "id") ?? []
         _ = try await reader.swipe("DISLIKE", [ids[0], shown[1]])
         _ = try await reader.swipe("LIKE", [ids[2]])
         _ = try await reader.makeBook(["cardId": ids[3]])
-        let again = try await reader.ask(Self.feed, ["first": 5, "after": cursor])
+        let again = try await reader.execute(Self.feed, ["first": 5, "after": cursor])
         #expect(again["feed", "nodes"] == page["feed", "nodes"])
         // A new reading of the feed shows none of them.
         let fresh = try await walk(reader, first: 20)
@@ -101,14 +101,14 @@ import Testing
     }
 
     @Test func edgesHaveCursorsToContinueFrom() async throws {
-        let reader = try await Self.app().newReader()
-        let page = try await reader.ask(Self.feed, ["first": 8])
-        let ids = page["feed", "nodes"]?.each("id") ?? []
+        let reader = try await Self.app().makeReader()
+        let page = try await reader.execute(Self.feed, ["first": 8])
+        let ids = page["feed", "nodes"]?.values(of: "id") ?? []
         for place in [0, 3, 6] {
             let cursor = page["feed", "edges", .index(place), "cursor"] ?? .null
-            let rest = try await reader.ask(
+            let rest = try await reader.execute(
                 Self.feed, ["first": .int(7 - place), "after": cursor])
-            #expect(rest["feed", "nodes"]?.each("id") == Array(ids[(place + 1)...]))
+            #expect(rest["feed", "nodes"]?.values(of: "id") == Array(ids[(place + 1)...]))
         }
         #expect(
             page["feed", "pageInfo", "startCursor"] == page["feed", "edges", 0, "cursor"])
@@ -117,7 +117,7 @@ import Testing
     /// A cursor is the client's to make up: whatever it says, the answer is a page.
     @Test(arguments: [0, 1_700_000_000_000_000, 253_402_300_799_999_999], [false, true])
     func strangeCursorsGiveAPage(asOf: Int64, isRelaxed: Bool) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         for (genre, place) in [(1, 3), (1, -5), (0, Int64.min), (Int16.max, 1), (2, Int64.max)]
             as [(Int16, Int64)]
         {
@@ -127,27 +127,27 @@ import Testing
                     row: 0, genre: genre, place: place, origin: .init(author: 1, series: 1)))
             position.prefer([genre, -1])
             if isRelaxed { position.relax() }
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 Self.feed, ["first": 10, "after": .string(position.cursor)])
-            #expect(answer.errors.isEmpty, "\(answer.json)")
+            #expect(response.errors.isEmpty, "\(response.json)")
         }
     }
 
     @Test(arguments: [Int64.min, -1, 253_402_300_800_000_000, .max])
     func aCursorOfNoInstantIsRefused(asOf: Int64) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         var position = FeedPosition(asOf: asOf)
         position.relax()
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             Self.feed, ["first": 10, "after": .string(position.cursor)])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == "after")
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == "after")
     }
 
     @Test(arguments: ["LIKE", "DISLIKE", "BUY", "SKIP"])
     func whatWasSwipedDoesNotComeBack(action: String) async throws {
-        let reader = try await Self.app().newReader()
-        let cards = try await reader.cards(6).map { $0["id"] ?? .null }
+        let reader = try await Self.app().makeReader()
+        let cards = try await reader.feedCards(6).map { $0["id"] ?? .null }
         _ = try await reader.swipe(action, cards)
         let rest = try await walk(reader, first: 13)
         #expect(rest.count == 54)
@@ -155,18 +155,18 @@ import Testing
     }
 
     @Test func ownedBooksDoNotComeEvenWithoutASwipe() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let book = try await reader.makeBook(["cardId": card])
         #expect(try await walk(reader, first: 30).count == 59)
         // Given away, it may be shown again.
-        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
         #expect(try await walk(reader, first: 30).count == 60)
     }
 
     @Test func skippedBooksComeBackAfterThirtyDays() async throws {
-        let reader = try await Self.app().newReader()
-        let cards = try await reader.cards(3).map { $0["id"] ?? .null }
+        let reader = try await Self.app().makeReader()
+        let cards = try await reader.feedCards(3).map { $0["id"] ?? .null }
         _ = try await reader.swipe("SKIP", [cards[0], cards[1]])
         _ = try await reader.swipe("DISLIKE", [cards[2]])
         let id = reader.id.string ?? ""
@@ -186,19 +186,19 @@ import Testing
     }
 
     @Test func swipingWhileReadingShowsNothingTwice() async throws {
-        let reader = try await Self.app().newReader()
-        var random = Seeded(11)
+        let reader = try await Self.app().makeReader()
+        var random = SeededGenerator(11)
         var count = 0
         let cards = try await walk(reader, first: 4) { page in
             count += 1
-            for id in page.each("id") {
+            for id in page.values(of: "id") {
                 let action = ["LIKE", "SKIP", "DISLIKE", "BUY"].randomElement(using: &random) ?? ""
                 _ = try await reader.swipe(action, [id])
             }
         }
         #expect(cards.count == 60)
         #expect(Set(cards.compactMap { $0["id"]?.string }).count == 60)
-        let empty = try await reader.ask(Self.feed, ["first": 10])
+        let empty = try await reader.execute(Self.feed, ["first": 10])
         #expect(
             empty.json == [
                 "data": [
@@ -220,7 +220,7 @@ import Testing
             (["Crime", "Crime"], 20), ([], 0),
         ] as [([String], Int)])
     func genresFilter(genres: [String], count: Int) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let cards = try await walk(reader, first: 9, genres: .list(genres.map { .string($0) }))
         #expect(cards.count == count)
         #expect(Set(cards.compactMap { $0["id"]?.string }).count == count)
@@ -232,14 +232,14 @@ import Testing
 
     /// With the cursor of some genres other ones are not at their end.
     @Test func genresCanBeChangedInTheMiddle() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         var after = Value.null
         var counts: [Int] = []
         for genres in [["Crime"], nil, ["Romance"], ["Fantasy"], nil] as [[String]?] {
             let names = genres.map { Value.list($0.map { .string($0) }) } ?? .null
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 Self.feed, ["first": 12, "after": after, "genres": names])
-            let cards = answer["feed", "nodes"]?.list ?? []
+            let cards = response["feed", "nodes"]?.list ?? []
             counts.append(cards.count)
             if let genres {
                 #expect(
@@ -247,22 +247,22 @@ import Testing
                         card["genres"]?.list?.contains { genres.contains($0.string ?? "") } == true
                     })
             }
-            after = answer["feed", "pageInfo", "endCursor"] ?? .null
+            after = response["feed", "pageInfo", "endCursor"] ?? .null
         }
         #expect(counts == [12, 12, 12, 12, 12])
     }
 
     @Test(arguments: ["Cookery", "fantasy", "", "' OR 1=1"])
     func unknownGenreIsRefused(genre: String) async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(Self.feed, ["genres": ["Fantasy", .string(genre)]])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == "genres")
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(Self.feed, ["genres": ["Fantasy", .string(genre)]])
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == "genres")
     }
 
     @Test func preferredGenresHaveEverySecondTurn() async throws {
-        let reader = try await Self.app().newReader()
-        _ = try await reader.ask(
+        let reader = try await Self.app().makeReader()
+        _ = try await reader.execute(
             #"mutation { updateProfile(input: {preferredGenres: ["Romance"]}) { id } }"#)
         let cards = try await walk(reader, first: 5)
         #expect(cards.count == 60)
@@ -270,60 +270,60 @@ import Testing
         func count(_ cards: [Value]) -> Int {
             cards.prefix(20).count { $0["genre"] == "Romance" }
         }
-        let others = try await walk(try await Self.app().newReader(), first: 5)
+        let others = try await walk(try await Self.app().makeReader(), first: 5)
         #expect(count(cards) > 8)
         #expect(count(others) < 8)
     }
 
     @Test func tooManyGenresAreRefused() async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(
             Self.feed, ["genres": .list(Array(repeating: "Fantasy", count: 101))])
-        #expect(answer.code == "BAD_USER_INPUT")
+        #expect(response.code == "BAD_USER_INPUT")
     }
 
     @Test func genresAreListedByReaders() async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask("{ genres }")
-        #expect(answer["genres"] == ["Fantasy", "Crime", "Romance"])
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute("{ genres }")
+        #expect(response["genres"] == ["Fantasy", "Crime", "Romance"])
     }
 
     @Test func cardTellsTheReadersOwnCopy() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let query = """
             query($id: ID!) { feedCard(id: $id) {
               title author authors averageRating ratingsCount hook isbn13 isbn10
               inLibrary { id status card { inLibrary { id } } }
             } }
             """
-        let before = try await reader.ask(query, ["id": card])
+        let before = try await reader.execute(query, ["id": card])
         #expect(before["feedCard", "inLibrary"] == .null)
         #expect(before["feedCard", "averageRating"] == 4.25)
         #expect(before["feedCard", "hook"]?.string?.hasPrefix("The story of number") == true)
         #expect(before["feedCard", "authors"]?.list?.count == 2)
         #expect(before["feedCard", "author"] == before["feedCard", "authors", 0])
         let book = try await reader.makeBook(["cardId": card])
-        let after = try await reader.ask(query, ["id": card])
+        let after = try await reader.execute(query, ["id": card])
         #expect(after["feedCard", "inLibrary", "id"] == book)
         #expect(after["feedCard", "inLibrary", "card", "inLibrary", "id"] == book)
     }
 
     @Test(arguments: ["0198c0de-0000-7000-8000-00000000dead", "no id"])
     func unknownCardIsNull(id: Value) async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(
             "query($id: ID!) { feedCard(id: $id) { id } }", ["id": id])
-        #expect(answer.json == ["data": ["feedCard": .null]])
+        #expect(response.json == ["data": ["feedCard": .null]])
     }
 
     @Test func linksCarryTheTenantsTags() async throws {
         for (tenant, isTagged) in [(TestApp.Tenant.alpha, true), (.beta, false)] {
-            let reader = try await Self.app().newReader(tenant)
-            let links = try await reader.need(
+            let reader = try await Self.app().makeReader(tenant)
+            let links = try await reader.requireValue(
                 "{ feed(first: 1) { nodes { purchaseLinks { store url } } } }", .null, "feed",
                 "nodes", 0, "purchaseLinks")
-            #expect(links.each("store") == ["AMAZON", "BOOKSHOP"])
+            #expect(links.values(of: "store") == ["AMAZON", "BOOKSHOP"])
             #expect(links[0, "url"]?.string?.contains("alpha-20") == isTagged)
             #expect(links[1, "url"]?.string?.contains("/a/111/") == isTagged)
         }

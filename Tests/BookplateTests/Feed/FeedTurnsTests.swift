@@ -72,7 +72,7 @@ import Testing
     /// Random queues: neighbours share a genre only when no other has cards, and an author comes again
     /// within ten only when no other genre's head is free.
     @Test func rulesHoldForRandomQueues() {
-        var random = Seeded(3)
+        var random = SeededGenerator(3)
         for _ in 0..<300 {
             let genreCount = Int16.random(in: 1...8, using: &random)
             let list = (0..<Int.random(in: 1...60, using: &random)).map { _ in

@@ -46,17 +46,17 @@ import Testing
     private static let two = [Record(genre: "Crime", ratingsCount: 10), Record(ratingsCount: 1500)]
 
     /// The numbers of the records that a scroll from the beginning shows, without the other books.
-    private func shown(_ reader: Reader) async throws -> [Int] {
+    private func shown(_ reader: TestReader) async throws -> [Int] {
         var isbns: [String] = []
         var cursor = Value.null
         for _ in 0..<20 {
-            let page = try await reader.need(
+            let page = try await reader.requireValue(
                 """
                 query($after: String) { feed(first: 7, after: $after) {
                   nodes { isbn13 } pageInfo { hasNextPage endCursor }
                 } }
                 """, ["after": cursor], "feed")
-            isbns += page["nodes"]?.each("isbn13").compactMap(\.string) ?? []
+            isbns += page["nodes"]?.values(of: "isbn13").compactMap(\.string) ?? []
             guard page["pageInfo", "hasNextPage"] == true else { break }
             cursor = page["pageInfo", "endCursor"] ?? .null
         }
@@ -65,8 +65,8 @@ import Testing
         return (901...920).filter { isbns.contains(TestCatalog.isbn($0)) }
     }
 
-    private func card(_ number: Int, _ reader: Reader) async throws -> Value {
-        try await reader.need(
+    private func card(_ number: Int, _ reader: TestReader) async throws -> Value {
+        try await reader.requireValue(
             "query($isbn: String!) { lookupISBN(isbn: $isbn) { id } }",
             ["isbn": .string(TestCatalog.isbn(number))], "lookupISBN", "id")
     }
@@ -82,7 +82,7 @@ import Testing
     ])
     func recordsOfTheSameTitleAndAuthorAreOneWork(title: String, author: String) async throws {
         let app = try await Self.makeApp([Record(), Record(title: title, author: author)])
-        #expect(try await shown(app.newReader()) == [901])
+        #expect(try await shown(app.makeReader()) == [901])
     }
 
     @Test(arguments: [
@@ -94,7 +94,7 @@ import Testing
     ])
     func recordsOfAnotherTitleOrAuthorAreAnotherWork(title: String, author: String?) async throws {
         let app = try await Self.makeApp([Record(), Record(title: title, author: author)])
-        #expect(try await shown(app.newReader()) == [901, 902])
+        #expect(try await shown(app.makeReader()) == [901, 902])
     }
 
     @Test func volumesThatShareATitleAreDifferentWorks() async throws {
@@ -104,7 +104,7 @@ import Testing
             Record(title: "Saga (Saga, #2)", ratingsCount: 1700),
             Record(title: "Saga (Volume 3)", ratingsCount: 1600),
         ])
-        #expect(try await shown(app.newReader()) == [901, 902, 904])
+        #expect(try await shown(app.makeReader()) == [901, 902, 904])
     }
 
     // MARK: - Which record is shown
@@ -116,16 +116,16 @@ import Testing
     ])
     private func theBestRecordOfAWorkIsShown(records: [Record]) async throws {
         let app = try await Self.makeApp(records)
-        #expect(try await shown(app.newReader()) == [902])
+        #expect(try await shown(app.makeReader()) == [902])
         // Removing a record gives its place to the other.
         try await app.database.execute(
             "DELETE FROM editions WHERE isbn13 = '\(TestCatalog.isbn(902))'")
-        #expect(try await shown(app.newReader()) == [901])
+        #expect(try await shown(app.makeReader()) == [901])
     }
 
     @Test func recordsWhoseTitlesAreCorrectedAreMatchedAgain() async throws {
         let app = try await Self.makeApp(Self.two)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         _ = try await reader.swipe("DISLIKE", [try await card(902, reader)])
         try await app.dealDecks()
         #expect(try await shown(reader) == [])
@@ -140,7 +140,7 @@ import Testing
     @Test(arguments: ["LIKE", "DISLIKE", "BUY", "SKIP"], [901, 902])
     func aSwipedBookDoesNotComeBackAsAnotherRecord(action: String, number: Int) async throws {
         let app = try await Self.makeApp(Self.two)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let card = try await card(number, reader)
         #expect(try await shown(reader) == [902])
         _ = try await reader.swipe(action, [card])
@@ -153,9 +153,9 @@ import Testing
         #expect(try await shown(reader) == [])
         try await app.dealDecks()
         #expect(try await shown(reader) == [])
-        #expect(try await shown(app.newReader()) == [903])
+        #expect(try await shown(app.makeReader()) == [903])
         // The work comes back when the swipe is undone.
-        _ = try await reader.ask(SwipeTests.undo, ["id": card])
+        _ = try await reader.execute(SwipeTests.undo, ["id": card])
         #expect(try await shown(reader) == [903])
         try await app.dealDecks()
         #expect(try await shown(reader) == [903])
@@ -163,20 +163,20 @@ import Testing
 
     @Test func anOwnedBookIsNotShownAsAnotherRecord() async throws {
         let app = try await Self.makeApp(Self.two)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let book = try await reader.makeBook(["isbn": .string(TestCatalog.isbn(901))])
         #expect(try await shown(reader) == [])
         try await app.dealDecks()
         #expect(try await shown(reader) == [])
-        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
         #expect(try await shown(reader) == [902])
     }
 
     /// The first page does not check a deck's cards one by one unless one of them was swiped.
     @Test func aDeckDoesNotShowAWorkWhoseOtherRecordIsSwipedLater() async throws {
         let app = try await Self.makeApp(Self.two)
-        let reader = try await app.newReader()
-        _ = try await reader.swipe("LIKE", [try await reader.cards(1)[0]["id"] ?? .null])
+        let reader = try await app.makeReader()
+        _ = try await reader.swipe("LIKE", [try await reader.feedCards(1)[0]["id"] ?? .null])
         try await app.dealDecks()
         #expect(try await shown(reader) == [902])
         _ = try await reader.swipe("DISLIKE", [try await card(901, reader)])
@@ -185,18 +185,19 @@ import Testing
 
     @Test func aPageStaysAsItWasWhenAnotherRecordIsSwiped() async throws {
         let app = try await Self.makeApp(Self.two)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         var pages: [(cursor: Value, cards: Value)] = []
         var cursor = Value.null
         for _ in 0..<6 {
-            let page = try await reader.need(FeedTests.feed, ["first": 7, "after": cursor], "feed")
+            let page = try await reader.requireValue(
+                FeedTests.feed, ["first": 7, "after": cursor], "feed")
             pages.append((cursor, page["nodes"] ?? .null))
             cursor = page["pageInfo", "endCursor"] ?? .null
         }
         _ = try await reader.swipe("DISLIKE", [try await card(901, reader)])
         try await app.dealDecks()
         for page in pages.dropFirst() {
-            let again = try await reader.need(
+            let again = try await reader.requireValue(
                 FeedTests.feed, ["first": 7, "after": page.cursor], "feed", "nodes")
             #expect(again == page.cards)
         }
@@ -205,7 +206,7 @@ import Testing
     /// Until 30 days have passed no record of the work comes, and then only the skipped one.
     @Test func aSkippedBookComesBackOnceUnlessAnotherRecordIsDisliked() async throws {
         let app = try await Self.makeApp(Self.two)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         _ = try await reader.swipe("SKIP", [try await card(902, reader)])
         try await app.database.execute(
             """

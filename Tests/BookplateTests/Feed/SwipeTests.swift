@@ -8,13 +8,14 @@ import Testing
     static let undo = "mutation($id: ID!) { undoSwipe(cardId: $id) { id title inLibrary { id } } }"
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
 
-    private func count(_ reader: Reader) async throws -> Value {
-        try await reader.need("{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
+    private func count(_ reader: TestReader) async throws -> Value {
+        try await reader.requireValue(
+            "{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
     }
 
-    private func swipes(_ reader: Reader) async throws -> [String] {
+    private func swipes(_ reader: TestReader) async throws -> [String] {
         let id = reader.id.string ?? ""
-        return try await Self.app().database.connected { connection in
+        return try await Self.app().database.withConnection { connection in
             let rows = try connection.query(
                 "SELECT action::text FROM swipes WHERE user_id = '\(id)' ORDER BY recorded_at, action"
             )
@@ -24,26 +25,27 @@ import Testing
 
     @Test(arguments: [("LIKE", 1), ("BUY", 1), ("SKIP", 0), ("DISLIKE", 0)])
     func likesAndPurchasesAreSaved(action: String, saved: Int) async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]
-        let answer = try await reader.swipe(action, [card["id"] ?? .null])
-        #expect(answer["recordSwipes", "recorded"] == 1)
-        #expect(answer["recordSwipes", "saved"]?.list?.count == saved)
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]
+        let response = try await reader.swipe(action, [card["id"] ?? .null])
+        #expect(response["recordSwipes", "recorded"] == 1)
+        #expect(response["recordSwipes", "saved"]?.list?.count == saved)
         if saved == 1 {
-            #expect(answer["recordSwipes", "saved", 0, "title"] == card["title"])
-            #expect(answer["recordSwipes", "saved", 0, "status"] == "WANT_TO_READ")
-            #expect(answer["recordSwipes", "saved", 0, "card", "id"] == card["id"])
+            #expect(response["recordSwipes", "saved", 0, "title"] == card["title"])
+            #expect(response["recordSwipes", "saved", 0, "status"] == "WANT_TO_READ")
+            #expect(response["recordSwipes", "saved", 0, "card", "id"] == card["id"])
         }
         #expect(try await count(reader) == .int(saved))
     }
 
     @Test func batchOfAHundredIsSavedInItsOrder() async throws {
-        let reader = try await Self.app().newReader()
-        let cards = try await reader.cards(100).map { $0["id"] ?? .null }
-        let answer = try await reader.swipe("LIKE", cards)
-        #expect(answer["recordSwipes", "recorded"] == 100)
+        let reader = try await Self.app().makeReader()
+        let cards = try await reader.feedCards(100).map { $0["id"] ?? .null }
+        let response = try await reader.swipe("LIKE", cards)
+        #expect(response["recordSwipes", "recorded"] == 100)
         #expect(
-            answer["recordSwipes", "saved"]?.each("card").map { $0["id"] ?? .null } == cards)
+            response["recordSwipes", "saved"]?.values(of: "card").map { $0["id"] ?? .null } == cards
+        )
         let more = try await reader.swipe("LIKE", cards + [cards[0]])
         #expect(more.code == "BAD_USER_INPUT")
         #expect(more.field == "swipes")
@@ -53,11 +55,11 @@ import Testing
 
     /// A feed listens to the newest most, and clients need not say when a card was swiped.
     @Test func swipesWithoutATimeAreInTheOrderOfTheirBatch() async throws {
-        let reader = try await Self.app().newReader()
-        let cards = try await reader.cards(20).map { $0["id"] ?? .null }.reversed()
+        let reader = try await Self.app().makeReader()
+        let cards = try await reader.feedCards(20).map { $0["id"] ?? .null }.reversed()
         _ = try await reader.swipe("SKIP", Array(cards))
         let id = reader.id.string ?? ""
-        let order = try await Self.app().database.connected { connection in
+        let order = try await Self.app().database.withConnection { connection in
             let rows = try connection.query(
                 "SELECT edition_id::text FROM swipes WHERE user_id = '\(id)' ORDER BY swiped_at")
             return (0..<rows.count).map { Value.string(rows.text($0, 0) ?? "") }
@@ -66,8 +68,8 @@ import Testing
     }
 
     @Test func replayedBatchChangesNothing() async throws {
-        let reader = try await Self.app().newReader()
-        let cards = try await reader.cards(5).map { $0["id"] ?? .null }
+        let reader = try await Self.app().makeReader()
+        let cards = try await reader.feedCards(5).map { $0["id"] ?? .null }
         for time in [nil, "2026-01-01T12:00:00Z"] {
             let first = try await reader.swipe("LIKE", cards, at: time)
             let second = try await reader.swipe("LIKE", cards, at: time)
@@ -77,19 +79,19 @@ import Testing
     }
 
     @Test func replayDoesNotBringBackADeletedBook() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let first = try await reader.swipe("LIKE", [card], at: "2026-01-01T12:00:00Z")
         let book = first["recordSwipes", "saved", 0, "id"] ?? .null
-        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
         let replay = try await reader.swipe("LIKE", [card], at: "2026-01-01T12:00:00Z")
         #expect(replay["recordSwipes"] == ["recorded": 1, "saved": []])
         #expect(try await count(reader) == 0)
     }
 
     @Test func olderSwipeNeverOverrulesANewerOne() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         _ = try await reader.swipe("DISLIKE", [card], at: "2026-01-02T00:00:00Z")
         let late = try await reader.swipe("LIKE", [card], at: "2026-01-01T23:59:59.999Z")
         #expect(late["recordSwipes"] == ["recorded": 1, "saved": []])
@@ -103,9 +105,9 @@ import Testing
     }
 
     @Test func theLastOfOneBatchCounts() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
-        let answer = try await reader.ask(
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
+        let response = try await reader.execute(
             """
             mutation($id: ID!) { recordSwipes(swipes: [
               {cardId: $id, action: LIKE, swipedAt: "2026-01-02T00:00:00Z"}
@@ -113,106 +115,106 @@ import Testing
               {cardId: $id, action: BUY, swipedAt: "2026-01-01T00:00:00Z"}
             ]) { recorded saved { id } } }
             """, ["id": card])
-        #expect(answer["recordSwipes"] == ["recorded": 3, "saved": []])
+        #expect(response["recordSwipes"] == ["recorded": 3, "saved": []])
         #expect(try await swipes(reader) == ["SKIP"])
     }
 
     @Test func aTimeInTheFutureCountsAsNow() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         _ = try await reader.swipe("DISLIKE", [card], at: "2999-01-01T00:00:00Z")
         _ = try await reader.swipe("LIKE", [card])
         #expect(try await swipes(reader) == ["LIKE"])
     }
 
     @Test func likeNeverLowersAStatus() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let book = try await reader.makeBook(["cardId": card, "status": "READ"])
         for action in ["LIKE", "BUY"] {
-            let answer = try await reader.swipe(action, [card])
-            #expect(answer["recordSwipes", "saved", 0, "id"] == book)
-            #expect(answer["recordSwipes", "saved", 0, "status"] == "READ")
+            let response = try await reader.swipe(action, [card])
+            #expect(response["recordSwipes", "saved", 0, "id"] == book)
+            #expect(response["recordSwipes", "saved", 0, "status"] == "READ")
         }
     }
 
     @Test func cardsThatDoNotExistArePassedOver() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
-        let answer = try await reader.swipe("LIKE", [Self.absent, "no id", card])
-        #expect(answer["recordSwipes", "recorded"] == 1)
-        #expect(answer["recordSwipes", "saved"]?.list?.count == 1)
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
+        let response = try await reader.swipe("LIKE", [Self.absent, "no id", card])
+        #expect(response["recordSwipes", "recorded"] == 1)
+        #expect(response["recordSwipes", "saved"]?.list?.count == 1)
     }
 
     @Test func aBadInstantIsRefusedBeforeAnythingIsRecorded() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
-        let answer = try await reader.swipe("LIKE", [card], at: "yesterday")
-        #expect(answer.isRequestError)
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
+        let response = try await reader.swipe("LIKE", [card], at: "yesterday")
+        #expect(response.isRequestError)
         #expect(try await swipes(reader) == [])
     }
 
     @Test func undoTakesBackTheSwipeAndTheBookItSaved() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         _ = try await reader.swipe("LIKE", [card])
-        let answer = try await reader.ask(Self.undo, ["id": card])
-        #expect(answer["undoSwipe", "id"] == card)
-        #expect(answer["undoSwipe", "inLibrary"] == .null)
+        let response = try await reader.execute(Self.undo, ["id": card])
+        #expect(response["undoSwipe", "id"] == card)
+        #expect(response["undoSwipe", "inLibrary"] == .null)
         #expect(try await count(reader) == 0)
-        #expect(try await reader.cards(1)[0]["id"] == card)
-        #expect(try await reader.ask(Self.undo, ["id": card]).json == answer.json)
+        #expect(try await reader.feedCards(1)[0]["id"] == card)
+        #expect(try await reader.execute(Self.undo, ["id": card]).json == response.json)
     }
 
     @Test(arguments: ["status", "shelf", "page"])
     func undoKeepsABookThatWasTouched(touch: String) async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let saved = try await reader.swipe("LIKE", [card])
         let book = saved["recordSwipes", "saved", 0, "id"] ?? .null
         switch touch {
         case "status":
-            _ = try await reader.ask(
+            _ = try await reader.execute(
                 UpdateBookTests.update, ["id": book, "input": ["status": "READ"]])
         case "shelf":
             let shelf = try await reader.makeShelf("Shelf")
-            _ = try await reader.ask(UpdateBookTests.move, ["id": book, "to": shelf])
+            _ = try await reader.execute(UpdateBookTests.move, ["id": book, "to": shelf])
         default:
-            _ = try await reader.ask(
+            _ = try await reader.execute(
                 UpdateBookTests.update, ["id": book, "input": ["currentPage": 3]])
         }
-        let answer = try await reader.ask(Self.undo, ["id": card])
-        #expect(answer["undoSwipe", "inLibrary", "id"] == book)
+        let response = try await reader.execute(Self.undo, ["id": card])
+        #expect(response["undoSwipe", "inLibrary", "id"] == book)
         #expect(try await swipes(reader) == [])
     }
 
     @Test func undoKeepsABookThatWasThereBefore() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let book = try await reader.makeBook(["cardId": card])
         _ = try await reader.swipe("LIKE", [card])
-        let answer = try await reader.ask(Self.undo, ["id": card])
-        #expect(answer["undoSwipe", "inLibrary", "id"] == book)
+        let response = try await reader.execute(Self.undo, ["id": card])
+        #expect(response["undoSwipe", "inLibrary", "id"] == book)
     }
 
     @Test(arguments: [absent, "no id"])
     func undoOfAnUnknownCardIsNotFound(id: Value) async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(Self.undo, ["id": id])
-        #expect(answer.code == "NOT_FOUND")
-        #expect(answer.message == "There is no such book in the catalogue.")
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(Self.undo, ["id": id])
+        #expect(response.code == "NOT_FOUND")
+        #expect(response.message == "There is no such book in the catalogue.")
     }
 
     @Test func manyDevicesAtOnceSaveABookOnce() async throws {
-        let reader = try await Self.app().newReader()
-        let cards = try await reader.cards(10).map { $0["id"] ?? .null }
+        let reader = try await Self.app().makeReader()
+        let cards = try await reader.feedCards(10).map { $0["id"] ?? .null }
         try await withThrowingTaskGroup { group in
             for number in 0..<10 {
                 group.addTask {
                     // In opposite orders, where locks would meet.
-                    let answer = try await reader.swipe(
+                    let response = try await reader.swipe(
                         "LIKE", number % 2 == 0 ? cards : cards.reversed())
-                    #expect(answer.errors.isEmpty)
+                    #expect(response.errors.isEmpty)
                 }
             }
             try await group.waitForAll()

@@ -19,7 +19,7 @@ import Testing
     /// What a reader does with one card, a word each, in the order in which the server hears of it: swipes of one batch, each
     /// an action and the day that it is said to be of, or how many minutes ahead or behind; `undo` of the newest or of
     /// a time; `give` the book away.
-    private func perform(_ words: String, _ reader: Reader, _ card: Value) async throws {
+    private func perform(_ words: String, _ reader: TestReader, _ card: Value) async throws {
         let app = try await Self.app()
         var times: [Substring: Value] = [:]
         func time(_ said: Substring?) async throws -> Value {
@@ -36,13 +36,13 @@ import Testing
             switch swipes[0][0] {
             case "undo":
                 let at = try await time(swipes[0].dropFirst().first)
-                let answer = try await reader.ask(Self.undo, ["id": card, "at": at])
-                #expect(answer["undoSwipe", "id"] == card, "\(answer.json)")
+                let response = try await reader.execute(Self.undo, ["id": card, "at": at])
+                #expect(response["undoSwipe", "id"] == card, "\(response.json)")
             case "give":
-                let book = try await reader.need(
+                let book = try await reader.requireValue(
                     "query($id: ID!) { feedCard(id: $id) { inLibrary { id } } }", ["id": card],
                     "feedCard", "inLibrary", "id")
-                _ = try await reader.ask(
+                _ = try await reader.execute(
                     "mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
             default:
                 var batch: [Value] = []
@@ -51,17 +51,17 @@ import Testing
                     batch.append(
                         ["cardId": card, "action": .string(String(swipe[0])), "swipedAt": at])
                 }
-                let answer = try await reader.ask(Self.record, ["swipes": .list(batch)])
+                let response = try await reader.execute(Self.record, ["swipes": .list(batch)])
                 #expect(
-                    answer["recordSwipes", "recorded"] == .int(batch.count), "\(answer.json)")
+                    response["recordSwipes", "recorded"] == .int(batch.count), "\(response.json)")
             }
         }
     }
 
     /// The swipe that counts, with its day where that was said; and whether the book is in the library.
-    private func state(_ reader: Reader) async throws -> String {
+    private func state(_ reader: TestReader) async throws -> String {
         let id = reader.id.string ?? ""
-        return try await Self.app().database.connected { connection in
+        return try await Self.app().database.withConnection { connection in
             let rows = try connection.query(
                 """
                 SELECT coalesce((SELECT action || CASE WHEN swiped_at < '2026-02-01'
@@ -142,15 +142,15 @@ import Testing
         ("SKIP SKIP undo", "nothing"),
     ])
     func whatIsLeft(words: String, left: String) async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         try await perform(words, reader, card)
         #expect(try await state(reader) == left, "\(words)")
     }
 
     @Test func aBatchIsItsSwipesByTime() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let batch = """
             mutation($id: ID!) { recordSwipes(swipes: [
               {cardId: $id, action: LIKE, swipedAt: "2026-01-02T12:00:00Z"}
@@ -159,13 +159,13 @@ import Testing
             ]) { recorded saved { id } } }
             """
         for _ in 0..<2 {
-            let answer = try await reader.ask(batch, ["id": card])
-            #expect(answer["recordSwipes"] == ["recorded": 3, "saved": []])
+            let response = try await reader.execute(batch, ["id": card])
+            #expect(response["recordSwipes"] == ["recorded": 3, "saved": []])
         }
         #expect(try await state(reader) == "SKIP@3")
         try await perform("undo", reader, card)
         #expect(try await state(reader) == "LIKE@2 and a book")
-        _ = try await reader.ask(batch, ["id": card])
+        _ = try await reader.execute(batch, ["id": card])
         #expect(try await state(reader) == "LIKE@2 and a book")
         try await perform("undo@2", reader, card)
         #expect(try await state(reader) == "DISLIKE@1")
@@ -174,22 +174,22 @@ import Testing
     /// Whoever swipes a card again and again has so many of its swipes kept, and no more.
     @Test func whatIsKeptOfACardIsBounded() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await app.makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         for round in 0..<3 {
             let swipes = (0..<100).map { number -> Value in
                 let time = "2026-01-01T0\(round):\(10 + number / 50):\(10 + number % 50)Z"
                 return ["cardId": card, "action": "SKIP", "swipedAt": .string(time)]
             }
-            _ = try await reader.ask(Self.record, ["swipes": .list(swipes)])
+            _ = try await reader.execute(Self.record, ["swipes": .list(swipes)])
             #expect(try await kept(reader) == 20)
         }
     }
 
     /// Also where each is taken back; and what was forgotten does not come back when it is sent again.
     @Test func whatIsTakenBackIsBounded() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         func time(_ round: Int) -> Value { .string("2026-01-01T00:00:\(10 + round)Z") }
         for round in 0..<25 {
             _ = try await reader.swipe("LIKE", [card], at: time(round).string)
@@ -205,15 +205,15 @@ import Testing
 
     @Test func whatIsOldIsForgotten() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(30))
-        let reader = try await app.newReader()
-        let cards = try await reader.cards(3).map { $0["id"] ?? .null }
+        let reader = try await app.makeReader()
+        let cards = try await reader.feedCards(3).map { $0["id"] ?? .null }
         _ = try await reader.swipe("SKIP", cards, at: "2026-01-01T12:00:00Z")
         _ = try await reader.swipe("LIKE", cards, at: "2026-01-02T12:00:00Z")
         let old = "edition_id <> '\(cards[0].string ?? "")'"
         try await app.database.execute(
             "UPDATE earlier_swipes SET ended_at = now() - interval '31 days' WHERE \(old)")
         for gone in [1, 1, 0] {
-            let count = try await app.database.connected(as: TestCluster.app) {
+            let count = try await app.database.withConnection(as: TestCluster.app) {
                 try $0.query("SELECT prune_earlier_swipes(30, 1)").int64(0, 0)
             }
             #expect(count == Int64(gone))
@@ -222,7 +222,7 @@ import Testing
         #expect(try await app.database.count("SELECT count(*) FROM swipes") == 3)
     }
 
-    private func kept(_ reader: Reader) async throws -> Int {
+    private func kept(_ reader: TestReader) async throws -> Int {
         try await Self.app().database.count(
             "SELECT count(*) FROM earlier_swipes WHERE user_id = '\(reader.id.string ?? "")'")
     }
@@ -231,8 +231,8 @@ import Testing
     @Test(arguments: [(40, true), (10, false)])
     func aSkippedCardCoolsDownAsBefore(days: Int, comes: Bool) async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await app.makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let skipped = try await Self.time("-\(days) days", in: app)
         _ = try await reader.swipe("SKIP", [card], at: skipped)
         _ = try await reader.swipe("LIKE", [card])
@@ -247,8 +247,8 @@ import Testing
     /// Skipped books that came back are swiped again; the pages behind the reader stay what they were.
     @Test func aPageWithASkippedBookStaysWhenThatIsSwipedAgain() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(30))
-        let reader = try await app.newReader()
-        let ids = try await reader.cards(30).map { $0["id"] ?? .null }
+        let reader = try await app.makeReader()
+        let ids = try await reader.feedCards(30).map { $0["id"] ?? .null }
         let long = try await Self.time("-40 days", in: app)
         _ = try await reader.swipe("SKIP", ids, at: long)
         try await app.database.execute(
@@ -256,15 +256,15 @@ import Testing
         var pages: [(after: Value, nodes: Value)] = []
         var after = Value.null
         for action in ["LIKE", "SKIP", "DISLIKE"] {
-            let page = try await reader.ask(FeedTests.feed, ["first": 6, "after": after])
+            let page = try await reader.execute(FeedTests.feed, ["first": 6, "after": after])
             let nodes = page["feed", "nodes"] ?? .null
-            #expect(nodes.each("id").count == 6)
+            #expect(nodes.values(of: "id").count == 6)
             pages.append((after, nodes))
-            _ = try await reader.swipe(action, nodes.each("id"))
+            _ = try await reader.swipe(action, nodes.values(of: "id"))
             after = page["feed", "pageInfo", "endCursor"] ?? .null
         }
         for (after, nodes) in pages.dropFirst() {
-            let again = try await reader.ask(FeedTests.feed, ["first": 6, "after": after])
+            let again = try await reader.execute(FeedTests.feed, ["first": 6, "after": after])
             #expect(again["feed", "nodes"] == nodes)
         }
         #expect(try await Self.all(reader).count == 12)
@@ -273,8 +273,8 @@ import Testing
     /// Also of a like that was recorded after the time when it is said to have been; and of one that counts no more.
     @Test func whatIsSaidLateAndTakenBackIsNews() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(30))
-        let reader = try await app.newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let reader = try await app.makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         func news() async throws -> Int {
             let count = try await app.database.count("SELECT count(*) FROM editions_with_news()")
             try await app.database.execute("SELECT similar_was_learned(clock_timestamp())")
@@ -297,12 +297,12 @@ import Testing
             """)
     }
 
-    private static func all(_ reader: Reader) async throws -> [Value] {
+    private static func all(_ reader: TestReader) async throws -> [Value] {
         var ids: [Value] = []
         var after = Value.null
         for _ in 0..<50 {
-            let page = try await reader.ask(FeedTests.feed, ["first": 20, "after": after])
-            ids += page["feed", "nodes"]?.each("id") ?? []
+            let page = try await reader.execute(FeedTests.feed, ["first": 20, "after": after])
+            ids += page["feed", "nodes"]?.values(of: "id") ?? []
             guard page["feed", "pageInfo", "hasNextPage"] == true else { break }
             after = page["feed", "pageInfo", "endCursor"] ?? .null
         }

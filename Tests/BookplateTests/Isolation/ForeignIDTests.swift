@@ -62,7 +62,7 @@ import Testing
         let app = try await ForeignIDTests.app()
         var victims: [TestApp.Tenant: IsolationFixture] = [:]
         for tenant in TestApp.Tenant.allCases {
-            victims[tenant] = try await IsolationFixture.fill(try await app.newReader(tenant))
+            victims[tenant] = try await IsolationFixture.fill(try await app.makeReader(tenant))
         }
         return victims
     }
@@ -77,8 +77,8 @@ import Testing
             "user": victim.reader.id,
         ]
         let absent = foreign.mapValues { _ in Value.string(Self.absent) }
-        let seen = try await ask(operation, foreign)
-        let unseen = try await ask(operation, absent)
+        let seen = try await execute(operation, foreign)
+        let unseen = try await execute(operation, absent)
         #expect(seen.json.replacing(foreign) == unseen.json.replacing(absent))
         #expect(seen.statements == unseen.statements)
         #expect(seen.roundTrips == unseen.roundTrips)
@@ -87,18 +87,18 @@ import Testing
     }
 
     /// Asks as somebody new, who has a shelf and a book.
-    private func ask(_ operation: String, _ ids: [String: Value]) async throws -> Answer {
-        let reader = try await Self.app().newReader(.alpha)
+    private func execute(_ operation: String, _ ids: [String: Value]) async throws -> TestResponse {
+        let reader = try await Self.app().makeReader(.alpha)
         let shelf = try await reader.makeShelf("My shelf")
         let book = try await reader.makeBook("My book", shelves: [shelf])
         var variables = ids
         variables["myShelf"] = shelf
         variables["myBook"] = book
         variables["a"] = .string(Self.absent)
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             operation, .object(variables.map { Value.Member($0.key, $0.value) }))
-        #expect(!answer.isRequestError, "\(answer.json)")
-        return answer
+        #expect(!response.isRequestError, "\(response.json)")
+        return response
     }
 
     /// A field that takes an id, in whatever depth of its input, stands among the operations.

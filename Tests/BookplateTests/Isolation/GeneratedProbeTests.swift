@@ -29,9 +29,9 @@ import Testing
 
     private static let victim = Shared {
         let app = try await GeneratedProbeTests.app()
-        let fixture = try await IsolationFixture.fill(try await app.newReader())
+        let fixture = try await IsolationFixture.fill(try await app.makeReader())
         let owner = fixture.reader.id.string ?? ""
-        let ids = try await app.database.connected { connection in
+        let ids = try await app.database.withConnection { connection in
             try connection.texts(
                 """
                 SELECT c.relname::text FROM pg_class c JOIN pg_attribute u ON u.attrelid = c.oid
@@ -63,9 +63,9 @@ import Testing
     func foreignIDLooksLikeAnAbsentOne(probe: GeneratedProbe) async throws {
         let victim = try await Self.victim()
         let before = try await victim.fixture.everything()
-        let unseen = try await ask(probe, Self.absent)
+        let unseen = try await execute(probe, Self.absent)
         for id in victim.ids {
-            let seen = try await ask(probe, id)
+            let seen = try await execute(probe, id)
             #expect(seen.json.replacing(id) == unseen.json.replacing(Self.absent), "\(probe.query)")
             #expect(seen.statements == unseen.statements)
             #expect(seen.roundTrips == unseen.roundTrips)
@@ -75,8 +75,8 @@ import Testing
     }
 
     /// Asks as somebody new.
-    private func ask(_ probe: GeneratedProbe, _ id: String) async throws -> Answer {
-        let reader = try await Self.app().newReader()
+    private func execute(_ probe: GeneratedProbe, _ id: String) async throws -> TestResponse {
+        let reader = try await Self.app().makeReader()
         var variables = [Value.Member("id", .string(id))]
         if probe.needsShelf {
             variables.append(.init("myShelf", try await reader.makeShelf("My shelf")))
@@ -84,9 +84,9 @@ import Testing
         if probe.needsBook {
             variables.append(.init("myBook", try await reader.makeBook("My book")))
         }
-        let answer = try await reader.ask(probe.query, .object(variables))
-        #expect(!answer.isRequestError, "\(probe.query): \(answer.json)")
-        return answer
+        let response = try await reader.execute(probe.query, .object(variables))
+        #expect(!response.isRequestError, "\(probe.query): \(response.json)")
+        return response
     }
 
     /// What a stranger can ask for without an id has nothing of the victim's in it, whatever is selected.
@@ -98,10 +98,10 @@ import Testing
         let victim = try await Self.victim()
         let field = try #require(Self.schema.queryType.field(named: name))
         let selection = Literals(schema: Self.schema).selection(of: field.type, depth: 3)
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask("{ \(name)\(selection) }")
-        #expect(!answer.isRequestError, "\(answer.json)")
-        let text = "\(answer.json)"
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute("{ \(name)\(selection) }")
+        #expect(!response.isRequestError, "\(response.json)")
+        let text = "\(response.json)"
         #expect(!text.contains("Secret"))
         for id in victim.allIDs { #expect(!text.contains(id)) }
     }

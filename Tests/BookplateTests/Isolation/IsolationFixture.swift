@@ -3,16 +3,16 @@ import TestSupport
 
 /// Something of everything that a reader can own.
 struct IsolationFixture {
-    let reader: Reader
+    let reader: TestReader
     let shelf: Value
     let book: Value
     let review: Value
     let card: Value
 
     @discardableResult
-    static func fill(_ reader: Reader) async throws -> IsolationFixture {
+    static func fill(_ reader: TestReader) async throws -> IsolationFixture {
         let shelf = try await reader.makeShelf("Secret shelf")
-        let card = try await reader.cards(1)[0]["id"] ?? .null
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let book = try await reader.makeBook([
             "cardId": card, "title": "Secret title", "status": "READ", "shelfIds": [shelf],
         ])
@@ -42,7 +42,7 @@ struct IsolationFixture {
 
     /// All that the reader sees of it, to compare before and after.
     func everything() async throws -> Value {
-        try await reader.need(
+        try await reader.requireValue(
             """
             { me { id displayName email preferredGenres createdAt
               shelves { id name position updatedAt books { nodes { id } } }

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Identity
 import Logging
 import Postgres
@@ -51,7 +52,7 @@ import Testing
 
     static let tokens = Shared {
         let app = try await NobodyTests.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         var good = try AccessToken.verify(reader.token, keys: app.keys, now: unixSecondsNow())
         let foreign = AccessToken.issue(good, keys: SessionKeys.generate())
         good.issuedAt -= 7200
@@ -72,13 +73,13 @@ import Testing
     func onlyThePublicFieldsAnswer(index: Int) async throws {
         let probe = Self.probes[index]
         for token in try await Self.tokens() {
-            let answer = try await Self.app().ask(probe.query, token: token)
-            #expect(!answer.isRequestError, "\(answer.json)")
-            #expect(answer.code == "UNAUTHENTICATED", "\(probe.query): \(answer.json)")
-            #expect(answer.message == "Sign in and try again.")
-            #expect(answer.errors.count == 1)
+            let response = try await Self.app().execute(probe.query, token: token)
+            #expect(!response.isRequestError, "\(response.json)")
+            #expect(response.code == "UNAUTHENTICATED", "\(probe.query): \(response.json)")
+            #expect(response.message == "Sign in and try again.")
+            #expect(response.errors.count == 1)
             if !Self.open.contains(probe.field) {
-                #expect(answer.statements == 0, "\(probe.query) asked the database")
+                #expect(response.statements == 0, "\(probe.query) asked the database")
             }
         }
     }
@@ -101,61 +102,63 @@ import Testing
         "mutation { signOut(everywhere: true) }",
     ])
     func badInputOfNobodyIsUnauthenticated(query: String) async throws {
-        let answer = try await Self.app().ask(query)
-        #expect(answer.code == "UNAUTHENTICATED", "\(answer.json)")
-        #expect(answer.statements == 0)
+        let response = try await Self.app().execute(query)
+        #expect(response.code == "UNAUTHENTICATED", "\(response.json)")
+        #expect(response.statements == 0)
     }
 
     @Test func introspectionAnswersEverybody() async throws {
-        let answer = try await Self.app().ask(
+        let response = try await Self.app().execute(
             #"{ __typename __schema { queryType { name } } __type(name: "Book") { kind } }"#)
         #expect(
-            answer.json == [
+            response.json == [
                 "data": [
                     "__typename": "Query", "__schema": ["queryType": ["name": "Query"]],
                     "__type": ["kind": "OBJECT"],
                 ]
             ])
-        #expect(answer.statements == 0)
+        #expect(response.statements == 0)
     }
 
     /// A session of somebody else's that a good signature names: only a stolen key makes one, and the
     /// database still refuses it.
     @Test func aTokenMustNameItsOwnSession() async throws {
         let app = try await Self.app()
-        let (reader, other) = (try await app.newReader(), try await app.newReader(.beta))
+        let (reader, other) = (try await app.makeReader(), try await app.makeReader(.beta))
         let now = unixSecondsNow()
         let mine = try AccessToken.verify(reader.token, keys: app.keys, now: now)
         let theirs = try AccessToken.verify(other.token, keys: app.keys, now: now)
         var claims = mine
         claims.sessionID = theirs.sessionID
         #expect(
-            try await app.ask("{ me { id } }", token: AccessToken.issue(claims, keys: app.keys))
+            try await app.execute("{ me { id } }", token: AccessToken.issue(claims, keys: app.keys))
                 .code
                 == "UNAUTHENTICATED")
         // Another tenant's name on one's own session shows nothing of that tenant.
         claims = mine
         claims.tenantID = theirs.tenantID
-        let answer = try await app.ask(
+        let response = try await app.execute(
             "{ me { id } }", token: AccessToken.issue(claims, keys: app.keys))
-        #expect(answer["me"] == nil)
-        #expect(!answer.errors.isEmpty)
+        #expect(response["me"] == nil)
+        #expect(!response.errors.isEmpty)
     }
 
     @Test func mutationsAreRefusedWhereOnlyQueriesMayCome() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
-        let answer = try await app.ask(
+        let reader = try await app.makeReader()
+        let response = try await app.execute(
             #"mutation { createShelf(input: {name: "By GET"}) { id } }"#, token: reader.token,
             isReadOnly: true)
-        #expect(answer.isForbiddenMutation)
-        #expect(answer.statements == 0)
-        #expect(try await reader.need("{ me { shelves { id } } }", .null, "me", "shelves") == [])
+        #expect(response.refusal == .mutationInReadOnlyRequest)
+        #expect(response.statements == 0)
+        #expect(
+            try await reader.requireValue("{ me { shelves { id } } }", .null, "me", "shelves") == []
+        )
     }
 
     @Test func queriesCannotWrite() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let claims = try AccessToken.verify(reader.token, keys: app.keys, now: unixSecondsNow())
         let error = await Task(executorPreference: app.pool.executor) {
             let services = Services(
@@ -164,11 +167,11 @@ import Testing
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let request = RequestContext(
                 viewer: Viewer(claims), database: app.pool, services: services, requestID: "test")
-            let answer = request.ask(
+            let response = request.ask(
                 Statement("UPDATE users SET display_name = 'written'"), Parameters())
             await request.flush()
             do throws(BookplateError) {
-                _ = try answer.rows()
+                _ = try response.rows()
                 return BookplateError?.none
             } catch {
                 return error
@@ -176,7 +179,7 @@ import Testing
         }.value
         #expect(error == .internalError)
         #expect(
-            try await reader.need("{ me { id displayName } }", .null, "me") == [
+            try await reader.requireValue("{ me { id displayName } }", .null, "me") == [
                 "id": reader.id, "displayName": .null,
             ])
     }

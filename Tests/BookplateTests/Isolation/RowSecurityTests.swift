@@ -14,11 +14,11 @@ import Testing
 
     private static let fixture = Shared {
         let app = try await TestApp.start(catalog: TestCatalog.lines(6))
-        let (reader, other) = (try await app.newReader(), try await app.newReader(.beta))
+        let (reader, other) = (try await app.makeReader(), try await app.makeReader(.beta))
         try await IsolationFixture.fill(reader)
         try await IsolationFixture.fill(other)
         let (mine, theirs) = (reader.id.string ?? "", other.id.string ?? "")
-        try await app.database.connected(as: nil) { connection in
+        try await app.database.withConnection(as: nil) { connection in
             for user in [mine, theirs] {
                 try connection.fillEmptyTables(of: user)
                 try connection.execute(
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func tablesOfUsersAreKnown() async throws {
-        let names = try await Self.fixture().database.connected {
+        let names = try await Self.fixture().database.withConnection {
             try $0.texts("SELECT name FROM (\(SecurityCheck.owned)) t ORDER BY 1")
         }
         #expect(
@@ -49,13 +49,13 @@ import Testing
 
     @Test(arguments: SecurityCheck.allCases)
     func hasNoOffenders(check: SecurityCheck) async throws {
-        let offenders = try await Self.fixture().database.connected { try check.offenders($0) }
+        let offenders = try await Self.fixture().database.withConnection { try check.offenders($0) }
         #expect(offenders == [])
     }
 
     @Test func rowsAreTheirOwnersOnly() async throws {
         let fixture = try await Self.fixture()
-        let leaks = try await fixture.database.connected(as: nil) { connection in
+        let leaks = try await fixture.database.withConnection(as: nil) { connection in
             try connection.undoing {
                 try connection.leaks(mine: fixture.mine, theirs: fixture.theirs)
             }
@@ -73,7 +73,7 @@ import Testing
         "UPDATE source_usage SET used = 0",
     ])
     func serverMayNot(sql: String) async throws {
-        let refusal = try await Self.fixture().database.connected(as: TestCluster.app) {
+        let refusal = try await Self.fixture().database.withConnection(as: TestCluster.app) {
             connection in
             try connection.undoing { try connection.refusal(sql) }
         }
@@ -92,7 +92,7 @@ import Testing
     ])
     func brokenGuardIsFoundByItsRows(weakening: String) async throws {
         let fixture = try await Self.fixture()
-        let unnoticed = try await fixture.database.connected(as: nil) { connection in
+        let unnoticed = try await fixture.database.withConnection(as: nil) { connection in
             try connection.texts("SELECT name FROM (\(SecurityCheck.owned)) t").filter { table in
                 // Where nothing can be written, it does not matter what might be.
                 if weakening.hasSuffix("WITH CHECK (true)"), try connection.isReadOnly(table) {
@@ -122,7 +122,7 @@ import Testing
     ])
     func brokenGuardOfOneKindIsFound(weakening: String) async throws {
         let fixture = try await Self.fixture()
-        let leaks = try await fixture.database.connected(as: nil) { connection in
+        let leaks = try await fixture.database.withConnection(as: nil) { connection in
             try connection.undoing {
                 // Somebody of the same tenant, too.
                 try connection.execute(
@@ -167,7 +167,7 @@ import Testing
         ("ALTER FUNCTION purge_dead_jobs RESET search_path", .closedTablesAreClosed),
     ])
     func brokenGuardIsFoundInTheCatalogue(weakening: String, check: SecurityCheck) async throws {
-        let offenders = try await Self.fixture().database.connected(as: nil) { connection in
+        let offenders = try await Self.fixture().database.withConnection(as: nil) { connection in
             try connection.undoing {
                 try connection.execute(weakening)
                 return try check.offenders(connection)

@@ -23,8 +23,8 @@ import Testing
     @Test(arguments: fields.map(\.name))
     func nobodySubscribes(name: String) async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
-        _ = try await reader.ask("mutation { signOut }")
+        let reader = try await app.makeReader()
+        _ = try await reader.execute("mutation { signOut }")
         let field = try #require(Self.fields.first { $0.name == name })
         let literals = Literals(schema: GeneratedProbeTests.schema)
         let arguments = field.arguments.filter(\.type.isNonNull)
@@ -32,10 +32,10 @@ import Testing
         let query =
             "subscription { \(name)\(arguments.isEmpty ? "" : "(\(arguments))")\(literals.selection(of: field.type, depth: 1)) }"
         for token in [nil, "", "a.b.c", reader.refreshToken, reader.token] {
-            let answer = try await app.subscribe(query, token: token).next()
+            let response = try await app.subscribe(query, token: token).next()
             #expect(
-                answer["errors", 0, "extensions", "code"] == "UNAUTHENTICATED",
-                "\(query): \(answer)")
+                response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED",
+                "\(query): \(response)")
         }
     }
 
@@ -43,15 +43,15 @@ import Testing
     @Test(arguments: probes)
     func aStrangerHearsNothing(probe: GeneratedProbe) async throws {
         let app = try await Self.app()
-        let victim = try await IsolationFixture.fill(try await app.newReader())
-        let imported = try await app.database.connected { connection in
+        let victim = try await IsolationFixture.fill(try await app.makeReader())
+        let imported = try await app.database.withConnection { connection in
             try connection.texts(
                 "SELECT id::text FROM imports WHERE user_id = '\(victim.reader.id.string ?? "")'")
         }
         let ids =
             [victim.shelf, victim.book, victim.review, victim.card].compactMap(\.string) + imported
-        let stranger = try await app.newReader()
-        var heard: [String: LiveAnswers] = [:]
+        let stranger = try await app.makeReader()
+        var heard: [String: TestSubscription] = [:]
         for id in ids + [Self.absent] {
             heard[id] = try await stranger.subscribe(probe.query, ["id": .string(id)])
         }

@@ -22,16 +22,16 @@ import Testing
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
 
     @Test func reviewIsWrittenAndEdited() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
-        let first = try await reader.ask(
+        let first = try await reader.execute(
             Self.write, ["book": book, "input": ["rating": 4, "text": " Good.\nVery. "]])
         let review = try #require(first["reviewBook"])
         #expect(review["rating"] == 4)
         #expect(review["text"] == "Good.\nVery.")
         #expect(review["book", "id"] == book)
         #expect(review["book", "review", "id"] == review["id"])
-        let second = try await reader.ask(Self.write, ["book": book, "input": ["rating": 2]])
+        let second = try await reader.execute(Self.write, ["book": book, "input": ["rating": 2]])
         #expect(second["reviewBook", "id"] == review["id"])
         #expect(second["reviewBook", "rating"] == 2)
         #expect(second["reviewBook", "createdAt"] == review["createdAt"])
@@ -44,42 +44,42 @@ import Testing
             (["rating": 3, "text": "After"], "After"),
         ] as [(Value, String?)])
     func absentTextStaysAndNullClears(input: Value, expected: String?) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         try await reader.review(book, text: "Before")
-        let answer = try await reader.ask(Self.write, ["book": book, "input": input])
-        #expect(answer["reviewBook", "text"] == (expected.map { .string($0) } ?? .null))
+        let response = try await reader.execute(Self.write, ["book": book, "input": input])
+        #expect(response["reviewBook", "text"] == (expected.map { .string($0) } ?? .null))
     }
 
     @Test(arguments: [0, 6, -1, Int(Int32.max), Int(Int32.min)])
     func ratingIsOneToFive(rating: Int) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             Self.write, ["book": book, "input": ["rating": .int(rating)]])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == "rating")
-        #expect(answer.message == "A rating is 1 to 5.")
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == "rating")
+        #expect(response.message == "A rating is 1 to 5.")
     }
 
     @Test(arguments: [Value.float(4.5), "4", .boolean(true), .null, .int(1 << 40)])
     func ratingIsAnInt(rating: Value) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             Self.write, ["book": book, "input": ["rating": rating]])
-        #expect(answer.isRequestError)
-        #expect(answer.errors.count == 1)
+        #expect(response.isRequestError)
+        #expect(response.errors.count == 1)
     }
 
     @Test func textHoldsAHundredThousandCharacters() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         let longest = String(repeating: "é", count: 100_000)
-        let good = try await reader.ask(
+        let good = try await reader.execute(
             Self.write, ["book": book, "input": ["rating": 1, "text": .string(longest)]])
         #expect(good["reviewBook", "text"] == .string(longest))
-        let bad = try await reader.ask(
+        let bad = try await reader.execute(
             Self.write, ["book": book, "input": ["rating": 1, "text": .string(longest + "x")]])
         #expect(bad.code == "BAD_USER_INPUT")
         #expect(bad.field == "text")
@@ -87,25 +87,25 @@ import Testing
 
     @Test(arguments: ["WANT_TO_READ", "READING", "PAUSED", "DID_NOT_FINISH"])
     func onlyAReadBookIsReviewed(status: String) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: status)
-        let answer = try await reader.ask(Self.write, ["book": book, "input": ["rating": 5]])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == "bookId")
-        #expect(answer.message == "A review is for a book you have read. Mark it as READ first.")
+        let response = try await reader.execute(Self.write, ["book": book, "input": ["rating": 5]])
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == "bookId")
+        #expect(response.message == "A review is for a book you have read. Mark it as READ first.")
     }
 
     @Test(arguments: ["WANT_TO_READ", "READING", "PAUSED", "DID_NOT_FINISH"])
     func reviewHidesWhileTheBookIsNotRead(status: String) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         let review = try await reader.review(book, rating: 5, text: "Kept")
         let ids: Value = ["book": book, "review": review]
-        let shown = try await reader.ask(Self.look, ids)
+        let shown = try await reader.execute(Self.look, ids)
         #expect(shown["node", "__typename"] == "Review")
-        _ = try await reader.ask(
+        _ = try await reader.execute(
             UpdateBookTests.update, ["id": book, "input": ["status": .string(status)]])
-        let hidden = try await reader.ask(Self.look, ids)
+        let hidden = try await reader.execute(Self.look, ids)
         #expect(
             hidden.json == [
                 "data": [
@@ -116,33 +116,34 @@ import Testing
                     ],
                 ]
             ])
-        _ = try await reader.ask(UpdateBookTests.update, ["id": book, "input": ["status": "READ"]])
-        #expect(try await reader.ask(Self.look, ids).json == shown.json)
+        _ = try await reader.execute(
+            UpdateBookTests.update, ["id": book, "input": ["status": "READ"]])
+        #expect(try await reader.execute(Self.look, ids).json == shown.json)
     }
 
     @Test func deletedReviewIsGoneAndDeletingAgainIsTheSame() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         let review = try await reader.review(book)
         let delete = "mutation($id: ID!) { deleteReview(bookId: $id) }"
-        let answer = try await reader.ask(delete, ["id": book])
-        #expect(answer["deleteReview"] == book)
-        let look = try await reader.ask(Self.look, ["book": book, "review": review])
+        let response = try await reader.execute(delete, ["id": book])
+        #expect(response["deleteReview"] == book)
+        let look = try await reader.execute(Self.look, ["book": book, "review": review])
         #expect(look["book", "review"] == .null)
         #expect(look["node"] == .null)
-        #expect(try await reader.ask(delete, ["id": book]).json == answer.json)
+        #expect(try await reader.execute(delete, ["id": book]).json == response.json)
     }
 
     @Test(arguments: [absent, "no id"])
     func reviewOfAnUnknownBookIsNotFound(id: Value) async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(Self.write, ["book": id, "input": ["rating": 5]])
-        #expect(answer.code == "NOT_FOUND")
-        #expect(answer.message == "There is no such book in the library.")
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(Self.write, ["book": id, "input": ["rating": 5]])
+        #expect(response.code == "NOT_FOUND")
+        #expect(response.message == "There is no such book in the library.")
     }
 
     @Test func reviewsAreListedNewestFirstInPages() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         var reviews: [Value] = []
         for number in 0..<5 {
             let book = try await reader.makeBook("Book \(number)", status: "READ")
@@ -151,15 +152,15 @@ import Testing
         var seen: [Value] = []
         var after = Value.null
         for _ in 0..<3 {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 """
                 query($after: String) { me { reviews(first: 2, after: $after) {
                   totalCount nodes { id book { title } } pageInfo { hasNextPage endCursor }
                 } } }
                 """, ["after": after])
-            seen += answer["me", "reviews", "nodes"]?.each("id") ?? []
-            #expect(answer["me", "reviews", "totalCount"] == 5)
-            after = answer["me", "reviews", "pageInfo", "endCursor"] ?? .null
+            seen += response["me", "reviews", "nodes"]?.values(of: "id") ?? []
+            #expect(response["me", "reviews", "totalCount"] == 5)
+            after = response["me", "reviews", "pageInfo", "endCursor"] ?? .null
         }
         #expect(seen == reviews.reversed())
     }

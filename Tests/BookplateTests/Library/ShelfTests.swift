@@ -21,38 +21,38 @@ import Testing
     static let list = "{ me { shelves { id name position bookCount } } }"
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
 
-    private func names(_ reader: Reader) async throws -> [Value] {
-        try await reader.need(Self.list, .null, "me", "shelves").each("name")
+    private func names(_ reader: TestReader) async throws -> [Value] {
+        try await reader.requireValue(Self.list, .null, "me", "shelves").values(of: "name")
     }
 
     @Test func newShelfStandsLast() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         for (position, name) in ["First", "Second", "Third"].enumerated() {
-            let answer = try await reader.ask(Self.create, ["input": ["name": .string(name)]])
-            #expect(answer["createShelf", "name"] == .string(name))
-            #expect(answer["createShelf", "position"] == .int(position))
-            #expect(answer["createShelf", "bookCount"] == 0)
-            #expect(answer["createShelf", "createdAt"] == answer["createShelf", "updatedAt"])
+            let response = try await reader.execute(Self.create, ["input": ["name": .string(name)]])
+            #expect(response["createShelf", "name"] == .string(name))
+            #expect(response["createShelf", "position"] == .int(position))
+            #expect(response["createShelf", "bookCount"] == 0)
+            #expect(response["createShelf", "createdAt"] == response["createShelf", "updatedAt"])
         }
         #expect(try await names(reader) == ["First", "Second", "Third"])
     }
 
     @Test func sameIDAgainGivesTheShelfThatIsThere() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let input: Value = ["id": "0198c0de-0000-7000-8000-0000000000a1", "name": "Once"]
-        let first = try await reader.ask(Self.create, ["input": input])
-        let second = try await reader.ask(Self.create, ["input": input])
+        let first = try await reader.execute(Self.create, ["input": input])
+        let second = try await reader.execute(Self.create, ["input": input])
         #expect(first["createShelf"] == second["createShelf"])
         #expect(first["createShelf", "id"] == "0198c0de-0000-7000-8000-0000000000a1")
         #expect(try await names(reader) == ["Once"])
     }
 
     @Test func replayAfterARenameDoesNotUndoIt() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id: Value = "0198c0de-0000-7000-8000-0000000000a2"
-        _ = try await reader.ask(Self.create, ["input": ["id": id, "name": "Old"]])
-        _ = try await reader.ask(Self.update, ["id": id, "input": ["name": "New"]])
-        let replay = try await reader.ask(Self.create, ["input": ["id": id, "name": "Old"]])
+        _ = try await reader.execute(Self.create, ["input": ["id": id, "name": "Old"]])
+        _ = try await reader.execute(Self.update, ["id": id, "input": ["name": "New"]])
+        let replay = try await reader.execute(Self.create, ["input": ["id": id, "name": "Old"]])
         #expect(replay["createShelf", "name"] == "New")
     }
 
@@ -61,29 +61,30 @@ import Testing
         ("Écriture", "écriture"), ("Fiction", "  Fiction "),
     ])
     func nameIsUniqueIgnoringCase(first: String, second: String) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await reader.makeShelf(first)
-        let answer = try await reader.ask(Self.create, ["input": ["name": .string(second)]])
-        #expect(answer.code == "CONFLICT")
-        #expect(answer.errors.first?["extensions", "id"] == id)
-        #expect(answer.errors.first?["path"] == ["createShelf"])
+        let response = try await reader.execute(Self.create, ["input": ["name": .string(second)]])
+        #expect(response.code == "CONFLICT")
+        #expect(response.errors.first?["extensions", "id"] == id)
+        #expect(response.errors.first?["path"] == ["createShelf"])
         #expect(try await names(reader).count == 1)
     }
 
     @Test func renamingToATakenNameIsAConflict() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         _ = try await reader.makeShelf("One")
         let two = try await reader.makeShelf("Two")
-        let answer = try await reader.ask(Self.update, ["id": two, "input": ["name": "ONE"]])
-        #expect(answer.code == "CONFLICT")
+        let response = try await reader.execute(Self.update, ["id": two, "input": ["name": "ONE"]])
+        #expect(response.code == "CONFLICT")
         #expect(try await names(reader) == ["One", "Two"])
     }
 
     @Test func renamingChangesTheCaseOfItsOwnName() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await reader.makeShelf("one")
-        let answer = try await reader.ask(Self.update, ["id": id, "input": ["name": " One "]])
-        #expect(answer["updateShelf", "name"] == "One")
+        let response = try await reader.execute(
+            Self.update, ["id": id, "input": ["name": " One "]])
+        #expect(response["updateShelf", "name"] == "One")
     }
 
     @Test(arguments: [
@@ -93,13 +94,13 @@ import Testing
         ("a\u{0}b", "Name contains a NUL character."),
     ])
     func badNameIsRefused(name: String, message: String) async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(Self.create, ["input": ["name": .string(name)]])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == "name")
-        #expect(answer.message == message)
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(Self.create, ["input": ["name": .string(name)]])
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == "name")
+        #expect(response.message == message)
         let id = try await reader.makeShelf("Good")
-        let rename = try await reader.ask(
+        let rename = try await reader.execute(
             Self.update, ["id": id, "input": ["name": .string(name)]])
         #expect(rename.code == "BAD_USER_INPUT")
         #expect(rename.field == "name")
@@ -112,17 +113,17 @@ import Testing
         "\u{202E}right to left", "a\\b\"c\nd",
     ])
     func anyTextWithinTheLimitIsKeptAsItIs(name: String) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         _ = try await reader.makeShelf(name)
         #expect(try await names(reader) == [.string(name)])
     }
 
     @Test func nullNameIsRefusedAndAbsentOneStays() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await reader.makeShelf("Kept")
-        let null = try await reader.ask(Self.update, ["id": id, "input": ["name": .null]])
+        let null = try await reader.execute(Self.update, ["id": id, "input": ["name": .null]])
         #expect(null.code == "BAD_USER_INPUT")
-        let absent = try await reader.ask(Self.update, ["id": id, "input": [:]])
+        let absent = try await reader.execute(Self.update, ["id": id, "input": [:]])
         #expect(absent["updateShelf", "name"] == "Kept")
     }
 
@@ -131,27 +132,29 @@ import Testing
         (1, 1, "ABCD"), (0, Int(Int32.max), "BCDA"),
     ])
     func movingAShelfMakesRoom(from: Int, to: Int, expected: String) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         var ids: [Value] = []
         for name in "ABCD" { ids.append(try await reader.makeShelf(String(name))) }
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             Self.update, ["id": ids[from], "input": ["position": .int(to)]])
-        #expect(answer["updateShelf", "position"] == .int(min(to, 3)))
-        let shelves = try await reader.need(Self.list, .null, "me", "shelves")
-        #expect(shelves.each("name") == expected.map { .string(String($0)) })
-        #expect(shelves.each("position") == [0, 1, 2, 3])
+        #expect(response["updateShelf", "position"] == .int(min(to, 3)))
+        let shelves = try await reader.requireValue(Self.list, .null, "me", "shelves")
+        #expect(shelves.values(of: "name") == expected.map { .string(String($0)) })
+        #expect(shelves.values(of: "position") == [0, 1, 2, 3])
         // Sent again, it changes nothing.
-        _ = try await reader.ask(Self.update, ["id": ids[from], "input": ["position": .int(to)]])
-        #expect(try await reader.need(Self.list, .null, "me", "shelves") == shelves)
+        _ = try await reader.execute(
+            Self.update, ["id": ids[from], "input": ["position": .int(to)]])
+        #expect(try await reader.requireValue(Self.list, .null, "me", "shelves") == shelves)
     }
 
     @Test(arguments: [Value.int(-1), .null])
     func positionIsANumberFromZero(position: Value) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await reader.makeShelf("A")
-        let answer = try await reader.ask(Self.update, ["id": id, "input": ["position": position]])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == "position")
+        let response = try await reader.execute(
+            Self.update, ["id": id, "input": ["position": position]])
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == "position")
     }
 
     @Test(arguments: [
@@ -162,54 +165,55 @@ import Testing
     func deletingAShelfSaysWhatBecomesOfItsBooks(
         books: String, left: [String], onOther: [String]
     ) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Goes")
         let other = try await reader.makeShelf("Stays")
         _ = try await reader.makeBook("Only here", shelves: [shelf])
         _ = try await reader.makeBook("Both", shelves: [shelf, other])
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             Self.delete, ["id": shelf, "books": .string(books), "to": other])
-        #expect(answer["deleteShelf"] == shelf)
-        let library = try await reader.need(
+        #expect(response["deleteShelf"] == shelf)
+        let library = try await reader.requireValue(
             """
             { me {
               books(orderBy: TITLE_ASC) { nodes { title } }
               shelves { name position books(orderBy: TITLE_ASC) { nodes { title } } }
             } }
             """, .null, "me")
-        #expect(library["books", "nodes"]?.each("title") == left.map { .string($0) })
-        #expect(library["shelves"]?.each("name") == ["Stays"])
+        #expect(library["books", "nodes"]?.values(of: "title") == left.map { .string($0) })
+        #expect(library["shelves"]?.values(of: "name") == ["Stays"])
         #expect(library["shelves", 0, "position"] == 0)
         #expect(
-            library["shelves", 0, "books", "nodes"]?.each("title") == onOther.map { .string($0) })
+            library["shelves", 0, "books", "nodes"]?.values(of: "title")
+                == onOther.map { .string($0) })
         // A lost answer: the same again does nothing more and answers the same.
-        let again = try await reader.ask(
+        let again = try await reader.execute(
             Self.delete, ["id": shelf, "books": .string(books), "to": other])
-        #expect(again.json == answer.json)
+        #expect(again.json == response.json)
         #expect(
-            try await reader.need(
+            try await reader.requireValue(
                 "{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
                 == .int(left.count))
     }
 
     @Test func movingNeedsAnotherShelf() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("A")
         _ = try await reader.makeBook("Book", shelves: [shelf])
         for (target, code) in [
             (shelf, "BAD_USER_INPUT"), (.null, "NOT_FOUND"), (Self.absent, "NOT_FOUND"),
             ("no id", "NOT_FOUND"),
         ] {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 Self.delete, ["id": shelf, "books": "MOVE", "to": target])
-            #expect(answer.code == code)
+            #expect(response.code == code)
         }
-        let shelves = try await reader.need(Self.list, .null, "me", "shelves")
+        let shelves = try await reader.requireValue(Self.list, .null, "me", "shelves")
         #expect(shelves[0, "bookCount"] == 1)
     }
 
     @Test func libraryHoldsFiveHundredShelves() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = reader.id.string ?? ""
         try await Self.app().database.execute(
             """
@@ -217,30 +221,31 @@ import Testing
             SELECT '\(id)', gen_random_uuid(), 'Shelf ' || n, n FROM generate_series(0, 498) n
             """)
         _ = try await reader.makeShelf("The last")
-        let answer = try await reader.ask(Self.create, ["input": ["name": "One more"]])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.message == "A library has at most 500 shelves. Delete one first.")
+        let response = try await reader.execute(Self.create, ["input": ["name": "One more"]])
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.message == "A library has at most 500 shelves. Delete one first.")
     }
 
     @Test func shelvesMadeAtOnceGetPositionsOfTheirOwn() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         try await withThrowingTaskGroup { group in
             for number in 0..<20 {
                 group.addTask { _ = try await reader.makeShelf("Shelf \(number)") }
             }
             try await group.waitForAll()
         }
-        let shelves = try await reader.need(Self.list, .null, "me", "shelves")
-        #expect(shelves.each("position") == (0..<20).map { .int($0) })
+        let shelves = try await reader.requireValue(Self.list, .null, "me", "shelves")
+        #expect(shelves.values(of: "position") == (0..<20).map { .int($0) })
     }
 
     @Test(arguments: [absent, "no id", ""])
     func anIDThatNobodyHasIsNotFound(id: Value) async throws {
-        let reader = try await Self.app().newReader()
-        let update = try await reader.ask(Self.update, ["id": id, "input": ["name": "X"]])
+        let reader = try await Self.app().makeReader()
+        let update = try await reader.execute(Self.update, ["id": id, "input": ["name": "X"]])
         #expect(update.code == "NOT_FOUND")
         #expect(update.message == "There is no such shelf.")
-        let query = try await reader.ask("query($id: ID!) { shelf(id: $id) { id } }", ["id": id])
+        let query = try await reader.execute(
+            "query($id: ID!) { shelf(id: $id) { id } }", ["id": id])
         #expect(query["shelf"] == .null)
         #expect(query.errors.isEmpty)
     }

@@ -14,10 +14,10 @@ import Testing
         }
         """
 
-    private static func cursor(_ reader: Reader) async throws -> Value {
+    private static func cursor(_ reader: TestReader) async throws -> Value {
         var cursor = Value.null
         while true {
-            let page = try await reader.need(
+            let page = try await reader.requireValue(
                 "query($c: String) { changes(after: $c, first: 500) { cursor hasMore } }",
                 ["c": cursor], "changes")
             cursor = page["cursor"] ?? .null
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func beginsNowWithoutACursor() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         _ = try await reader.makeBook("Before")
         let live = try await reader.subscribe(Self.live)
         let id = try await reader.makeBook("After")
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func givesFirstWhatWasMissed() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let start = try await Self.cursor(reader)
         let ids = try await reader.makeBooks(120)
         let live = try await reader.subscribe(Self.live, ["after": start])
@@ -57,10 +57,10 @@ import Testing
     }
 
     @Test func deletedObjectsHaveNoNode() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook("Gone")
         let live = try await reader.subscribe(Self.live)
-        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
+        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
         let change = await live.next()["data", "changes"]
         #expect(change?["kind"] == "DELETED")
         #expect(change?["node"] == .null)
@@ -69,7 +69,7 @@ import Testing
 
     @Test func nobodyHearsOfAnotherLibrary() async throws {
         let app = try await Self.app()
-        let (mine, theirs) = (try await app.newReader(), try await app.newReader(.beta))
+        let (mine, theirs) = (try await app.makeReader(), try await app.makeReader(.beta))
         let live = try await mine.subscribe(Self.live)
         // Somebody else's cursor shows nothing of theirs.
         _ = try await theirs.makeBook("Theirs")
@@ -79,13 +79,13 @@ import Testing
         let id = try await mine.makeBook("Mine")
         #expect(await live.next()["data", "changes", "id"] == id)
         #expect(await live.next(within: .milliseconds(200)) == .null)
-        let answer = await curious.next(within: .milliseconds(200))
-        #expect(answer["data", "changes", "id"] == nil || answer["data", "changes", "id"] == id)
+        let response = await curious.next(within: .milliseconds(200))
+        #expect(response["data", "changes", "id"] == nil || response["data", "changes", "id"] == id)
     }
 
     @Test func aCursorOlderThanTheLogSaysWhereToBeginAnew() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let start = try await Self.cursor(reader)
         _ = try await reader.makeBook("Old")
         let user = reader.id.string ?? ""
@@ -105,7 +105,7 @@ import Testing
 
     @Test(arguments: ["nonsense", "", "Yzk"])
     func whatIsNoCursorIsRefused(cursor: String) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let live = try await reader.subscribe(Self.live, ["after": .string(cursor)])
         let error = await live.next()["errors", 0]
         #expect(error?["extensions"] == ["code": "BAD_USER_INPUT", "field": "after"])
@@ -119,10 +119,10 @@ import Testing
     @Test func aSessionThatEndsEndsItAtTheNextEvent() async throws {
         let app = try await Self.app()
         let subject = "two devices of one"
-        let first = try Reader(app, subject, try await app.signIn(subject: subject))
-        let second = try Reader(app, subject, try await app.signIn(subject: subject))
+        let first = try TestReader(app, subject, try await app.signIn(subject: subject))
+        let second = try TestReader(app, subject, try await app.signIn(subject: subject))
         let live = try await first.subscribe(Self.live)
-        _ = try await first.ask("mutation { signOut }")
+        _ = try await first.execute("mutation { signOut }")
         _ = try await second.makeBook("Not for the first device")
         #expect(await live.next()["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         #expect(await live.next() == .null)
@@ -130,7 +130,7 @@ import Testing
 
     @Test func pollingFindsWhatNobodyToldOf() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let live = try await reader.subscribe(Self.live)
         // The listening connection is gone while the change is made and told.
         for _ in 0..<5 {
@@ -146,7 +146,7 @@ import Testing
 
     @Test func whatIsLetGoIsNotWatched() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         for _ in 0..<3 {
             let live = try await reader.subscribe(Self.live)
             _ = try await reader.makeBook("Watched")
@@ -160,7 +160,7 @@ import Testing
     /// What an idle subscription asks of the database: nothing; and one event: the page, and its node.
     @Test func anEventCostsTwoRoundTrips() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let live = try await reader.subscribe(Self.live)
         let idle = await app.pool.metrics().pipelineCount
         #expect(await live.next(within: .milliseconds(300)) == .null)

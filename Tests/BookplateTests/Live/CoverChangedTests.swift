@@ -16,9 +16,9 @@ import Testing
 
     /// As whatever stores covers does it.
     private static func store(
-        _ reader: Reader, _ book: Value, version: String, source: String
+        _ reader: TestReader, _ book: Value, version: String, source: String
     ) async throws {
-        try await reader.execute(
+        try await reader.executeSQL(
             """
             INSERT INTO covers (user_id, book_id, tenant_id, version, source, width, height,
               dominant_color, blur_hash, byte_counts, hashes)
@@ -35,7 +35,7 @@ import Testing
 
     @Test func tellsOfEachPictureOfOnesOwnBooks() async throws {
         let app = try await Self.app()
-        let (reader, other) = (try await app.newReader(), try await app.newReader())
+        let (reader, other) = (try await app.makeReader(), try await app.makeReader())
         let (book, second) = (try await reader.makeBook("One"), try await reader.makeBook("Two"))
         let theirs = try await other.makeBook("Theirs")
         let live = try await reader.subscribe(Self.live)
@@ -59,14 +59,14 @@ import Testing
 
     @Test func tellsOfSearchesThatFindNothing() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let book = try await reader.makeBook("Unknown")
         let live = try await reader.subscribe(Self.live, ["book": book])
         for (status, also) in [
             ("FETCHING", "PERFORM enqueue_cover_searches('cover.fetch', 0, 1)"),
             ("NOT_FOUND", "NULL"),
         ] {
-            try await reader.execute(
+            try await reader.executeSQL(
                 """
                 DO $$ BEGIN
                   PERFORM set_config('app.user_id', '\(reader.id.string ?? "")', true);
@@ -84,14 +84,14 @@ import Testing
 
     @Test func aForeignBookAndNoneLookAlike() async throws {
         let app = try await Self.app()
-        let (reader, other) = (try await app.newReader(), try await app.newReader())
+        let (reader, other) = (try await app.makeReader(), try await app.makeReader())
         let theirs = try await other.makeBook("Theirs")
-        var answers: [Value] = []
+        var responses: [Value] = []
         for id in [theirs, "01970000-0000-7000-8000-000000000001", "no id"] as [Value] {
-            answers.append(try await reader.subscribe(Self.live, ["book": id]).next())
+            responses.append(try await reader.subscribe(Self.live, ["book": id]).next())
         }
-        #expect(answers[0]["errors", 0, "extensions", "code"] == "NOT_FOUND")
-        #expect(answers[0] == answers[1])
-        #expect(answers[0] == answers[2])
+        #expect(responses[0]["errors", 0, "extensions", "code"] == "NOT_FOUND")
+        #expect(responses[0] == responses[1])
+        #expect(responses[0] == responses[2])
     }
 }

@@ -71,7 +71,7 @@ import Testing
         await task.value
     }
 
-    private static func tell(_ app: TestApp, _ reader: Reader, _ versions: ClosedRange<Int>)
+    private static func tell(_ app: TestApp, _ reader: TestReader, _ versions: ClosedRange<Int>)
         async throws
     {
         try await app.database.execute(
@@ -83,7 +83,9 @@ import Testing
             """)
     }
 
-    private static func versions(_ messages: [EventPublisher.Message], of reader: Reader) -> [Int] {
+    private static func versions(_ messages: [EventPublisher.Message], of reader: TestReader)
+        -> [Int]
+    {
         messages.filter { $0.topic == "users/\(reader.id.string ?? "")/cover_uploaded" }.compactMap
         {
             String(decoding: $0.payload, as: UTF8.self).firstMatch(of: /\?v=([0-9]+)/)
@@ -93,7 +95,7 @@ import Testing
 
     @Test func coversAreToldInOrderAndOnce() async throws {
         let app = try await TestApp.start(catalog: [])
-        let (one, two) = (try await app.newReader(), try await app.newReader(.beta))
+        let (one, two) = (try await app.makeReader(), try await app.makeReader(.beta))
         let broker = Broker()
         try await Self.tell(app, one, 1...150)
         try await Self.publishing(app, broker) {
@@ -119,7 +121,7 @@ import Testing
 
     @Test func whatBrokersAreNotToldOfHoldsNothingUp() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         try await app.database.execute(
             """
             INSERT INTO events (user_id, kind, payload)
@@ -134,7 +136,7 @@ import Testing
 
     @Test func aBrokerThatIsAwayLosesNothing() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let broker = Broker()
         broker.isAway = true
         try await Self.publishing(app, broker) {
@@ -157,7 +159,7 @@ import Testing
 
     @Test func oneOfSeveralServersPublishesUntilItEnds() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let (first, second) = (Broker(), Broker())
         try await Self.publishing(app, first) {
             try await Self.tell(app, reader, 1...1)
@@ -183,7 +185,7 @@ import Testing
     @Test func theServersRoleCannotTakeALeaseByHand() async throws {
         let app = try await TestApp.start(catalog: [])
         await #expect(throws: (any Error).self) {
-            try await app.database.connected(as: TestCluster.app) {
+            try await app.database.withConnection(as: TestCluster.app) {
                 _ = try $0.query("SELECT * FROM leases")
             }
         }

@@ -14,7 +14,7 @@ import Testing
         """
 
     /// An import under way, which no worker has.
-    private static func begin(_ reader: Reader) async throws -> Value {
+    private static func begin(_ reader: TestReader) async throws -> Value {
         let id = UUID.version7().description
         try await app().database.execute(
             """
@@ -24,14 +24,14 @@ import Testing
         return .string(id)
     }
 
-    private static func move(_ id: Value, of reader: Reader, _ change: String) async throws {
-        try await reader.execute(
+    private static func move(_ id: Value, of reader: TestReader, _ change: String) async throws {
+        try await reader.executeSQL(
             "UPDATE imports SET \(change), updated_at = clock_timestamp() WHERE id = '\(id.string ?? "")'"
         )
     }
 
     @Test func tellsOfEachStepAndEndsWithTheImport() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await Self.begin(reader)
         let live = try await reader.subscribe(Self.live, ["id": id])
         let first = await live.next()["data", "importProgress"]
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func anImportThatIsOverIsToldOnce() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await Self.begin(reader)
         try await Self.move(id, of: reader, "state = 'FAILED'")
         let live = try await reader.subscribe(Self.live, ["id": id])
@@ -55,15 +55,15 @@ import Testing
 
     @Test func aForeignImportAndNoneLookAlike() async throws {
         let app = try await Self.app()
-        let (reader, other) = (try await app.newReader(), try await app.newReader())
+        let (reader, other) = (try await app.makeReader(), try await app.makeReader())
         let theirs = try await Self.begin(other)
-        var answers: [Value] = []
+        var responses: [Value] = []
         for id in [theirs, "01970000-0000-7000-8000-000000000001", "no id"] as [Value] {
             let live = try await reader.subscribe(Self.live, ["id": id])
-            answers.append(await live.next())
+            responses.append(await live.next())
         }
-        #expect(answers[0]["errors", 0, "extensions", "code"] == "NOT_FOUND")
-        #expect(answers[0] == answers[1])
-        #expect(answers[0] == answers[2])
+        #expect(responses[0]["errors", 0, "extensions", "code"] == "NOT_FOUND")
+        #expect(responses[0] == responses[1])
+        #expect(responses[0] == responses[2])
     }
 }

@@ -2,7 +2,7 @@ import GraphQL
 import Synchronization
 import Testing
 
-/// The limit on the bytes of one response, which holds while the response is written.
+/// Tests the limit on the size of one response, which is checked while the response is written.
 @Suite struct ResponseLimitTests {
     private static let sdl = """
         type Query { items(count: Int!): [Item] all(count: Int!): [Item!]! texts(count: Int!): [String!]! }
@@ -97,21 +97,21 @@ import Testing
     @Test(arguments: [
         "{ items(count: 1000) { text } }", "{ all(count: 1000) { text } }",
         "{ texts(count: 1000) }", "{ items(count: 1000) { item { text } } }",
-        // Bytes that null propagation removed again are replaced by others.
+        // Null propagation discards what was written for `items`, and `b` is written after that.
         "{ items(count: 1000) { text a: text failing } b: items(count: 1000) { text } }",
     ])
-    func aResponseIsGivenUpWhileItIsWritten(query: String) async throws {
+    func writingStopsWhenTheLimitIsExceeded(query: String) async throws {
         let (result, written) = try await Self.run(query, bytesMax: 2000)
         let body = String(decoding: result.body, as: UTF8.self)
         #expect(
             body
                 == #"{"errors":[{"message":"The response is larger than 2000 bytes. "#
-                + #"Ask for less at once: fewer fields, or smaller pages.","#
+                + #"Select fewer fields or request smaller pages.","#
                 + #""extensions":{"code":"RESPONSE_TOO_LARGE","limit":"responseBytesMax","max":2000}}],"#
                 + #""data":null}"#)
         #expect(result.errors.map(\.code) == ["RESPONSE_TOO_LARGE"])
         #expect(String(decoding: result.data, as: UTF8.self) == "null")
-        // It stopped early: 2,000 bytes hold fewer than 20 texts.
+        // Writing stopped early: 2,000 bytes hold fewer than 20 texts.
         if !query.contains("failing") { #expect(written <= 20) }
     }
 
@@ -120,7 +120,7 @@ import Testing
         "{ items(count: 50) { \(String(repeating: "k", count: 1000)): text } }",
         "{ \(String(repeating: "k", count: 1000)): items(count: 50) { bad } }",
     ])
-    func keysAndErrorsCount(query: String) async throws {
+    func keysAndErrorsCountTowardsTheLimit(query: String) async throws {
         let (result, _) = try await Self.run(query, bytesMax: 20_000)
         #expect(result.errors.map(\.code) == ["RESPONSE_TOO_LARGE"])
         #expect(result.body.count < 1000)
@@ -130,7 +130,7 @@ import Testing
         "{ items(count: 10) { text } }", "{ items(count: 10) { text bad } }",
         "{ items(count: 10) { item { text } } texts(count: 3) }",
     ])
-    func aResponseMayHaveExactlyTheLimit(query: String) async throws {
+    func responseCanBeAsLargeAsTheLimit(query: String) async throws {
         let whole = try await Self.run(query).result
         #expect(whole.errors.allSatisfy { $0.code == nil })
         let byteCount = whole.body.count

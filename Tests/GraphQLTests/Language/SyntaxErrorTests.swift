@@ -141,19 +141,19 @@ import Testing
 
 func expectSyntaxError(
     _ source: Source, _ message: String?, _ line: Int, _ column: Int,
-    _ place: Testing.SourceLocation = #_sourceLocation
+    _ testLocation: Testing.SourceLocation = #_sourceLocation
 ) {
     do throws(GraphQLError) {
         _ = try parse(source)
-        Issue.record("parsed without an error", sourceLocation: place)
+        Issue.record("The text was parsed without an error.", sourceLocation: testLocation)
     } catch {
         if let message {
-            #expect(error.message == "Syntax Error: " + message, sourceLocation: place)
+            #expect(error.message == "Syntax Error: " + message, sourceLocation: testLocation)
         }
         #expect(
             error.locations == [GraphQL.SourceLocation(line: line, column: column)],
-            sourceLocation: place)
-        #expect(error.code == "GRAPHQL_PARSE_FAILED", sourceLocation: place)
-        #expect(error.path == nil, sourceLocation: place)
+            sourceLocation: testLocation)
+        #expect(error.code == "GRAPHQL_PARSE_FAILED", sourceLocation: testLocation)
+        #expect(error.path == nil, sourceLocation: testLocation)
     }
 }

@@ -1,7 +1,9 @@
 import Foundation
+import GraphQL
 import Testing
 
-/// Tests that `graphql-tool batch` responds to invalid requests and continues with the next one.
+/// Tests `graphql-tool batch`: its responses to invalid requests, and how it executes operations on
+/// JSON values. Tests of the engine are in `Execution`.
 @Suite struct BatchTests {
     static let validRequest = #"{"id":7,"op":"print","source":"{a}"}"#
     static let validResponse = #"{"id":7,"text":"{\n  a\n}"}"#
@@ -93,5 +95,89 @@ import Testing
         let response = try #require(try runBatch(to: Array(line.utf8)).lines.first)
         #expect(response.components(separatedBy: #""message":"No.""#).count == 251)
         #expect(response.contains(#""path":["a",249]"#))
+    }
+
+    private func execute(_ schema: String, _ root: String) throws -> [String] {
+        func literal(_ text: String) -> String { jsonText(.string(text)) }
+        let source = "{ f { __typename ... on A { x } } }"
+        let line =
+            #"{"op":"execute","schema":\#(literal(schema)),"source":\#(literal(source)),"root":\#(root)}"#
+        return try runBatch(to: Array(line.utf8)).lines
+    }
+
+    /// The values of the root are converted to the type of their field like in graphql-js.
+    @Test func serializesLeavesLikeGraphQLJS() throws {
+        let accepted = [
+            ("Int", "\"5\"", "5"), ("Int", "true", "1"), ("Int", "2.0", "2"),
+            ("Float", "\"1.5\"", "1.5"),
+            ("String", "1.5", "\"1.5\""), ("String", "true", "\"true\""), ("Boolean", "0", "false"),
+            ("ID", "7", "\"7\""), ("Any", "{\"a\":[1]}", "{\"a\":[1]}"),
+            ("Size", "\"LARGE\"", "\"LARGE\""),
+        ]
+        let rejected = [
+            ("Int", "1.5", "Int cannot represent non-integer value: 1.5"),
+            (
+                "Int", "2147483648",
+                "Int cannot represent non 32-bit signed integer value: 2147483648"
+            ),
+            ("Float", "\"x\"", "Float cannot represent non numeric value: \\\"x\\\""),
+            ("String", "[]", "String cannot represent value: []"),
+            ("Boolean", "\"x\"", "Boolean cannot represent a non boolean value: \\\"x\\\""),
+            ("ID", "1.5", "ID cannot represent value: 1.5"),
+            ("Size", "\"HUGE\"", "Enum \\\"Size\\\" cannot represent value: \\\"HUGE\\\""),
+        ]
+        let requests = (accepted + rejected).map { type, value, _ in
+            #"{"op":"execute","schema":"type Query { f: \#(type) } scalar Any enum Size { SMALL LARGE }","#
+                + #""source":"{ f }","root":{"f":\#(value)}}"#
+        }
+        let (lines, status) = try runBatch(to: Array(requests.joined(separator: "\n").utf8))
+        #expect(status == 0)
+        #expect(
+            lines == accepted.map { #"{"id":null,"data":{"f":\#($0.2)}}"# }
+                + rejected.map {
+                    #"{"id":null,"data":{"f":null},"errors":[{"message":"\#($0.2)","#
+                        + #""locations":[{"line":1,"column":3}],"path":["f"]}]}"#
+                })
+    }
+
+    @Test(
+        arguments: [
+            (#"{"__typename":"A","x":1}"#, #"{"__typename":"A","x":1}"#, nil),
+            (
+                "{}", "null",
+                #"must resolve to an Object type at runtime for field "Query.f": its value has no "__typename"."#
+            ),
+            (#"{"__typename":"U"}"#, "null", #"was resolved to a non-object type "U"."#),
+            (
+                #"{"__typename":"X"}"#, "null",
+                #"was resolved to a type "X" that does not exist inside the schema."#
+            ),
+            (
+                #"{"__typename":"Query"}"#, "null",
+                #"Runtime Object type "Query" is not a possible type for "U"."#
+            ),
+        ] as [(String, String, String?)])
+    func resolvesAbstractTypesByTypename(value: String, data: String, message: String?) throws {
+        let lines = try execute(
+            "type Query { f: U } union U = A | B type A { x: Int } type B { y: Int }",
+            #"{"f":\#(value)}"#)
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix(#"{"id":null,"data":{"f":\#(data)}"#) == true)
+        if let message {
+            #expect(lines.first?.contains(message.replacing("\"", with: "\\\"")) == true)
+        } else {
+            #expect(lines.first?.contains("errors") == false)
+        }
+    }
+
+    /// The value `{"$args": true}` is replaced by the coerced arguments of its field.
+    @Test func echoesCoercedArguments() throws {
+        let line = #"""
+            {"op":"execute","schema":"type Query { f(a: Int = 1, b: [Int]): String }","source":"{ f(b: 2) }",\#
+            "root":{"f":{"$args":true}}}
+            """#
+        #expect(
+            try runBatch(to: Array(line.utf8)).lines
+                == [#"{"id":null,"data":{"f":"{\"a\":1,\"b\":[2]}"}}"#])
     }
 }

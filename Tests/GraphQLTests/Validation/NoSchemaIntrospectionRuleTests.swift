@@ -29,7 +29,7 @@ struct NoSchemaIntrospectionRuleTests {
                 [message("__schema") + " @1:3", message("__schema") + " @1:31"]
             ),
         ] as [(String, [String])])
-    func refusesIntrospectionFieldsWhereverTheyAreSelected(
+    func rejectsIntrospectionFields(
         source: String, expected: [String]
     ) throws {
         #expect(
@@ -47,7 +47,7 @@ struct NoSchemaIntrospectionRuleTests {
             try errors(of: NoSchemaIntrospectionRule(), in: source, options: Self.off).isEmpty)
     }
 
-    @Test func isOneOfTheRulesOfValidation() throws {
+    @Test func validateAppliesTheRule() throws {
         let document = try parse(Source("{ __schema { types { name } } }"))
         let found = validate(document, against: harnessSchema, options: Self.off)
         #expect(found.map(\.message) == [Self.message("__schema")])

@@ -54,8 +54,8 @@ struct ValidateTests {
     @Test func columnsCountUTF16AndLinesEndInThreeWays() throws {
         let errors = try validated(
             "{ author { # é😀\r\n a: nick(style: \"😀é\") nope\r nope\n nope } }")
-        let places = errors.flatMap(\.locations).map { "\($0.line):\($0.column)" }
-        #expect(places == ["2:17", "2:24", "3:2", "4:2"])
+        let positions = errors.flatMap(\.locations).map { "\($0.line):\($0.column)" }
+        #expect(positions == ["2:17", "2:24", "3:2", "4:2"])
     }
 }
 

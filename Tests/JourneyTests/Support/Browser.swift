@@ -2,9 +2,9 @@ import Glibc
 import GraphQL
 import TestSupport
 
-/// A page in headless Chromium, controlled with the DevTools protocol over two pipes.
+/// A page in headless Chromium, controlled with the DevTools protocol over a pair of pipes.
 ///
-/// Its calls block, so use it inside of `blocking { … }`.
+/// Its methods block the thread, so call them inside `blocking { … }`.
 ///
 /// Protocol: https://chromedevtools.github.io/devtools-protocol/
 final class Browser {
@@ -14,14 +14,14 @@ final class Browser {
     private var unread: [UInt8] = []
     private var lastID = 0
     private var session = ""
-    /// The page's exceptions, console errors, and failed loads.
-    private(set) var errors: [String] = []
+    /// Errors of the page: uncaught exceptions, console errors, and failed loads.
+    private(set) var problems: [String] = []
     /// The URLs of all requests that the page sent.
-    private(set) var requestURLs: [String] = []
+    private(set) var requests: [String] = []
 
     static let path = "/usr/bin/chromium"
 
-    /// - Parameter folder: The folder for the browser's profile and log.
+    /// - Parameter folder: where Chromium stores its profile and its log.
     init(folder: String) throws {
         var toBrowser: [Int32] = [0, 0]
         var fromBrowser: [Int32] = [0, 0]
@@ -32,8 +32,8 @@ final class Browser {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // Chromium uses the file descriptors 3 and 4. Both ends are moved to high numbers first, because one may
-        // have the number that the other gets.
+        // Chromium reads from descriptor 3 and writes to 4. The pipe ends move to 100 and 101 first, because either end
+        // may already have the number 3 or 4.
         posix_spawn_file_actions_adddup2(&actions, toBrowser[0], 100)
         posix_spawn_file_actions_adddup2(&actions, fromBrowser[1], 101)
         posix_spawn_file_actions_adddup2(&actions, 100, 3)
@@ -84,7 +84,7 @@ final class Browser {
         try wait("document.readyState === 'complete'")
     }
 
-    /// Returns the value of a JavaScript expression. A promise is awaited.
+    /// Evaluates a JavaScript expression and returns its value. If it is a promise, waits for its result.
     @discardableResult
     func evaluate(_ expression: String) throws -> Value {
         let response = try call(
@@ -99,20 +99,20 @@ final class Browser {
         return response["result", "value"] ?? .null
     }
 
-    /// Waits until an expression is true. Throws after ten seconds.
+    /// Waits until a JavaScript expression is true, for at most ten seconds.
     func wait(_ expression: String) throws {
         for _ in 0..<200 {
             if try evaluate("Boolean(\(expression))") == true { return }
             usleep(50_000)
         }
-        throw Program.Failure(description: "the page did not reach: \(expression)")
+        throw Program.Failure(description: "timed out waiting until this is true: \(expression)")
     }
 
     func click(_ selector: String) throws {
         try evaluate("document.querySelector(\(Self.quoted(selector))).click()")
     }
 
-    /// Presses a key for each character of a text.
+    /// Types text with one key press per character.
     func type(_ text: String) throws {
         for character in text {
             let key = character == "\n" ? "\r" : String(character)
@@ -122,7 +122,7 @@ final class Browser {
         }
     }
 
-    /// - Parameter modifiers: The sum of 1 for Alt, 2 for Ctrl, and 8 for Shift.
+    /// - Parameter modifiers: the sum of 1 for Alt, 2 for Ctrl, and 8 for Shift.
     func press(
         _ key: String, code: String, number: Int, modifiers: Int = 0, text: String? = nil
     ) throws {
@@ -151,7 +151,7 @@ final class Browser {
             ["nodeId": node["nodeId"] ?? .null, "files": .list(files.map { .string($0) })])
     }
 
-    /// Emulates a touch screen of this width in points, or none with nil.
+    /// Emulates a mobile screen. A width of nil restores the normal window.
     func setScreen(width: Int?, height: Int = 800) throws {
         guard let width else { return _ = try call("Emulation.clearDeviceMetricsOverride") }
         try call(
@@ -159,11 +159,11 @@ final class Browser {
             ["width": .int(width), "height": .int(height), "deviceScaleFactor": 2, "mobile": true])
     }
 
-    /// Saves a screenshot in the folder `BOOKPLATE_TEST_SCREENSHOTS`, if that is set.
+    /// Saves a screenshot to the folder that `BOOKPLATE_TEST_SCREENSHOTS` names, if it is set.
     func screenshot(_ name: String) throws {
         guard let folder = getenv("BOOKPLATE_TEST_SCREENSHOTS") else { return }
-        let screenshot = try call("Page.captureScreenshot", ["format": "png"])
-        let bytes = Self.decodeBase64(screenshot["data"]?.string ?? "")
+        let image = try call("Page.captureScreenshot", ["format": "png"])
+        let bytes = Self.decodeBase64(image["data"]?.string ?? "")
         let path = "\(String(cString: folder))/\(name).png"
         guard let file = fopen(path, "w") else {
             throw Program.Failure(description: "\(path): errno \(errno)")
@@ -219,7 +219,7 @@ final class Browser {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
             guard count > 0 else {
-                throw Program.Failure(description: "the browser has closed the connection")
+                throw Program.Failure(description: "the browser closed the connection")
             }
             rest = rest.dropFirst(count)
         }
@@ -232,20 +232,20 @@ final class Browser {
                 unread.removeSubrange(...end)
                 return try parseJSON(message, limits: JSONLimits(bytesMax: message.count))
             }
-            var readable = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-            guard poll(&readable, 1, 30_000) > 0 else {
-                throw Program.Failure(description: "the browser did not respond within 30 seconds")
+            var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            guard poll(&descriptor, 1, 30_000) > 0 else {
+                throw Program.Failure(description: "the browser did not respond within 30 s")
             }
             var chunk = [UInt8](repeating: 0, count: 1 << 16)
             let count = read(output, &chunk, chunk.count)
             guard count > 0 else {
-                throw Program.Failure(description: "the browser has closed the connection")
+                throw Program.Failure(description: "the browser closed the connection")
             }
             unread += chunk[..<count]
         }
     }
 
-    /// Returns a JavaScript string literal.
+    /// Encodes a string as a JavaScript string literal.
     static func quoted(_ text: String) -> String {
         var writer = ResponseWriter()
         writer.write(.string(text))

@@ -2,23 +2,23 @@ import Glibc
 import GraphQL
 import TestSupport
 
-/// The least of an HTTP client: one request on one connection, which the server closes.
+/// A minimal HTTP client. Each request uses a new connection, which the server closes after the response.
 struct HTTPClient: Sendable {
     let port: Int
 
     struct Response: Sendable {
         let status: Int
-        /// By lower-case name.
+        /// The header fields by lowercase name.
         let headers: [String: String]
         let bytes: [UInt8]
 
         var body: String { String(decoding: bytes, as: UTF8.self) }
 
-        /// Null where the body is no JSON.
+        /// The parsed body; null if it is not JSON.
         var json: Value { (try? parseJSON(Array(body.utf8))) ?? .null }
     }
 
-    /// - Parameter headers: in addition to the usual ones, or in place of them; nil takes one away.
+    /// - Parameter headers: added to the default headers or replacing them; nil removes a default header.
     func send(
         _ method: String, _ path: String, token: String? = nil, body: String = "",
         bytes: [UInt8]? = nil, headers: [String: String?] = [:]
@@ -37,8 +37,8 @@ struct HTTPClient: Sendable {
         }
     }
 
-    /// A GraphQL request by POST.
-    func ask(_ query: String, _ variables: Value = .null, token: String? = nil) async throws
+    /// Sends a GraphQL request with POST and returns the JSON response.
+    func execute(_ query: String, _ variables: Value = .null, token: String? = nil) async throws
         -> Value
     {
         try await post(query, variables, token: token).json
@@ -57,7 +57,7 @@ struct HTTPClient: Sendable {
         return writer.bytes
     }
 
-    /// A GraphQL multipart request with one file.
+    /// Sends a GraphQL multipart request with one file.
     func upload(
         _ file: [UInt8], operations: [UInt8], map: String, token: String?,
         headers: [String: String] = ["graphql-preflight": "1"]
@@ -77,7 +77,7 @@ struct HTTPClient: Sendable {
             headers: headers.merging(["content-type": "multipart/form-data; boundary=XX"]) { $1 })
     }
 
-    /// Sends a GraphQL request, and leaves its response unread.
+    /// Sends a GraphQL request without reading the response.
     func begin(_ query: String, token: String?, accept: String = "*/*") throws -> OpenRequest {
         let body = Self.operations(query, .null)
         let head =
@@ -89,7 +89,7 @@ struct HTTPClient: Sendable {
         return OpenRequest(socket: socket)
     }
 
-    /// A request whose response is not read. The connection is closed when this is released.
+    /// A request whose response is not read. The connection closes when the object is released.
     final class OpenRequest: Sendable {
         private let socket: Int32
 
@@ -97,7 +97,7 @@ struct HTTPClient: Sendable {
 
         deinit { close(socket) }
 
-        func leave() { shutdown(socket, Int32(SHUT_RDWR)) }
+        func abandon() { shutdown(socket, Int32(SHUT_RDWR)) }
     }
 
     private static func connect(_ port: Int) throws -> Int32 {
@@ -126,7 +126,8 @@ struct HTTPClient: Sendable {
             let count = rest.withUnsafeBytes {
                 Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
-            // A server that refuses a body need not read it: its answer tells why.
+            // A server may refuse the request and close the connection before it has read the body. The response says
+            // why.
             guard count > 0 else { break }
             rest = rest.dropFirst(count)
         }

@@ -2,24 +2,26 @@ import Glibc
 import GraphQL
 import TestSupport
 
-/// An installation as an operator makes one: a database, migrated and filled by the admin CLI, and the
-/// server in front of it, both as they were built.
+/// An installation as an operator sets it up: a database that the admin CLI migrates and fills, and servers.
+///
+/// It runs the real executables.
 struct Installation: Sendable {
     let database: TestDatabase
     let folder: String
 
-    /// With nothing in its database.
+    /// Creates an installation whose database is empty.
     static func bare() async throws -> Installation {
         Installation(
-            database: try await TestCluster.shared.empty(), folder: try Program.makeFolder())
+            database: try await TestCluster.shared.makeEmptyDatabase(),
+            folder: try Program.makeFolder())
     }
 
-    /// Migrated, with a tenant and a catalogue.
+    /// Creates an installation with a migrated database, a tenant, and a catalog.
     static func ready(
         catalog: [String] = TestCatalog.lines(), on cluster: TestCluster = .shared
     ) async throws -> Installation {
         let installation = Installation(
-            database: try await cluster.clone(), folder: try Program.makeFolder())
+            database: try await cluster.makeDatabase(), folder: try Program.makeFolder())
         let file = try installation.write(catalog.joined(separator: "\n"), to: "catalog.jsonl")
         for arguments in [
             [
@@ -54,7 +56,7 @@ struct Installation: Sendable {
             "DATABASE_URL": try database.url(as: TestCluster.app),
             "BOOKPLATE_ADMIN_DATABASE_URL": try database.url(as: TestCluster.owner),
             "BOOKPLATE_PORT": "0",
-            // No test asks the world; one that wants sources plays them.
+            // No test sends requests to the internet. Tests of external sources run a local server instead.
             "BOOKPLATE_OPEN_LIBRARY_URL": "", "BOOKPLATE_OPEN_LIBRARY_COVERS_URL": "",
             "BOOKPLATE_GOOGLE_BOOKS_URL": "",
         ]
@@ -68,7 +70,7 @@ struct Installation: Sendable {
         return try await blocking { try program.wait() }
     }
 
-    /// Starts a command, to be ended in its midst.
+    /// Starts an admin command and returns while it runs.
     func startAdmin(
         _ arguments: [String], _ changes: [String: String?] = [:]
     ) throws -> RunningProgram {
@@ -85,12 +87,12 @@ struct Installation: Sendable {
         Program(name: "bookplate", environment: try environment(changes), folder: folder)
     }
 
-    /// Runs a server that is expected not to start.
+    /// Runs a server that is expected to exit during startup.
     func serverOutcome(_ changes: [String: String?]) async throws -> Program.Outcome {
         try await server(changes).run()
     }
 
-    /// Starts the server and waits until it says the status of its readiness.
+    /// Starts a server and waits until `/health/ready` returns the expected status, for at least 30 seconds.
     func startServer(
         _ changes: [String: String?] = [:], readiness status: Int = 200
     ) async throws -> RunningServer {
@@ -104,10 +106,10 @@ struct Installation: Sendable {
             }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw Program.Failure(description: "the server is not ready: \(program.errors)")
+        throw Program.Failure(description: "the server did not become ready: \(program.errors)")
     }
 
-    /// From the line `listening on …:43210`.
+    /// Returns the port in the log line `listening on …:43210`.
     private func listeningPort(_ log: String) -> Int? {
         guard let line = log.split(separator: "\n").first(where: { $0.contains("listening on") })
         else {
@@ -117,17 +119,17 @@ struct Installation: Sendable {
     }
 }
 
-/// A server that answers.
+/// A running server with a client for its port.
 struct RunningServer: Sendable {
     let program: RunningProgram
     let client: HTTPClient
 
-    /// Signs in as a client of the development server does, and gives the session.
+    /// Signs in with a development identity token and returns the session.
     func signIn(_ subject: String) async throws -> Value {
         let token = try await client.send(
             "POST", "/development/identity-token",
             body: #"{"subject":"\#(subject)","audience":"com.example.reader"}"#)
-        let session = try await client.ask(
+        let session = try await client.execute(
             TestApp.signIn, ["input": ["identityToken": token.json["identityToken"] ?? .null]])
         guard let session = session["data", "signInWithApple"], !session.isNull else {
             throw Program.Failure(description: "no session: \(token.body)")

@@ -2,17 +2,18 @@ import Glibc
 import TestSupport
 import Testing
 
-/// One of the project's executables: the release build that `scripts/test` makes, or the debug build beside these tests.
+/// One of the project's executables: the release build that `scripts/test` makes, or the debug build next to the test
+/// bundle.
 struct Program {
     let name: String
     let environment: [String: String]
-    /// Where it runs: a folder of the test's own, so that no `.env` and no keys are found by chance.
+    /// The working directory. Each test has its own, so that programs do not find `.env` or key files of other tests.
     let folder: String
-    /// Where it stands, if not beside these tests.
+    /// The path of the executable; nil for `name` in the build folder.
     var path: String?
 
     struct Outcome: Sendable {
-        /// The exit code; nil where a signal ended it.
+        /// The exit code; nil if a signal ended the program.
         let code: Int32?
         let output: String
         let errors: String
@@ -30,16 +31,16 @@ struct Program {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Runs it to its end.
+    /// Runs the program and waits until it exits.
     func run(_ arguments: String...) async throws -> Outcome {
         try await blocking { try start(arguments).wait() }
     }
 
-    /// Starts what runs until the test lets it go, or all tests have ended, however they end.
+    /// Starts a program that runs until the test releases it. The kernel kills it if the test process dies.
     func startServing(_ arguments: [String], outputFolder: String? = nil) async throws
         -> RunningProgram
     {
-        // By a thread that stays: its end counts as the parent's.
+        // `pdeathsig` applies to the thread that starts the program, so that thread must live as long as the process.
         try await blocking {
             try start(
                 arguments, outputFolder: outputFolder,
@@ -48,8 +49,8 @@ struct Program {
     }
 
     /// - Parameters:
-    ///   - outputFolder: where its output is kept, if not where it runs.
-    ///   - starter: a command that becomes the program.
+    ///   - outputFolder: the folder for its output; nil for the working directory.
+    ///   - starter: a command that replaces itself with the program, such as `setpriv`.
     func start(
         _ arguments: [String], outputFolder: String? = nil, by starter: [String] = []
     ) throws -> RunningProgram {
@@ -71,7 +72,7 @@ struct Program {
             environment["ASAN_OPTIONS"] = String(cString: options)
         }
         let variables = environment.map { "\($0.key)=\($0.value)" }
-        // `env` goes to the folder and becomes the program.
+        // `env -C` changes to the folder and then executes the program.
         let result = withCStrings(["env", "-C", folder] + starter + [path] + arguments) {
             arguments in
             withCStrings(variables) { variables in
@@ -82,7 +83,7 @@ struct Program {
         return RunningProgram(name: name, pid: pid, outputFile: output, errorFile: errors)
     }
 
-    /// The folder of the programs under test: `BOOKPLATE_TEST_PROGRAMS`, or else the folder of the test bundle.
+    /// The folder of the programs under test: `BOOKPLATE_TEST_PROGRAMS`, or by default the folder of the test bundle.
     static func buildFolder() throws -> String {
         if let folder = getenv("BOOKPLATE_TEST_PROGRAMS"), folder.pointee != 0 {
             return String(cString: folder)
@@ -96,9 +97,9 @@ struct Program {
     }
 }
 
-/// A process that was started. It is killed when the last reference to it is released.
+/// A running process. It is killed when the last reference to the object is released.
 ///
-/// A crash is an issue of the test, also where the test sends no more requests that would fail because of it.
+/// A crash is recorded as an issue of the test, even if no later request fails because of it.
 final class RunningProgram: Sendable {
     private let name: String
     private let pid: pid_t
@@ -119,13 +120,14 @@ final class RunningProgram: Sendable {
             kill(pid, SIGKILL)
             found = waitpid(pid, &status, 0)
         }
-        // After `wait()` the process is gone, and `waitpid` fails.
+        // After `wait()` has reaped the process, `waitpid` fails.
         if found == pid, let crash = Self.crash(of: name, status: status, errors: errors) {
             Issue.record("\(crash)")
         }
     }
 
-    /// Describes a crash: the signal that ended the program, or a report of AddressSanitizer. Returns nil for any other end.
+    /// Describes a crash: the signal that ended the program, or a report of AddressSanitizer. Returns nil for any other
+    /// exit.
     ///
     /// - Parameters:
     ///   - status: from `waitpid`.
@@ -141,9 +143,19 @@ final class RunningProgram: Sendable {
 
     func send(_ signal: Int32) { kill(pid, signal) }
 
-    /// Waits for its end, for 30 seconds at most.
+    /// Returns a size from `/proc/PID/status`: `VmRSS`, the memory in use, or `VmHWM`, the most that was in use.
+    func memoryBytes(_ name: String) throws -> Int {
+        let line = text("/proc/\(pid)/status").split(separator: "\n")
+            .first { $0.hasPrefix("\(name):") }
+        guard
+            let kilobytes = line?.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Int($0) })
+        else { throw Program.Failure(description: "/proc/\(pid)/status has no \(name)") }
+        return kilobytes << 10
+    }
+
+    /// Waits until the program exits, for at least 30 seconds.
     ///
-    /// - Throws: where it does not end, and where it crashed.
+    /// - Throws: if the program is still running after that, or if it crashed.
     func wait() throws -> Program.Outcome {
         var status: Int32 = 0
         for _ in 0..<3000 {
@@ -157,7 +169,7 @@ final class RunningProgram: Sendable {
             }
             usleep(10_000)
         }
-        throw Program.Failure(description: "it does not end: \(errors)")
+        throw Program.Failure(description: "\(name) did not exit within 30 s: \(errors)")
     }
 
     var output: String { text(outputFile) }
@@ -175,7 +187,7 @@ final class RunningProgram: Sendable {
     }
 }
 
-/// Texts as a list of C strings that ends with a null.
+/// Calls `body` with a null-terminated array of C strings.
 func withCStrings<Result>(
     _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
 ) -> Result {

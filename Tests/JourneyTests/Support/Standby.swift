@@ -2,10 +2,10 @@ import Glibc
 import Postgres
 import TestSupport
 
-/// A PostgreSQL cluster of a test's own with a streaming replica; both end with the last reference.
+/// A separate PostgreSQL cluster with a streaming replica. Both stop when the object is released.
 final class Standby: Sendable {
     let primary: TestCluster
-    /// A superuser's URL of the replica.
+    /// The superuser's URL of the replica.
     let url: String
     private let program: RunningProgram
 
@@ -15,7 +15,7 @@ final class Standby: Sendable {
         self.program = program
     }
 
-    /// Both are stopped with the shell, which waits for them.
+    /// Starts both and waits. They stop when the shell is killed.
     private static let script = """
         set -euo pipefail
         source scripts/packages; source scripts/cluster
@@ -31,7 +31,7 @@ final class Standby: Sendable {
 
     static func start() async throws -> Standby {
         let folder = try Program.makeFolder()
-        // The cluster's account is not the test's where root runs it.
+        // If the tests run as root, the cluster runs as another user, who needs to enter the folder.
         chmod(folder, 0o711)
         let shell = Program(
             name: "bash", environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
@@ -46,21 +46,21 @@ final class Standby: Sendable {
             }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw Program.Failure(description: "no standby: \(program.errors)")
+        throw Program.Failure(description: "the standby did not start: \(program.errors)")
     }
 
-    /// Keeps the replica from replaying what the primary does, or lets it go on.
-    func hold(_ isHeld: Bool) async throws {
+    /// Pauses or resumes the replay of changes on the replica.
+    func setReplayPaused(_ isPaused: Bool) async throws {
         try await blocking { [url] in
             try AdminConnection(url).execute(
-                isHeld ? "SELECT pg_wal_replay_pause()" : "SELECT pg_wal_replay_resume()")
+                isPaused ? "SELECT pg_wal_replay_pause()" : "SELECT pg_wal_replay_resume()")
         }
     }
 
-    /// Ends the replica, at once.
+    /// Ends the replica immediately.
     func crashReplica() async throws {
         try await blocking { [url] in
-            // As a machine that goes: nobody is told.
+            // SIGQUIT ends PostgreSQL without a shutdown, as if the machine had failed.
             _ = try? AdminConnection(url).execute(
                 "COPY (SELECT 1) TO PROGRAM 'kill -QUIT $(head -n 1 postmaster.pid)'")
         }

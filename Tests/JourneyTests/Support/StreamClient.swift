@@ -2,7 +2,8 @@ import Glibc
 
 /// A connection for requests and responses that are sent in parts or abandoned.
 ///
-/// It receives little at once, so a server that sends much has to wait for it. Its calls block for up to 20 seconds: use it inside of `blocking { … }`.
+/// Its receive buffer is small, so the server has to wait before it can send a large response. Its methods block for up
+/// to 20 seconds, so call them inside `blocking { … }`.
 final class StreamClient: Sendable {
     private let socket: Int32
 
@@ -26,7 +27,7 @@ final class StreamClient: Sendable {
 
     deinit { close(socket) }
 
-    /// Sends a head and the beginning of its body.
+    /// Sends the head of a request and its body or the first part of it.
     ///
     /// - Parameter length: the `Content-Length`, if it is not the length of `body`.
     func send(
@@ -47,7 +48,7 @@ final class StreamClient: Sendable {
         }
     }
 
-    /// Receives until the text has arrived, or without a text until the server closes the connection.
+    /// Receives until the text has arrived. Without a text, receives until the server closes the connection.
     ///
     /// - Returns: everything that this call received.
     @discardableResult
@@ -68,12 +69,13 @@ final class StreamClient: Sendable {
         return String(decoding: received, as: UTF8.self)
     }
 
-    /// Resets the connection, as a client does that crashes while data is on its way.
+    /// Resets the connection, as happens when a client crashes while data is in transit.
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(
             socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
-        // Linger applies to the last descriptor of the socket, so this one is replaced, which closes it.
+        // SO_LINGER takes effect when the last descriptor of the socket is closed. `dup2` closes it and keeps the
+        // number valid for `deinit`.
         let other = open("/dev/null", O_RDONLY)
         dup2(other, socket)
         close(other)

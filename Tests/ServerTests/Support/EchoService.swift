@@ -1,93 +1,120 @@
 import GraphQL
+import GraphQLServing
 import NIOCore
 import Synchronization
+import TestSupport
 
 @testable import Server
 
-/// Answers with what it was asked; a few documents make it do something else.
+/// A service whose responses contain the request. Some documents have other effects; see `execute`.
 final class EchoService: GraphQLService {
-    /// Tasks that were cancelled while they slept, of all tests.
-    static let cancelled = Atomic(0)
-    /// Answers to `{large}`, which one test asks for.
-    static let largeAnswers = Atomic(0)
+    private let loop: any EventLoop
 
-    /// Requests of `{together}` so far, which one test sends; they are answered when there are `togetherCount`.
+    init(on loop: any EventLoop) { self.loop = loop }
+
+    /// The number of requests for `{together}`, which only one test sends. All of them are answered when there are
+    /// `togetherCount`.
     static let together = Atomic(0)
     static let togetherCount = 6
 
-    private static let slowIDs = Mutex<Set<String>>([])
+    // MARK: Held requests
 
-    /// Returns when the slow request of this id runs.
-    static func started(_ id: String) async {
-        while !slowIDs.withLock({ $0.contains(id) }) {
-            try? await Task.sleep(for: .milliseconds(5))
-        }
+    private struct HeldRequests {
+        var started: Set<String> = []
+        var released: Set<String> = []
+        var cancelled: Set<String> = []
     }
 
-    func answer(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLAnswer {
+    /// The requests for `{held}` by their id. Each runs until its test releases it, or until it is cancelled.
+    private static let held = Mutex(HeldRequests())
+
+    /// Waits until the held request with this id runs.
+    static func started(_ id: String) async throws {
+        try await waitUntil("request \(id) runs") { held.withLock { $0.started.contains(id) } }
+    }
+
+    /// Lets the held request with this id finish.
+    static func release(_ id: String) { held.withLock { _ = $0.released.insert(id) } }
+
+    static func isCancelled(_ id: String) -> Bool { held.withLock { $0.cancelled.contains(id) } }
+
+    /// Returns false if the task was cancelled before the request was released.
+    private static func waitForRelease(_ id: String) async -> Bool {
+        held.withLock { _ = $0.started.insert(id) }
+        while !held.withLock({ $0.released.contains(id) }) {
+            do {
+                try await Task.sleep(for: .milliseconds(2))
+            } catch {
+                held.withLock { _ = $0.cancelled.insert(id) }
+                return false
+            }
+        }
+        return true
+    }
+
+    // MARK: Single responses
+
+    private func response(to request: GraphQLRequest) async -> GraphQLResponse {
         loop.preconditionInEventLoop()
         defer { loop.preconditionInEventLoop() }
         switch request.query {
-        case "{slow}", "{verySlow}":
-            Self.slowIDs.withLock { _ = $0.insert(request.requestID) }
-            let time: Duration = request.query == "{slow}" ? .milliseconds(300) : .seconds(60)
-            do {
-                try await Task.sleep(for: time)
-            } catch {
-                Self.cancelled.add(1, ordering: .relaxed)
-                let hasTimedOut = request.timeout?.hasPassed ?? false
-                return GraphQLAnswer(
-                    body: ByteBuffer(string: #"{"data":{"hasTimedOut":\#(hasTimedOut)}}"#))
+        case "{held}":
+            guard await Self.waitForRelease(request.requestID) else {
+                let hasTimedOut = request.hasTimedOut()
+                return GraphQLResponse(
+                    body: Array(#"{"data":{"hasTimedOut":\#(hasTimedOut)}}"#.utf8))
             }
-            return GraphQLAnswer(body: ByteBuffer(string: #"{"data":{"slow":true}}"#))
+            return GraphQLResponse(body: Array(Self.heldResponse.utf8))
         case "{wrong}":
-            return GraphQLAnswer(
-                body: ByteBuffer(string: #"{"errors":[{"message":"wrong"}]}"#),
+            return GraphQLResponse(
+                body: Array(#"{"errors":[{"message":"wrong"}]}"#.utf8),
                 isRequestError: true)
-        case "{large}", "{huge}":
-            if request.query == "{large}" { Self.largeAnswers.add(1, ordering: .relaxed) }
-            return GraphQLAnswer(body: ByteBuffer(repeating: 0x20, count: 4 << 20))
+        case "{huge}":
+            return GraphQLResponse(body: Array(repeating: 0x20, count: 4 << 20))
         case "{together}":
             // Responses of 4 MiB that are complete at the same time.
             Self.together.add(1, ordering: .relaxed)
             while Self.together.load(ordering: .relaxed) < Self.togetherCount {
                 try? await Task.sleep(for: .milliseconds(2))
             }
-            return GraphQLAnswer(body: ByteBuffer(repeating: 0x20, count: 4 << 20))
+            return GraphQLResponse(body: Array(repeating: 0x20, count: 4 << 20))
         case "{busy}":
-            return GraphQLAnswer(
-                body: ByteBuffer(string: #"{"errors":[{"message":"busy"}]}"#),
-                isRequestError: true, status: .tooManyRequests, headers: [("retry-after", "7")])
-        case "mutation{a}" where request.isGET:
-            return GraphQLAnswer(
-                body: ByteBuffer(string: #"{"errors":[{"message":"GET"}]}"#),
-                isRequestError: true, status: .methodNotAllowed)
+            return GraphQLResponse(
+                body: Array(#"{"errors":[{"message":"busy"}]}"#.utf8),
+                isRequestError: true, refusal: .rateLimited(retryAfterSeconds: 7))
+        case "mutation{a}" where request.isReadOnly:
+            return GraphQLResponse(
+                body: Array(#"{"errors":[{"message":"GET"}]}"#.utf8),
+                isRequestError: true, refusal: .mutationInReadOnlyRequest)
         default:
-            return GraphQLAnswer(body: ByteBuffer(string: Self.text(of: request)))
+            return GraphQLResponse(body: Array(Self.text(of: request).utf8))
         }
     }
 
+    /// The response to `{held}` after its release.
+    static let heldResponse = #"{"data":{"held":true}}"#
+
     func accepts(bearerToken: String, requestID: String) -> Bool { bearerToken == "good" }
 
-    // MARK: What lasts
+    // MARK: Subscriptions
 
-    /// Streams that run now, of all tests.
+    /// The number of response streams and watched sessions in memory, of all tests.
     static let openStreams = Atomic(0)
 
-    /// Events of `subscription{deluge}`, which one test asks for.
-    static let deluges = Atomic(0)
+    /// The number of events of `subscription{deluge}`, which only one test requests.
+    static let delugeEventCount = Atomic(0)
 
-    func open(_ request: GraphQLRequest, on loop: any EventLoop) async -> GraphQLOperation {
+    func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
         loop.preconditionInEventLoop()
-        guard let query = request.query, query.hasPrefix("subscription") else {
-            return .answer(await answer(request, on: loop))
-        }
-        let running = RunningStream()
+        guard let query = request.query, query.hasPrefix("subscription"),
+            !request.expectsSingleResponse
+        else { return .response(await response(to: request)) }
+        let instance = CountedInstance()
         var count = 0
         return .responses(
             ResponseStream { () throws(RequestErrors) in
                 loop.preconditionInEventLoop()
-                _ = running
+                _ = instance
                 count += 1
                 switch query {
                 case "subscription{three}" where count <= 3:
@@ -100,19 +127,21 @@ final class EchoService: GraphQLService {
                     return ExecutionResult(
                         body: Array(repeating: 0x20, count: 64 << 10), errors: [])
                 case "subscription{deluge}":
-                    Self.deluges.add(1, ordering: .relaxed)
+                    Self.delugeEventCount.add(1, ordering: .relaxed)
                     return ExecutionResult(
                         body: Array(repeating: 0x20, count: 32 << 20), errors: [])
                 case "subscription{torrent}":
                     return ExecutionResult(
                         body: Array(repeating: 0x20, count: 16 << 20), errors: [])
-                case "subscription{slow}":
-                    try? await Task.sleep(for: .milliseconds(150))
-                    return count > 3 || Task.isCancelled
-                        ? nil
-                        : ExecutionResult(body: Array(#"{"data":\#(count)}"#.utf8), errors: [])
+                case "subscription{held}":
+                    // Three events after the request is released.
+                    guard await Self.waitForRelease(request.requestID), count <= 3 else {
+                        return nil
+                    }
+                    return ExecutionResult(body: Array(#"{"data":\#(count)}"#.utf8), errors: [])
                 case "subscription{endless}":
-                    try? await Task.sleep(for: .seconds(60))
+                    // No event: returns when the task is cancelled.
+                    try? await Task.sleep(for: .seconds(3600))
                     return nil
                 default:
                     return nil
@@ -120,35 +149,35 @@ final class EchoService: GraphQLService {
             })
     }
 
-    /// Counts itself while it lives.
-    private final class RunningStream {
+    /// Counts its instances in `openStreams`.
+    private final class CountedInstance {
         init() { EchoService.openStreams.add(1, ordering: .relaxed) }
         deinit { EchoService.openStreams.subtract(1, ordering: .relaxed) }
     }
 
-    /// Tokens are `SESSION`, or `SESSION-MILLISECONDS` for one that runs out so soon; the sessions `bad`, `down` and,
-    /// over sockets, `eager` are refused, `ending` ends after 100 ms.
-    func admit(
-        _ bearerToken: String, to opening: Opening, on loop: any EventLoop,
-        onEnd: @escaping () -> Void
-    ) async throws(AdmissionError) -> AdmittedCaller {
+    /// Accepts tokens of the form `SESSION` or `SESSION-MILLISECONDS`, where the number is the token's lifetime.
+    ///
+    /// The sessions `bad`, `down`, and (on WebSockets) `eager` are refused. The session `ending` ends after 100 ms.
+    func authenticateConnection(
+        _ bearerToken: String, for kind: ConnectionKind,
+        onSessionEnd: @escaping @Sendable () -> Void
+    ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection {
         let parts = bearerToken.split(separator: "-")
         let session = String(parts.first ?? "")
-        if session == "bad" { throw .refused }
+        if session == "bad" { throw .unauthenticated }
         if session == "down" { throw .unavailable }
-        if session == "eager", case .socket(_?) = opening {
+        if session == "eager", case .socket(_?) = kind {
             throw .rateLimited(retryAfterSeconds: 7)
         }
         if session == "ending" {
-            let onEnd = NIOLoopBound(onEnd, eventLoop: loop)
-            loop.scheduleTask(in: .milliseconds(100)) { onEnd.value() }
+            loop.scheduleTask(in: .milliseconds(100)) { onSessionEnd() }
         }
         let lifetime = parts.dropFirst().first.flatMap { Int64($0) } ?? 60_000
-        return AdmittedCaller(
-            expiresAt: .now() + .milliseconds(lifetime), session: session, watch: RunningStream())
+        return AuthenticatedConnection(
+            tokenLifetime: .milliseconds(lifetime), session: session, watch: CountedInstance())
     }
 
-    /// What arrived, in a form that tests can compare.
+    /// Returns the properties of a request in a form that tests can compare.
     private static func text(of request: GraphQLRequest) -> String {
         [
             request.query.map { "query=\($0)" },
@@ -158,7 +187,16 @@ final class EchoService: GraphQLService {
             request.extensions.map { "extensions=\($0)" },
             request.bearerToken.map { "token=\($0)" },
             request.uploads.isEmpty
-                ? nil : "uploads=\(request.uploads.map { String(buffer: $0) })",
+                ? nil : "uploads=\(request.uploads.map { String(decoding: $0, as: UTF8.self) })",
         ].compactMap(\.self).joined(separator: " ")
+    }
+}
+
+extension String {
+    /// A POST of `{held}` with this request id.
+    static func held(_ id: String, headers: String = "") -> String {
+        .post(
+            #"{"query":"{held}"}"#,
+            headers: "content-type: application/json\r\nx-request-id: \(id)\r\n\(headers)")
     }
 }

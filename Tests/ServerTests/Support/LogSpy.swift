@@ -4,9 +4,9 @@ import Synchronization
 
 @testable import Server
 
-/// Keeps the lines of a log.
+/// Stores the lines of a log.
 final class LogSpy: Sendable {
-    private let kept = Mutex<[String]>([])
+    private let stored = Mutex<[String]>([])
     private let level: Logger.Level
     private let format: Configuration.LogFormat
 
@@ -15,11 +15,11 @@ final class LogSpy: Sendable {
         self.format = format
     }
 
-    var lines: [String] { kept.withLock { $0 } }
+    var lines: [String] { stored.withLock { $0 } }
 
     var handler: LineLogHandler {
         LineLogHandler(label: "test", level: level, format: format) { bytes in
-            self.kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+            self.stored.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
         }
     }
 }

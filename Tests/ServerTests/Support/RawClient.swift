@@ -1,9 +1,9 @@
 import Glibc
 import NIOPosix
 
-/// A client that sends what it is told, byte for byte, over a socket of its own.
+/// A client that sends and receives raw bytes over its own socket.
 ///
-/// Its calls block for up to `timeout` seconds, so they run on threads of their own: see `onThread`.
+/// Its calls block for up to `timeout` seconds, so they must run on another thread: see `onThread`.
 final class RawClient: Sendable {
     struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -43,10 +43,10 @@ final class RawClient: Sendable {
         }
     }
 
-    /// Says that nothing more will be sent, and goes on reading.
+    /// Closes the output. The client can still read.
     func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// The next bytes; empty at the end of the connection.
+    /// Returns the next bytes; empty at the end of the connection.
     func receive(_ countMax: Int = 64 << 10) throws -> [UInt8] {
         var chunk = [UInt8](repeating: 0, count: countMax)
         let count = recv(socket, &chunk, countMax, 0)
@@ -54,10 +54,10 @@ final class RawClient: Sendable {
         return Array(chunk[..<count])
     }
 
-    /// The next response, which has a content-length or no body.
+    /// Reads the next response, which must have a content length or no body.
     func response(toHEAD: Bool = false) throws -> RawResponse {
         var head: [UInt8] = []
-        // One byte at a time, so that nothing of the next response is taken.
+        // Reads one byte at a time, so that no byte of the next response is consumed.
         while !head.ends(with: "\r\n\r\n".utf8) {
             let byte = try receive(1)
             guard !byte.isEmpty else {
@@ -78,13 +78,13 @@ final class RawClient: Sendable {
         return response
     }
 
-    /// Whether the server has closed the connection, with nothing more to say.
+    /// Returns whether the server closes the connection without sending anything more.
     func isClosed() -> Bool { (try? receive(1).isEmpty) ?? (errno == ECONNRESET) }
 }
 
 struct RawResponse: Sendable {
     var status: Int
-    /// Names in lower case; values of the same name joined.
+    /// The headers. Names are in lower case, and values of the same name are joined.
     var headers: [String: String] = [:]
     var body = ""
 
@@ -105,7 +105,7 @@ extension [UInt8] {
     }
 }
 
-/// Runs blocking work on a thread that no event loop and no task waits for.
+/// Runs blocking work on a thread pool, so that it blocks neither event loops nor tasks.
 func onThread<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
 ) async throws -> Result {

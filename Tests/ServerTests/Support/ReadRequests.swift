@@ -5,13 +5,13 @@ import NIOHTTP1
     @testable import Server
 #endif
 
-/// What the readers make of the bytes of one connection.
+/// The requests that the readers find in the bytes of one connection.
 struct ReadRequests: Equatable {
-    /// `METHOD target body`.
+    /// The requests, each as `METHOD target body`.
     var requests: [String] = []
     var problem: HTTPProblem?
 
-    /// - Parameter pieces: the bytes in the order they arrive.
+    /// - Parameter pieces: The bytes in the order in which they arrive.
     init(_ pieces: [[UInt8]], limits: HTTPLimits = HTTPLimits()) {
         var unread = ByteBuffer()
         var heads = HeadReader()
@@ -49,14 +49,14 @@ struct ReadRequests: Equatable {
         self.init([Array(text.utf8)], limits: limits)
     }
 
-    /// The same, a byte at a time.
+    /// Reads the same bytes one at a time.
     static func byteByByte(_ bytes: [UInt8], limits: HTTPLimits = HTTPLimits()) -> Self {
         Self(bytes.map { [$0] }, limits: limits)
     }
 }
 
 extension HTTPLimits {
-    /// What a short message reaches.
+    /// Limits that a short message reaches.
     static var small: HTTPLimits {
         var limits = HTTPLimits()
         limits.headerFieldBytesMax = 64

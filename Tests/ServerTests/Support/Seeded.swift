@@ -1,4 +1,4 @@
-/// Random numbers that are the same in every run.
+/// A random number generator with a seed, so that its numbers are the same in every run.
 struct Seeded: RandomNumberGenerator {
     var state: UInt64
 

@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 import Telemetry
+import TestSupport
 
 @testable import Server
 
@@ -11,18 +12,18 @@ private let schema = Result {
     try buildSchema(parse(Source("type Query { hello(name: String): String }")))
 }
 
-/// A server on a port of its own for the time of a test.
+/// A server on its own port for the duration of a test.
 struct TestServer {
     let port: Int
     let group: ServiceGroup
     let gauges: LiveGauges
 
-    /// Runs `test` beside a server, stops the server gracefully and waits for its end.
+    /// Runs a test with a server, then stops the server gracefully and waits for its end.
     static func run<Result: Sendable>(
         limits: HTTPLimits = .quick, bodyBytesMax: Int = 4096, batchRequestsMax: Int = 0,
         hasExplorer: Bool = true, unread: UnreadBytes = UnreadBytes(), responseBytesMax: Int = .max,
         schemaText: String? = nil, log: LogSpy? = nil, metrics: Metrics = Metrics(),
-        readiness: @escaping @Sendable () async -> Readiness = { .ready },
+        readiness: @escaping @Sendable () async -> ReadinessStatus = { .ready },
         routes: @escaping @Sendable (any EventLoop) -> [Route] = { _ in [] },
         _ test: (TestServer) async throws -> Result
     ) async throws -> Result {
@@ -36,7 +37,8 @@ struct TestServer {
             onListening: { listening.yield($0.port ?? 0) }
         ) { executor in
             standardRoutes(
-                loop: executor.eventLoop, service: EchoService(), bodyBytesMax: bodyBytesMax,
+                loop: executor.eventLoop, service: EchoService(on: executor.eventLoop),
+                bodyBytesMax: bodyBytesMax,
                 batchRequestsMax: batchRequestsMax,
                 explorer: hasExplorer ? try Explorer(schema: schema.get()) : nil,
                 schemaText: schemaText,
@@ -63,7 +65,7 @@ struct TestServer {
         }
     }
 
-    /// One request over a connection of its own.
+    /// Sends one request over a new connection and returns the response.
     func send(_ request: String, toHEAD: Bool = false) async throws -> RawResponse {
         try await onThread { [port] in
             let client = try RawClient(port: port)
@@ -72,7 +74,7 @@ struct TestServer {
         }
     }
 
-    /// A POST of a GraphQL request.
+    /// Sends a GraphQL request by POST.
     func post(
         _ body: String, headers: String = "content-type: application/json\r\n"
     ) async throws -> RawResponse {
@@ -81,6 +83,25 @@ struct TestServer {
 
     func get(_ target: String, headers: String = "") async throws -> RawResponse {
         try await send("GET \(target) HTTP/1.1\r\nhost: test\r\n\(headers)\r\n")
+    }
+
+    /// Starts a graceful shutdown, and waits until the server accepts no connections and all event loops know of it.
+    func beginShutdown() async throws {
+        await group.triggerGracefulShutdown()
+        try await waitUntil("no connections are accepted") {
+            (try? await onThread { [port] in try RawClient(port: port) }) == nil
+        }
+        for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
+            try await loop.submit {}.get()
+        }
+    }
+
+    /// Waits until all sockets, operations, and streams have ended and are released from memory.
+    func waitUntilIdle() async throws {
+        try await waitUntil("no sockets, operations, and streams remain") {
+            gauges.sockets == 0 && gauges.operations == 0 && gauges.streams == 0
+                && EchoService.openStreams.load(ordering: .relaxed) == 0
+        }
     }
 }
 
@@ -93,7 +114,7 @@ extension String {
 }
 
 extension HTTPLimits {
-    /// Timeouts short enough to be waited for.
+    /// Limits with a short sweep interval, so that timeouts pass soon after their deadline.
     static var quick: HTTPLimits {
         var limits = HTTPLimits()
         limits.sweepInterval = .milliseconds(20)

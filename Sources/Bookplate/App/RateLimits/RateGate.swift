@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 
 /// Charges one request's units to the rate limits.
 struct RateGate {
@@ -29,12 +30,13 @@ struct RateGate {
         ])
     }
 
-    /// Returns the time after which a rate-limited request can be sent again; nil if none of the errors is `RATE_LIMITED`.
-    static func retryAfterSeconds(of errors: [GraphQLError]) -> Int? {
+    /// Returns the refusal that errors contain; nil if none of them is `RATE_LIMITED`.
+    static func refusal(for errors: [GraphQLError]) -> GraphQLResponse.Refusal? {
         if errors.isEmpty { return nil }
-        return errors.compactMap { error in
+        let seconds = errors.compactMap { error in
             error.code == "RATE_LIMITED"
                 ? error.extensions.first { $0.name == "retryAfter" }?.value.int : nil
-        }.max()
+        }
+        return seconds.max().map { .rateLimited(retryAfterSeconds: $0) }
     }
 }

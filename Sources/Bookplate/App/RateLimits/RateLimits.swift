@@ -1,4 +1,5 @@
 import Glibc
+import GraphQLServing
 import Postgres
 import Synchronization
 
@@ -11,9 +12,9 @@ package struct RateKey: Hashable, Sendable {
 
     /// Creates the key of an IPv6 address or an IPv4-mapped one. An IPv6 network of 64 bits counts as one client, because
     /// clients usually control all addresses of such a network.
-    package init(address high: UInt64, _ low: UInt64) {
-        self.high = high
-        self.low = high == 0 && low >> 32 == 0xFFFF ? low : 0
+    package init(_ client: ClientAddress) {
+        high = client.high
+        low = high == 0 && client.low >> 32 == 0xFFFF ? client.low : 0
     }
 }
 

@@ -1,5 +1,5 @@
 import Identity
-import Objects
+import ObjectStorage
 import Postgres
 
 /// A row of `covers`: what the store should have.

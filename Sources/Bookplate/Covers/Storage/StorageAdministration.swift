@@ -1,5 +1,5 @@
 import Basics
-import Objects
+import ObjectStorage
 import Postgres
 
 /// Covers whose pictures are gone for good: neither the full nor the large size is there to make the others from.

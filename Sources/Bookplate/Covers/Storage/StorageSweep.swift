@@ -1,7 +1,7 @@
 import Identity
-import Images
-import Objects
+import ImageProcessing
 import JobQueue
+import ObjectStorage
 import Postgres
 
 /// Takes away what the object store keeps and no row names: what a crash has left, and title cards of titles that

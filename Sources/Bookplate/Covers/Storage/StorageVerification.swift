@@ -1,4 +1,4 @@
-import Objects
+import ObjectStorage
 import Postgres
 
 /// Compares every row with its files and every file with the rows: `bookplate-admin storage verify`.

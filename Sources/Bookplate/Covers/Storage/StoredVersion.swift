@@ -1,4 +1,4 @@
-import Objects
+import ObjectStorage
 import Postgres
 
 /// A version of an object as the store has it: all its files.

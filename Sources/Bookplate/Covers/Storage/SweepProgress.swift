@@ -1,4 +1,4 @@
-import Objects
+import ObjectStorage
 import Postgres
 
 /// How far a sweep of the store has come. One that was stopped goes on there within a day, for a large store takes

@@ -1,6 +1,6 @@
-import Logging
-import Objects
 import JobQueue
+import Logging
+import ObjectStorage
 import Postgres
 import Telemetry
 

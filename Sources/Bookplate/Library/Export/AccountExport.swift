@@ -1,5 +1,5 @@
 import Identity
-import Objects
+import ObjectStorage
 import Postgres
 import Zip
 

@@ -1,6 +1,6 @@
 import Glibc
 import Identity
-import Objects
+import ObjectStorage
 import Postgres
 import Synchronization
 import Zip

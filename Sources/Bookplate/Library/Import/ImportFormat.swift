@@ -1,4 +1,4 @@
-import Images
+import ImageProcessing
 import Postgres
 import Zip
 

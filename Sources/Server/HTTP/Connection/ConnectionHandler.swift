@@ -1,10 +1,35 @@
+import GraphQLServing
 import NIOCore
 import NIOHTTP1
 
-/// One connection: reads requests, has them answered one after another, and keeps their times.
+/// An HTTP/1.1 connection. It reads requests, runs them one after another, and enforces timeouts.
 ///
-/// A request's way: bytes arrive here, `ConnectionReading` makes requests of them, `ConnectionAnswering` runs and
-/// writes them. `ConnectionStreaming` and `ConnectionUpgrading` are for what lasts, `ConnectionTimes` for what takes too long.
+/// Everything happens on one event loop. `phase` is the state of a machine with these transitions:
+///
+/// - `idle` to `receiving`: `headReader` has read the head of a request.
+/// - `receiving` to `responding`: `bodyReader` has read the end of the body, and the route runs in a task. A route with
+///   `respondSynchronously` needs no task: its response is written immediately, and the phase becomes `idle`.
+/// - `receiving` to `blocked`: the request is complete, but the client has not read earlier responses, so the channel
+///   is not writable. The request runs when the channel is writable again. A client therefore cannot make the server
+///   produce responses that it does not read.
+/// - `responding` to `idle`: the response is written.
+/// - `responding` to `streaming`: the head of a response is written whose body is sent in parts. At the end of the body
+///   the phase becomes `idle`.
+/// - `receiving` to `upgrading`: the request is a WebSocket handshake. A `WebSocketConnection` replaces this handler.
+/// - Any phase to `closing`: the last response is written (after `connection: close`, a malformed request, or during
+///   shutdown), or the connection is lost. Further input is dropped.
+///
+/// At most one request is in progress, so responses have the order of the requests. Pipelined requests wait in `input`.
+/// While bytes wait there, `read` is deferred, so a client cannot fill the memory by sending more.
+///
+/// Example: a client sends `POST /graphql` and `GET /health/live` in one segment. `channelRead` appends both to `input`
+/// and calls `advance`. The first step reads the head of the POST (`receiving`), the next ones read its body and start
+/// the route's task (`responding`). There `advance` stops; the GET remains in `input`. When the task ends, `finish`
+/// writes its response, sets the phase to `idle`, and calls `advance`, which now reads the GET.
+///
+/// The code is spread over several files: `ConnectionReading` parses requests, `ConnectionResponding` runs them and
+/// writes responses, `ConnectionStreaming` and `ConnectionUpgrading` handle streams and WebSockets, and
+/// `ConnectionTimeouts` handles deadlines and shutdown.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, TimedConnection {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -12,18 +37,18 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     typealias OutboundOut = IOData
 
     enum Phase {
-        /// Between requests, or in the middle of a head.
+        /// Waiting for a request, or for the rest of a head.
         case idle
-        /// The head is known, the body is arriving.
+        /// The head is complete, and the body is arriving.
         case receiving(RequestReader)
-        /// The request is whole; it runs when the client has read what it asked for before.
+        /// The request is complete, and waits until the client has read earlier responses.
         case blocked(RequestReader)
-        case answering(Task<Void, Never>, Exchange)
-        /// The head is written, the body comes in parts.
+        case responding(Task<Void, Never>, Exchange)
+        /// The head is written, and the body is sent in parts.
         case streaming(BodyStream, Exchange)
-        /// The next bytes are those of another protocol.
+        /// The next bytes belong to another protocol.
         case upgrading
-        /// The last answer is written; whatever still arrives is dropped.
+        /// The last response is written, and further input is dropped.
         case closing
     }
 
@@ -31,26 +56,27 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     var context: ChannelHandlerContext?
     var phase = Phase.idle
     var peer: ClientAddress?
-    /// What has arrived and was not read yet: a piece of a request, or those that wait for an answer before theirs.
-    var unread = ByteBuffer()
+    /// Bytes that have arrived and are not parsed yet: an incomplete request, or requests that wait for an earlier
+    /// response.
+    var input = ByteBuffer()
     var headReader = HeadReader()
     var bodyReader = BodyReader(.length(0))
-    /// Whether `advance` is under way, which sees what happens inside of it.
+    /// Whether `advance` is running. A nested call returns at once, because the running one sees the new phase.
     var isAdvancing = false
-    /// Whether something is written that was not sent.
+    /// Whether written bytes have not been flushed.
     var needsFlush = false
-    /// Whether the client has read most of what was sent.
+    /// Whether the channel is writable: the client has read most of the earlier responses.
     var isWritable = true
-    /// Whether the channel asked to read when nothing more was to be taken.
-    var isReadHeld = false
-    /// Whether the connection ends with the answer that is under way.
-    var isLastAnswer = false
-    /// The channel's socket, while it is active.
+    /// Whether the channel requested a read that was deferred.
+    var hasDeferredRead = false
+    /// Whether the connection closes after the current response.
+    var closesAfterResponse = false
+    /// The channel's socket descriptor while the channel is active.
     var socket: NIOBSDSocket.Handle?
-    /// What waited to be read by the client when a deadline last passed.
-    var unreadByClient = Int.max
-    let account: UnreadAccount
-    /// When `deadlinePassed` is due; what it means depends on the phase.
+    /// The number of unsent bytes when the last deadline passed.
+    var unsentBytesAtLastDeadline = Int.max
+    let unreadCounter: UnreadCounter
+    /// When to call `deadlinePassed`. Its effect depends on the phase.
     var phaseDeadline: NIODeadline
 
     var deadline: NIODeadline {
@@ -59,32 +85,32 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
 
     init(_ loopContext: LoopContext) {
         self.loopContext = loopContext
-        account = UnreadAccount(loopContext.unread)
+        unreadCounter = UnreadCounter(loopContext.unread)
         phaseDeadline = .now() + loopContext.limits.firstHeadTimeout
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         peer = ClientAddress(context.remoteAddress)
-        account.attribute(to: peer)
+        unreadCounter.attribute(to: peer)
         socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
         loopContext.add(self)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        account.close()
+        unreadCounter.close()
         loopContext.remove(self)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         socket = nil
-        account.close()
+        unreadCounter.close()
         switch phase {
-        case .answering(let task, let exchange):
+        case .responding(let task, let exchange):
             task.cancel()
             abandon(exchange)
-        case .streaming(let body, _): body.end(.clientGone)
+        case .streaming(let body, _): body.end(.disconnected)
         case .idle, .receiving, .blocked, .upgrading, .closing: break
         }
         phase = .closing
@@ -94,32 +120,32 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if case .closing = phase { return }
         var bytes = unwrapInboundIn(data)
-        if unread.readableBytes == 0 {
-            unread = bytes
+        if input.readableBytes == 0 {
+            input = bytes
         } else {
-            unread.discardReadBytes()
-            unread.writeBuffer(&bytes)
+            input.discardReadBytes()
+            input.writeBuffer(&bytes)
         }
         advance()
     }
 
-    /// Nothing more is read from a client that does not read, or whose requests wait already.
+    /// Defers reading while the client does not read its responses, or while its requests already wait.
     func read(context: ChannelHandlerContext) {
-        if mayRead { context.read() } else { isReadHeld = true }
+        if mayRead { context.read() } else { hasDeferredRead = true }
     }
 
     private var mayRead: Bool {
         switch phase {
         case .closing: true
         case .idle, .receiving: isWritable
-        case .blocked, .answering, .streaming, .upgrading: isWritable && unread.readableBytes == 0
+        case .blocked, .responding, .streaming, .upgrading: isWritable && input.readableBytes == 0
         }
     }
 
-    /// Goes on reading where it may again.
+    /// Performs a deferred read if reading is allowed again.
     func resumeReading() {
-        guard isReadHeld, mayRead else { return }
-        isReadHeld = false
+        guard hasDeferredRead, mayRead else { return }
+        hasDeferredRead = false
         context?.read()
     }
 
@@ -136,7 +162,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A broken connection: nobody is left to be told.
+        // The connection is broken, so no response can reach the client.
         loopContext.logger.debug("connection lost: \(error)")
         context.close(promise: nil)
     }
@@ -144,14 +170,14 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     func close() { context?.close(promise: nil) }
 
     func measureUnread(now: NIODeadline) {
-        account.measure(
+        unreadCounter.measure(
             channelBytes: context?.unsentBytes ?? 0, kernelBytes: unacknowledgedBytes(socket),
             bytesReadMin: loopContext.limits.bytesReadMin, now: now)
     }
 
-    /// Counts what the channel could not send just now.
+    /// Updates the number of bytes that the channel could not send.
     func settleUnread() {
-        guard let context, account.bytes > 0 || !isWritable else { return }
-        account.settle(context.unsentBytes)
+        guard let context, unreadCounter.bytes > 0 || !isWritable else { return }
+        unreadCounter.settle(context.unsentBytes)
     }
 }

@@ -1,11 +1,13 @@
 import NIOCore
 
-/// From bytes to requests.
+/// Parses requests and advances the connection's phase.
 extension ConnectionHandler {
-    /// Reads and answers as far as it goes: until bytes are missing, or an answer is awaited.
+    /// Parses `input` and runs requests until bytes are missing or a response is pending.
     ///
-    /// Requests that are answered at once are answered in this loop, and not in calls inside of one another, however
-    /// many are pipelined; all that is written is sent at its end.
+    /// The loop replaces recursion. A request that is answered synchronously calls `finish`, which calls `advance`
+    /// again; that nested call returns at once because of `isAdvancing`, and the outer loop continues with the new
+    /// phase. The stack therefore does not grow with the number of pipelined requests, and their responses are flushed
+    /// together at the end.
     func advance() {
         if isAdvancing { return }
         isAdvancing = true
@@ -13,13 +15,13 @@ extension ConnectionHandler {
         while needsFlush {
             needsFlush = false
             context?.flush()
-            // The client may have read enough for one that was held back.
+            // Flushing may make the channel writable again, so that a blocked request can run.
             takeSteps()
         }
         isAdvancing = false
         settleUnread()
-        // What is read to its end is given back: the channel reads into it again.
-        if unread.readableBytes == 0 { unread = ByteBuffer() }
+        // Releases an empty buffer, so that the channel can reuse its memory for reading.
+        if input.readableBytes == 0 { input = ByteBuffer() }
         resumeReading()
     }
 
@@ -31,12 +33,14 @@ extension ConnectionHandler {
         }
     }
 
-    /// - Returns: whether there may be more to do.
+    /// Performs one transition of the phase.
+    ///
+    /// - Returns: Whether another step may be possible.
     private func step() throws(HTTPProblem) -> Bool {
         switch phase {
         case .idle:
-            guard unread.readableBytes > 0,
-                let head = try headReader.read(&unread, loopContext.limits)
+            guard input.readableBytes > 0,
+                let head = try headReader.read(&input, loopContext.limits)
             else { return false }
             bodyReader = BodyReader(head.framing)
             let reader = RequestReader(head, routes: loopContext.routes) {
@@ -46,7 +50,7 @@ extension ConnectionHandler {
             phase = .receiving(reader)
             perform(reader.headAction(), reader)
         case .receiving(let reader):
-            switch try bodyReader.read(&unread, loopContext.limits) {
+            switch try bodyReader.read(&input, loopContext.limits) {
             case .part(var part): perform(reader.bodyAction(&part), reader)
             case .wait: return false
             case .end where isWritable: perform(reader.endAction(), reader)
@@ -58,7 +62,7 @@ extension ConnectionHandler {
             guard isWritable else { return false }
             phase = .receiving(reader)
             perform(reader.endAction(), reader)
-        case .answering, .streaming, .upgrading, .closing:
+        case .responding, .streaming, .upgrading, .closing:
             return false
         }
         return true
@@ -69,11 +73,11 @@ extension ConnectionHandler {
         case .wait: break
         case .sendContinue: send(.continueHead)
         case .refuse(let problem): refuse(problem, reader)
-        case .answer(let route): start(reader, route)
+        case .respond(let route): start(reader, route)
         case .upgrade(let head, let endpoint):
             upgrade(reader.request, head, endpoint, Exchange(reader))
-        case .answerProblem(let problem): finish(problem.response(), Exchange(reader))
-        case .answerOptions(let status, let allow):
+        case .respondWithProblem(let problem): finish(problem.response(), Exchange(reader))
+        case .respondToOptions(let status, let allow):
             let exchange = Exchange(reader)
             let preflight = exchange.isCrossOrigin ? exchange.preflightHeaders(allow: allow) : []
             finish(HTTPResponse(status, headers: [("allow", allow)] + preflight), exchange)

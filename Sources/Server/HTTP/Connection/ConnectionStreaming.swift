@@ -1,19 +1,20 @@
 import NIOCore
 
-/// Answers whose bodies come in parts.
+/// Responses whose bodies are sent in parts.
 extension ConnectionHandler {
-    /// Sends the head of an answer whose body comes in parts; nil where nobody is there to read it.
+    /// Sends the head of a response whose body is sent in parts. Returns nil if the connection is closed or the request
+    /// was HEAD.
     func beginStream(_ response: HTTPResponse, _ reader: RequestReader) -> BodyStream? {
-        guard context != nil, case .answering(let task, let exchange) = phase,
+        guard context != nil, case .responding(let task, let exchange) = phase,
             exchange.method != .HEAD
         else { return nil }
-        // A stream lasts, and what was asked is known.
+        // Streams are long-lived, so the parsed request body is released.
         reader.request.body = ByteBuffer()
         let takesChunks = exchange.takesChunks
         let body = BodyStream(
             loopContext.limits,
-            admit: { [account] byteCount in
-                byteCount > UnreadAccount.freeBytesMax ? account.take(byteCount) : nil
+            reserve: { [unreadCounter] byteCount in
+                byteCount > UnreadCounter.freeBytesMax ? unreadCounter.reserve(byteCount) : nil
             },
             send: { [weak self] part in self?.send(takesChunks ? part.chunk : part) },
             cancel: { task.cancel() })
@@ -26,24 +27,24 @@ extension ConnectionHandler {
         needsFlush = false
         context?.flush()
         settleUnread()
-        if loopContext.isDraining { body.end(.stopping) }
+        if loopContext.isDraining { body.end(.serverStopping) }
         return body
     }
 
     func endStream(_ body: BodyStream) {
         loopContext.gauges.streamClosed()
         guard case .streaming(_, let exchange) = phase else { return }
-        switch body.ending {
+        switch body.endReason {
         case nil, .sessionEnded, .refused:
             if exchange.takesChunks { send(.lastChunk) }
             end(exchange)
-        case .clientGone, .stopping, .tooSlow:
-            // Without the end of its body, a client knows that this was not all.
+        case .disconnected, .serverStopping, .tooSlow:
+            // The end of the body is not sent, so that the client notices that the stream is incomplete.
             phase = .closing
-            unread = ByteBuffer()
-            phaseDeadline = .now() + loopContext.limits.lastWordTimeout
-            unreadByClient = 0
-            if body.ending != .tooSlow { close() }
+            input = ByteBuffer()
+            phaseDeadline = .now() + loopContext.limits.lingeringCloseTimeout
+            unsentBytesAtLastDeadline = 0
+            if body.endReason != .tooSlow { close() }
             advance()
         }
     }

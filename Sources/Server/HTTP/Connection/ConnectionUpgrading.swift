@@ -1,28 +1,29 @@
 import NIOCore
 import NIOHTTP1
 
-/// From HTTP to WebSockets.
+/// Replaces HTTP by the WebSocket protocol on a connection.
 extension ConnectionHandler {
     func upgrade(
         _ request: HTTPRequest, _ head: HTTPRequestHead, _ endpoint: WebSocketEndpoint,
         _ exchange: Exchange
     ) {
         guard let context else { return }
-        if let problem = endpoint.problem(of: head) {
+        if let problem = endpoint.problem(with: head) {
             return finish(problem.response(), exchange)
         }
         phase = .upgrading
         let connection = NIOLoopBound((self, endpoint, exchange), eventLoop: loopContext.loop)
-        endpoint.acceptance(of: head, on: context.channel).whenComplete { result in
+        endpoint.upgradeHeaders(for: head, on: context.channel).whenComplete { result in
             let (handler, endpoint, exchange) = connection.value
             switch result {
             case .success(let headers):
-                handler.become(
-                    WebSocketConnection(
-                        endpoint, handler.loopContext,
-                        isSubprotocolSpoken: endpoint.speaksSubprotocol(head),
-                        token: request.headers.bearerToken, requestID: request.id,
-                        client: handler.client(of: request)),
+                handler.replace(
+                    with:
+                        WebSocketConnection(
+                            endpoint, handler.loopContext,
+                            isSubprotocolSupported: endpoint.supportsSubprotocol(head),
+                            token: request.headers.bearerToken, requestID: request.id,
+                            client: handler.client(of: request)),
                     headers, exchange)
             case .failure:
                 handler.finish(
@@ -32,9 +33,9 @@ extension ConnectionHandler {
         }
     }
 
-    /// Answers 101, and leaves the channel to the socket.
-    private func become(
-        _ socket: WebSocketConnection, _ headers: HTTPHeaders, _ exchange: Exchange
+    /// Responds with status 101, and replaces this handler by the WebSocket's.
+    private func replace(
+        with socket: WebSocketConnection, _ headers: HTTPHeaders, _ exchange: Exchange
     ) {
         guard let context, case .upgrading = phase else { return }
         exchange.log(HTTPResponse(.switchingProtocols), to: loopContext.logger)
@@ -43,20 +44,20 @@ extension ConnectionHandler {
         for (name, value) in headers { head.write(name, value) }
         head.writeStaticString("\r\n")
         send(head)
-        // Sending may have found the connection broken.
+        // Sending may have closed a broken connection.
         guard case .upgrading = phase else { return }
         let channel = context.channel
-        let early = unread
-        unread = ByteBuffer()
+        let early = input
+        input = ByteBuffer()
         do {
             try context.pipeline.syncOperations.addWebSocket(socket)
-            // What the client has sent beyond its request.
+            // The client has sent bytes after its handshake.
             if early.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(early)) }
             context.pipeline.syncOperations.removeHandler(self, promise: nil)
-            // Through the handlers that are there now, which may hold it back in their turn.
-            if isReadHeld { channel.read() }
+            // The new handlers receive the deferred read, and may defer it as well.
+            if hasDeferredRead { channel.read() }
         } catch {
-            // The channel was closed meanwhile.
+            // The channel was closed in the meantime.
             context.close(promise: nil)
         }
     }

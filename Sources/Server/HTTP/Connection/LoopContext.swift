@@ -3,9 +3,9 @@ import NIOCore
 import EventLoops
 import Telemetry
 
-/// What the connections of one event loop share; used on that loop only.
+/// The state that the connections of one event loop share. Used on that loop only.
 final class LoopContext {
-    /// What a head with a small body needs.
+    /// The capacity for a head with a small body.
     private static let headBytes = 8 << 10
 
     let executor: EventLoopTaskExecutor
@@ -16,11 +16,11 @@ final class LoopContext {
     var date = HTTPDate()
     var requestIDs = RequestID()
     let metrics: HTTPMetrics
-    /// Where answers' heads are written, and small bodies behind them.
+    /// The buffer for the head of a response and a small body.
     var head = ByteBuffer()
     let gauges: LiveGauges
     let unread: UnreadBytes
-    /// Whether the server stops: what would last is ended.
+    /// Whether the server is shutting down, so that streams and WebSockets are ended.
     private(set) var isDraining = false
     private var connections: [ObjectIdentifier: any TimedConnection] = [:]
 
@@ -41,7 +41,7 @@ final class LoopContext {
         self.unread = unread
     }
 
-    /// Empties the head; its memory stays, unless an answer needed much more than others.
+    /// Clears the head. Its memory is reused, unless one response needed much more than others.
     func clearHead() {
         if head.storageCapacity > Self.headBytes { head = ByteBuffer() }
         head.clear(minimumCapacity: Self.headBytes)
@@ -55,9 +55,9 @@ final class LoopContext {
         connections[ObjectIdentifier(connection)] = nil
     }
 
-    /// Ends what has passed its deadline.
+    /// Calls every connection whose deadline has passed.
     ///
-    /// Checking every connection twice a second costs less than a timer for every request.
+    /// Checking every connection twice per second costs less than a timer for every request.
     func sweep(now: NIODeadline = .now()) {
         for connection in connections.values where connection.deadline <= now {
             connection.deadlinePassed()
@@ -65,29 +65,29 @@ final class LoopContext {
         closeSlowReaders(now)
     }
 
-    /// While memory for unread responses is short, closes connections whose clients read too slowly: those with the most
-    /// bytes first, until memory is not short any more.
+    /// Closes connections whose clients read too slowly while memory for unread responses is short. The connections
+    /// with the most bytes are closed first, until memory is no longer short.
     private func closeSlowReaders(_ now: NIODeadline) {
         guard unread.total > 0 else { return }
         var slow: [any TimedConnection] = []
-        for connection in connections.values where connection.account.bytes > 0 {
+        for connection in connections.values where connection.unreadCounter.bytes > 0 {
             connection.measureUnread(now: now)
-            if connection.account.isSlow(patience: limits.shortMemoryPatience, now: now) {
+            if connection.unreadCounter.isSlow(patience: limits.shortMemoryPatience, now: now) {
                 slow.append(connection)
             }
         }
-        slow.sort { $0.account.bytes > $1.account.bytes }
-        for connection in slow where connection.account.isMemoryShort {
+        slow.sort { $0.unreadCounter.bytes > $1.unreadCounter.bytes }
+        for connection in slow where connection.unreadCounter.isMemoryShort {
             logger.info(
-                "closed a connection that reads slowly: memory for unread responses is short",
-                metadata: ["bytes": "\(connection.account.bytes)"])
+                "closed a slow reader because memory for unread responses is short",
+                metadata: ["bytes": "\(connection.unreadCounter.bytes)"])
             unread.closedReader()
-            connection.account.close()
+            connection.unreadCounter.close()
             connection.close()
         }
     }
 
-    /// Ends sockets and streams in order; requests go on.
+    /// Ends WebSockets and streams. Running requests continue.
     func drain() {
         isDraining = true
         for connection in connections.values { connection.drain() }
@@ -98,15 +98,15 @@ final class LoopContext {
     }
 }
 
-/// A connection whose times the loop's sweep keeps.
+/// A connection whose deadline the loop checks.
 protocol TimedConnection: AnyObject {
-    /// When `deadlinePassed` is due.
+    /// When to call `deadlinePassed`.
     var deadline: NIODeadline { get }
-    var account: UnreadAccount { get }
-    /// Brings `account` up to date.
+    var unreadCounter: UnreadCounter { get }
+    /// Updates `unreadCounter`.
     func measureUnread(now: NIODeadline)
     func deadlinePassed()
-    /// Ends what would last, because the server stops.
+    /// Ends a stream or a WebSocket because the server is shutting down.
     func drain()
     func close()
 }

@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Tells a client that there are too many, without reading what it wants.
+/// Responds with status 503 to a connection above the limit, without reading its request.
 final class OverloadHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// For the client to read the answer.
-    private static let lastWordTimeout = TimeAmount.seconds(1)
+    /// The time that the client has to read the response.
+    private static let lingeringCloseTimeout = TimeAmount.seconds(1)
 
     func channelActive(context: ChannelHandlerContext) {
         let response = HTTPProblem.overloaded.response()
@@ -21,11 +21,11 @@ final class OverloadHandler: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(bytes)).whenComplete { _ in
             bound.value.close(mode: .output, promise: nil)
         }
-        context.eventLoop.scheduleTask(in: Self.lastWordTimeout) {
+        context.eventLoop.scheduleTask(in: Self.lingeringCloseTimeout) {
             bound.value.close(promise: nil)
         }
     }
 
-    /// Drops the request: reading it keeps the answer from being lost in a reset.
+    /// Drops the request. Unread input would reset the connection, and the client might lose the response.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 }

@@ -1,37 +1,38 @@
 import NIOCore
 
-/// Takes a request's body out of what arrives on its connection.
+/// Reads a request's body from the bytes that arrive on its connection.
 ///
 /// Spec: RFC 9112, sections 6 and 7
 struct BodyReader {
-    /// How a body says where it ends.
+    /// How the end of a body is determined.
     enum Framing: Equatable {
-        /// 0 where there is no body.
+        /// The length in bytes; 0 without a body.
         case length(Int)
         case chunked
     }
 
     enum Piece {
-        /// Some of the body; never empty.
+        /// The next bytes of the body; never empty.
         case part(ByteBuffer)
         case end
-        /// Nothing to go on with.
+        /// More bytes are needed.
         case wait
     }
 
     private enum State {
-        /// Of the body, or of a chunk.
+        /// Within the body, or within a chunk.
         case bytes(left: Int, isChunk: Bool)
         case chunkSize
-        /// The CR LF behind a chunk.
+        /// Before the CR LF that follows a chunk.
         case chunkEnd
         case trailers
         case end
     }
 
-    /// Of the line that says a chunk's size.
+    /// The maximum length of a line with a chunk's size.
     private static let chunkLineBytesMax = 256
-    /// 2^60 - 1: what is too large for a body is told later, what is too large for a number here.
+    /// The maximum number of digits of a chunk's size, so that the number fits in an Int. The limit on the body is
+    /// checked later.
     private static let chunkDigitsMax = 15
 
     private var state: State
@@ -47,7 +48,9 @@ struct BodyReader {
         }
     }
 
-    /// - Parameter bytes: what has arrived and not been taken; what is taken now is taken off it.
+    /// Returns the next piece of the body.
+    ///
+    /// - Parameter bytes: The bytes that have arrived. The bytes that are read are removed.
     mutating func read(
         _ bytes: inout ByteBuffer, _ limits: HTTPLimits
     ) throws(HTTPProblem) -> Piece {
@@ -93,7 +96,8 @@ struct BodyReader {
         return size
     }
 
-    /// `1*HEXDIG *( ";" token [ "=" ( token / quoted-string ) ] )`, without the blanks that the standard calls bad.
+    /// Parses `1*HEXDIG *( ";" token [ "=" ( token / quoted-string ) ] )`. The optional blanks that RFC 9112 calls "bad
+    /// whitespace" are not allowed.
     private static func chunkSize(_ line: Span<UInt8>) throws(HTTPProblem) -> Int {
         var size = 0
         var index = 0
@@ -128,9 +132,9 @@ struct BodyReader {
         return size
     }
 
-    /// Reads a field behind the last chunk, which nobody needs.
+    /// Reads and ignores a trailer field, which follows the last chunk.
     ///
-    /// - Returns: whether it was the empty line that ends them; nil until the line is there.
+    /// - Returns: Whether this was the empty line at the end of the trailers; nil if the line is incomplete.
     private mutating func trailer(
         _ bytes: inout ByteBuffer, _ limits: HTTPLimits
     ) throws(HTTPProblem) -> Bool? {

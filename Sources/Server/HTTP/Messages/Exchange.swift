@@ -2,13 +2,13 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// What an answer needs to know of its request.
+/// The properties of a request that its response depends on.
 struct Exchange {
-    /// nil for a request that could not be read.
+    /// nil if the request could not be parsed.
     private let reader: RequestReader?
     let id: String
     var isKeepAlive: Bool
-    /// When the request's head was read.
+    /// The time when the request's head was complete.
     let start: NIODeadline
 
     init(_ reader: RequestReader) {
@@ -18,7 +18,7 @@ struct Exchange {
         isKeepAlive = reader.isKeepAlive
     }
 
-    /// Of a request that could not be read.
+    /// Creates the exchange of a request that could not be parsed.
     init(id: String) {
         reader = nil
         start = .now()
@@ -27,14 +27,14 @@ struct Exchange {
     }
 
     var method: HTTPMethod { reader?.request.method ?? .GET }
-    /// The route that is asked; nil where none is.
+    /// The request's route; nil if no route matches.
     var route: Route? { reader?.route }
-    /// Whether a page of another origin may have sent the request, and may read the answer.
+    /// Whether a page of another origin may have sent the request and may read the response.
     var isCrossOrigin: Bool { reader?.isCrossOrigin ?? false }
-    /// Whether a body can come in chunks; otherwise it lasts as long as the connection.
+    /// Whether a body can be sent in chunks. Otherwise it ends when the connection is closed.
     var takesChunks: Bool { reader?.version != .http1_0 }
 
-    /// Notes that the request's task is cancelled because it takes too long.
+    /// Records that the request's task is cancelled because it takes too long.
     func timeOut() { reader?.request.timeout?.pass() }
 
     var hasTimedOut: Bool { reader?.request.timeout?.hasPassed ?? false }
@@ -43,7 +43,7 @@ struct Exchange {
         reader.map { "\($0.request.method.rawValue) \($0.request.path)" } ?? "unreadable"
     }
 
-    /// Logs one line for the request. It has the path only, because a query may contain secrets.
+    /// Logs one line for the request. The line contains only the path, because a query may contain secrets.
     func log(_ response: HTTPResponse, to logger: Logger) {
         let status = Int(response.status.code)
         logger.log(

@@ -1,47 +1,48 @@
+import GraphQLServing
 import NIOCore
 import NIOHTTP1
 
-/// A request that has arrived whole.
+/// A complete request.
 package struct HTTPRequest: Sendable {
     package var method: HTTPMethod
-    /// Path and query as they were sent, nothing decoded.
+    /// The path and query as they were sent, not decoded.
     package var target: RequestTarget
     package var headers: RequestHeaders
     package var body: ByteBuffer
-    /// The client's `x-request-id` where it is well-formed, or one of ours.
+    /// The client's `x-request-id` if it is valid, or else a generated id.
     package var id: String
-    /// Where it comes from, as far as that can be believed; nil for what is no TCP connection.
+    /// The client's address according to the peer and trusted proxies; nil if the connection does not use TCP.
     package var client: ClientAddress?
-    /// nil until the request is run.
+    /// nil until the request runs.
     package var timeout: ResponseTimeout?
 
-    /// Nothing decoded.
+    /// The path, not decoded.
     package var path: Substring { target.path }
-    /// What stands after `?`, nothing decoded; nil where there is no `?`.
+    /// The query after `?`, not decoded; nil without `?`.
     package var query: Substring? { target.query }
 }
 
-/// What a request is for.
+/// The target of a request line.
 package struct RequestTarget: Sendable {
-    /// A path, and a query where there is one.
+    /// The path with its query, if any.
     package let text: Substring
-    /// Where the query's `?` is.
-    private let mark: Substring.Index?
+    /// The index of the `?` before the query.
+    private let questionMark: Substring.Index?
 
-    /// - Parameter address: a path, or a whole address where a proxy sent it.
-    init(_ address: String) {
-        text = address.utf8.first == UInt8(ascii: "/") ? address[...] : Self.withoutHost(address)
-        mark = text.utf8.firstIndex(of: UInt8(ascii: "?"))
+    /// - Parameter target: A path, or an absolute URL as proxies send it.
+    init(_ target: String) {
+        text = target.utf8.first == UInt8(ascii: "/") ? target[...] : Self.withoutHost(target)
+        questionMark = text.utf8.firstIndex(of: UInt8(ascii: "?"))
     }
 
-    private static func withoutHost(_ address: String) -> Substring {
-        for scheme in ["http://", "https://"] where address.hasPrefix(scheme) {
-            let rest = address.dropFirst(scheme.utf8.count).drop { $0 != "/" && $0 != "?" }
+    private static func withoutHost(_ url: String) -> Substring {
+        for scheme in ["http://", "https://"] where url.hasPrefix(scheme) {
+            let rest = url.dropFirst(scheme.utf8.count).drop { $0 != "/" && $0 != "?" }
             return rest.first == "/" ? rest : "/\(rest)"
         }
-        return address[...]
+        return url[...]
     }
 
-    package var path: Substring { mark.map { text[..<$0] } ?? text }
-    package var query: Substring? { mark.map { text[text.utf8.index(after: $0)...] } }
+    package var path: Substring { questionMark.map { text[..<$0] } ?? text }
+    package var query: Substring? { questionMark.map { text[text.utf8.index(after: $0)...] } }
 }

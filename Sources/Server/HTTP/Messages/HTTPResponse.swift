@@ -1,20 +1,20 @@
 import NIOCore
 import NIOHTTP1
-import Objects
+import ObjectStorage
 
-/// What a route answers; the connection adds what every answer has.
+/// A route's response. The connection adds the headers that every response has.
 package struct HTTPResponse {
     package var status: HTTPResponseStatus
-    /// Nil where there is no body.
+    /// nil without a body.
     package var contentType: String?
     package var body: ByteBuffer
-    /// In place of `body`: a part of a file, which the kernel sends.
+    /// A part of a file to send in place of `body`.
     var file: (ServedFile, Range<Int>)?
-    /// More headers: name, in lower case, and value.
+    /// Additional headers. Names are in lower case.
     package var headers: [(String, String)]
-    /// More headers, as they are sent: `name: value CR LF`, of answers that are made once.
+    /// Additional serialized headers, each as `name: value CR LF`. They save time for responses that are prepared once.
     var preparedHeaders = ""
-    /// Writes the body, in place of `body`, in parts as they come; run after the head is sent.
+    /// Writes the body in parts, in place of `body`. Runs after the head is sent.
     package var stream: ((BodyStream) async -> Void)?
 
     package init(
@@ -29,7 +29,7 @@ package struct HTTPResponse {
 
     var bodyByteCount: Int { file?.1.count ?? body.readableBytes }
 
-    /// All of an open file.
+    /// Returns a response with the whole content of an open file.
     package static func file(
         _ object: OpenObject, contentType: String, headers: [(String, String)]
     ) -> HTTPResponse {
@@ -38,7 +38,7 @@ package struct HTTPResponse {
         return response
     }
 
-    /// Text of the given media type.
+    /// Returns a response with text of the given media type.
     package static func text(
         _ status: HTTPResponseStatus, _ body: String,
         contentType: String = "text/plain; charset=utf-8"

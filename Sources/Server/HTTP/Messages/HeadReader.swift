@@ -1,31 +1,34 @@
 import NIOCore
 import NIOHTTP1
 
-/// What stands before a request's body.
+/// The head of a request: the request line and the headers.
 struct RequestHead {
     var line: RequestLine
     var headers: RequestHeaders
     var framing: BodyReader.Framing
-    /// The whole head, for who asks to go on with another protocol; nil for all others.
+    /// The head with all headers if the request asks for another protocol; nil otherwise.
     var upgrade: HTTPRequestHead?
 }
 
-/// Reads the heads of a connection's requests, one after another, each line once.
+/// Reads the heads of a connection's requests. Each byte is scanned once, even if a head arrives in many pieces.
 ///
-/// It is strict where servers and proxies have come to read the same bytes as different requests: one space
-/// between the words of the first line, no space before a colon, no folded lines, one way to say how long a body is.
+/// The reader is strict where servers and proxies are known to interpret the same bytes differently, which enables
+/// request smuggling: the request line has single spaces, there is no space before a colon, lines are not folded, and
+/// the length of the body is specified exactly once.
 ///
 /// Spec: RFC 9112, sections 2 to 6
 struct HeadReader {
     private var scanner = LineScanner()
-    /// Bytes of the head that have been read; they stay in the buffer until all of it has been.
+    /// The number of bytes of the head that have been parsed. They stay in the buffer until the head is complete.
     private var position = 0
     private var line: RequestLine?
     private var headers = RequestHeaders()
     private var fieldCount = 0
 
-    /// - Parameter bytes: what has arrived; a head that is whole is taken off it.
-    /// - Returns: nil until the head is whole; then the same bytes and more are to be given again.
+    /// Reads a head.
+    ///
+    /// - Parameter bytes: The bytes that have arrived. A complete head is removed.
+    /// - Returns: nil if the head is incomplete. The next call must then pass the same bytes, followed by new ones.
     mutating func read(
         _ bytes: inout ByteBuffer, _ limits: HTTPLimits
     ) throws(HTTPProblem) -> RequestHead? {
@@ -41,7 +44,7 @@ struct HeadReader {
         return head
     }
 
-    /// - Returns: whether the empty line was there.
+    /// - Returns: Whether the empty line at the end of the head was found.
     private mutating func readLines(
         _ bytes: Span<UInt8>, _ limits: HTTPLimits
     ) throws(HTTPProblem) -> Bool {
@@ -51,7 +54,7 @@ struct HeadReader {
             guard end <= limits.headerBytesMax else { throw .headersTooLarge }
             position = end + 2
             if line == nil {
-                // An empty line or two before a request are an old client's slip.
+                // RFC 9112, section 2.2: empty lines before a request are ignored, because old clients send them.
                 if !field.isEmpty { line = try RequestLine(field) }
             } else if field.isEmpty {
                 return true
@@ -69,31 +72,31 @@ struct HeadReader {
         return false
     }
 
-    /// The problem of a line above the limit. The first line is the request line, and the others are headers.
+    /// Returns the error for a line above the limit. The first line is the request line, and the others are headers.
     ///
-    /// Empty lines before the request line count as part of the head. With many of them the line exceeds the limit of the
-    /// whole head first, and the problem is the same however the bytes arrive.
+    /// Empty lines before the request line count as part of the head. With many of them the line exceeds the limit of
+    /// the whole head first, and the problem is the same however the bytes arrive.
     private func lineTooLong(_ limits: HTTPLimits) -> HTTPProblem {
         line == nil && position + limits.headerFieldBytesMax <= limits.headerBytesMax
             ? .uriTooLong(bytesMax: limits.headerFieldBytesMax) : .headersTooLarge
     }
 
-    /// Where a header's name ends. Also of a trailer's field.
+    /// Returns the index of the colon after the name of a header or trailer field.
     static func colon(of field: Span<UInt8>) throws(HTTPProblem) -> Int {
         var index = 0
         while index < field.count, field[index].isTokenByte { index += 1 }
         guard index > 0, index < field.count, field[index] == UInt8(ascii: ":") else {
-            throw .badRequest("A header is a name, a colon and a value, in one line.")
+            throw .badRequest("A header must consist of a name, a colon, and a value on one line.")
         }
         return index
     }
 
-    /// With all headers as strings, which few requests need.
+    /// Parses the head again with all headers as strings, which few requests need.
     private static func wholeHead(_ line: RequestLine, _ bytes: Span<UInt8>) -> HTTPRequestHead {
         var headers = HTTPHeaders()
         var scanner = LineScanner()
         var start = 0
-        // The lines have been read before: none is refused now.
+        // The lines have been parsed before, so this cannot throw.
         while let end = try? scanner.end(of: bytes, from: start) {
             let field = bytes.extracting(start..<end)
             start = end + 2

@@ -1,16 +1,18 @@
-/// Finds the end of a line that may arrive in pieces, and looks at each byte once.
+/// Finds the end of a line that may arrive in pieces. Each byte is scanned once.
 ///
-/// A line ends with CR LF. A CR or LF alone, and any other control character but the tab, is refused: programs
-/// that read a message differently are what request smuggling is made of.
+/// A line ends with CR LF. A single CR or LF, or any other control character except the tab, is an error. Lenient
+/// parsers that treat these characters differently make request smuggling possible.
 ///
 /// Spec: RFC 9112, sections 2.2 and 11.2
 struct LineScanner {
-    /// Bytes of the unfinished line that have been looked at, without the CR that may be its end: what a whole line
-    /// is measured by.
+    /// The number of scanned bytes of the incomplete line, without a CR that may be its end. Limits apply to this
+    /// number.
     private(set) var scanned = 0
 
-    /// - Parameter start: where the line begins; the same until its end is found.
-    /// - Returns: where its CR is; nil until the whole line is there.
+    /// Finds the end of a line.
+    ///
+    /// - Parameter start: The index where the line begins. It must not change until the end is found.
+    /// - Returns: The index of the CR; nil if the line is incomplete.
     mutating func end(
         of bytes: Span<UInt8>, from start: Int
     ) throws(HTTPProblem) -> Int? {

@@ -1,22 +1,22 @@
 import NIOHTTP1
 
-/// The headers that this server reads; the others never become strings.
+/// The request headers that this server reads. Other headers are never converted to strings.
 package struct RequestHeaders: Sendable, Equatable {
-    /// Several of them are joined, as HTTP has it.
+    /// Several headers are joined with commas (RFC 9110, section 5.3).
     package var accept: String?
     package var authorization: String?
     package var contentType: String?
-    /// `Int.max` for more than a number holds.
+    /// `Int.max` if the number does not fit in an Int.
     package var contentLength: Int?
     package var expect: String?
-    /// The name that the client knows this server by, with the port where it is not the usual one.
+    /// The host, with the port if it is not the default.
     package var host: String?
-    /// Several of them are joined.
+    /// Several headers are joined with commas.
     package var forwardedFor: String?
     package var ifNoneMatch: String?
     var ifRange: String?
     var range: String?
-    /// A header that no browser sends to another origin without asking first.
+    /// Whether the request has a header that a browser sends to another origin only after a CORS preflight.
     var hasPreflight = false
     package var origin: String?
     package var requestID: String?
@@ -25,9 +25,9 @@ package struct RequestHeaders: Sendable, Equatable {
     package var hasUpgrade = false
     /// Whether the body has a content coding other than `identity`.
     var hasContentCoding = false
-    /// Whether the client wants no further answer on this connection.
-    var wantsClose = false
-    /// A header that must stand alone was there twice.
+    /// Whether the client sent `connection: close`.
+    var hasConnectionClose = false
+    /// Whether a header that must be unique was sent twice.
     package var isAmbiguous = false
     private var isChunked = false
 
@@ -35,7 +35,7 @@ package struct RequestHeaders: Sendable, Equatable {
 
     /// Adds one header, whose name is a token.
     mutating func add(name: Span<UInt8>, value: Span<UInt8>) throws(HTTPProblem) {
-        // The length tells most names apart before their bytes are compared.
+        // The length distinguishes most names before their bytes are compared.
         switch name.count {
         case 4 where name.isToken("host"):
             host = value.text
@@ -45,16 +45,16 @@ package struct RequestHeaders: Sendable, Equatable {
         case 17 where name.isToken("graphql-preflight"): hasPreflight = true
         case 24 where name.isToken("apollo-require-preflight"): hasPreflight = true
         case 6 where name.isToken("accept"): accept = Self.list(accept, value)
-        case 6 where name.isToken("expect"): keep(value, as: \.expect)
-        case 6 where name.isToken("origin"): keep(value, as: \.origin)
+        case 6 where name.isToken("expect"): setUnique(value, as: \.expect)
+        case 6 where name.isToken("origin"): setUnique(value, as: \.origin)
         case 7 where name.isToken("upgrade"): hasUpgrade = true
         case 10 where name.isToken("connection"): addConnection(value)
         case 11 where name.isToken("traceparent"):
-            // Two of them are as none: a trace is no reason to refuse a request.
+            // Two headers count as none: an invalid trace is not a reason to refuse a request.
             traceParent = traceParent == nil ? value.text : ""
-        case 12 where name.isToken("content-type"): keep(value, as: \.contentType)
-        case 12 where name.isToken("x-request-id"): keep(value, as: \.requestID)
-        case 13 where name.isToken("authorization"): keep(value, as: \.authorization)
+        case 12 where name.isToken("content-type"): setUnique(value, as: \.contentType)
+        case 12 where name.isToken("x-request-id"): setUnique(value, as: \.requestID)
+        case 13 where name.isToken("authorization"): setUnique(value, as: \.authorization)
         case 13 where name.isToken("if-none-match"): ifNoneMatch = value.text
         case 14 where name.isToken("content-length"): try addContentLength(value)
         case 16 where name.isToken("content-encoding"): addContentEncoding(value)
@@ -64,7 +64,8 @@ package struct RequestHeaders: Sendable, Equatable {
         }
     }
 
-    private mutating func keep(_ value: Span<UInt8>, as field: WritableKeyPath<Self, String?>) {
+    private mutating func setUnique(_ value: Span<UInt8>, as field: WritableKeyPath<Self, String?>)
+    {
         if self[keyPath: field] != nil { isAmbiguous = true }
         self[keyPath: field] = value.text
     }
@@ -74,7 +75,7 @@ package struct RequestHeaders: Sendable, Equatable {
     }
 
     private mutating func addConnection(_ value: Span<UInt8>) {
-        Self.forEachEntry(of: value) { if $0.isToken("close") { wantsClose = true } }
+        Self.forEachEntry(of: value) { if $0.isToken("close") { hasConnectionClose = true } }
     }
 
     private mutating func addContentEncoding(_ value: Span<UInt8>) {
@@ -83,7 +84,7 @@ package struct RequestHeaders: Sendable, Equatable {
         }
     }
 
-    /// Calls `body` with each entry of a comma-separated list, without the blanks around it.
+    /// Calls `body` with each entry of a comma-separated list, without surrounding whitespace.
     private static func forEachEntry(of value: Span<UInt8>, _ body: (Span<UInt8>) -> Void) {
         var start = 0
         while start < value.count {
@@ -94,7 +95,7 @@ package struct RequestHeaders: Sendable, Equatable {
         }
     }
 
-    /// One number of digits. Two of them are refused even where they agree: a proxy may have believed either.
+    /// Parses a content length. Two headers are refused even if they are equal, because a proxy may have used either.
     private mutating func addContentLength(_ value: Span<UInt8>) throws(HTTPProblem) {
         guard contentLength == nil, !value.isEmpty else { throw .ambiguousLength }
         var length = 0
@@ -102,7 +103,7 @@ package struct RequestHeaders: Sendable, Equatable {
             guard value[index].isDigit else { throw .ambiguousLength }
             let (tens, isTooLarge) = length.multipliedReportingOverflow(by: 10)
             let (sum, isLarger) = tens.addingReportingOverflow(Int(value[index]) - 0x30)
-            // It stays there, for the digits that follow overflow as well.
+            // The result stays `.max`, because further digits overflow as well.
             length = isTooLarge || isLarger ? .max : sum
         }
         contentLength = length
@@ -110,12 +111,12 @@ package struct RequestHeaders: Sendable, Equatable {
 
     private mutating func addTransferEncoding(_ value: Span<UInt8>) throws(HTTPProblem) {
         guard !isChunked, value.isToken("chunked") else {
-            throw .badRequest("The only transfer-encoding that is read is chunked, once.")
+            throw .badRequest("Unsupported Transfer-Encoding: only a single `chunked` is accepted.")
         }
         isChunked = true
     }
 
-    /// How long the body is.
+    /// Returns how the end of the body is determined.
     ///
     /// Spec: RFC 9112, section 6.3
     func framing(version: HTTPVersion) throws(HTTPProblem) -> BodyReader.Framing {
@@ -124,7 +125,7 @@ package struct RequestHeaders: Sendable, Equatable {
         return .chunked
     }
 
-    /// The token of `Authorization: Bearer TOKEN`; nil for any other scheme.
+    /// The token of `Authorization: Bearer TOKEN`; nil for other schemes.
     package var bearerToken: String? {
         guard let authorization, authorization.utf8.count > 7,
             authorization.utf8.prefix(7).elementsEqual("bearer ".utf8, by: { $0 | 0x20 == $1 })
@@ -136,6 +137,8 @@ package struct RequestHeaders: Sendable, Equatable {
 
 extension HTTPProblem {
     fileprivate static var ambiguousLength: Self {
-        .badRequest("A body has one content-length of digits, or is chunked.")
+        .badRequest(
+            "The length of the body is ambiguous. Send one content-length of digits, or a chunked body."
+        )
     }
 }

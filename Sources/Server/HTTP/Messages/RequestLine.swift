@@ -5,12 +5,12 @@ import NIOHTTP1
 /// Spec: RFC 9112, section 3
 struct RequestLine {
     var method: HTTPMethod
-    /// As it was sent: a path with its query, or a whole address.
+    /// The target as it was sent: a path with its query, or an absolute URL.
     var target: String
     var version: HTTPVersion
 
     private static let versionByteCount = 8
-    /// Longer ones are nobody's.
+    /// The maximum length of a method. No known method is longer.
     private static let methodBytesMax = 32
 
     init(_ line: Span<UInt8>) throws(HTTPProblem) {
@@ -20,10 +20,10 @@ struct RequestLine {
         guard (1...Self.methodBytesMax).contains(methodEnd), targetEnd > methodEnd + 1,
             line[methodEnd] == UInt8(ascii: " "), line[targetEnd] == UInt8(ascii: " ")
         else {
-            throw .badRequest("A request begins with METHOD, address and HTTP/1.1.")
+            throw .badRequest("A request must begin with a method, a URL, and HTTP/1.1.")
         }
         for index in methodEnd + 1..<targetEnd where !(0x21...0x7E).contains(line[index]) {
-            throw .badRequest("The address has a character that must be percent-encoded.")
+            throw .badRequest("The URL contains a character that must be percent-encoded.")
         }
         let version = line.extracting((targetEnd + 1)...)
         if version.equals("HTTP/1.1") {
@@ -33,13 +33,13 @@ struct RequestLine {
         } else if Self.isVersion(version) {
             throw .unsupportedVersion
         } else {
-            throw .badRequest("A request line ends with HTTP/1.1.")
+            throw .badRequest("A request line must end with HTTP/1.1.")
         }
         method = Self.method(line.extracting(..<methodEnd))
         target = line.extracting(methodEnd + 1..<targetEnd).text
     }
 
-    /// `HTTP/` DIGIT `.` DIGIT
+    /// Returns whether this is `HTTP/` DIGIT `.` DIGIT.
     private static func isVersion(_ word: Span<UInt8>) -> Bool {
         word.extracting(..<5).equals("HTTP/") && word[5].isDigit && word[6] == UInt8(ascii: ".")
             && word[7].isDigit

@@ -1,22 +1,22 @@
 import NIOCore
 import NIOHTTP1
 
-/// Puts a request together from its parts and says what is to be done about them; it does no I/O.
+/// Assembles a request from its parts, and returns what to do next. It performs no I/O.
 ///
-/// A class, because what it holds is much to copy.
+/// A class, because its state is expensive to copy.
 final class RequestReader {
     enum Action {
         case wait
-        /// The client holds its body back until it is told to go on.
+        /// Send `100 Continue`: the client waits for it before it sends the body.
         case sendContinue
-        /// The rest of the request will not be read: the connection ends with this answer.
+        /// Respond with an error without reading the rest of the request, and close the connection.
         case refuse(HTTPProblem)
-        case answer(by: Route)
+        case respond(with: Route)
         case upgrade(HTTPRequestHead, WebSocketEndpoint)
-        /// The request has been read to its end, and the connection may go on.
-        case answerProblem(HTTPProblem)
-        /// OPTIONS, which may be a CORS preflight, with the methods that are allowed.
-        case answerOptions(HTTPResponseStatus, allow: String)
+        /// Respond with an error. The request has been read completely, so the connection can be kept.
+        case respondWithProblem(HTTPProblem)
+        /// Respond to OPTIONS, which may be a CORS preflight. `allow` lists the allowed methods.
+        case respondToOptions(HTTPResponseStatus, allow: String)
     }
 
     private enum Target {
@@ -25,38 +25,38 @@ final class RequestReader {
         case problem(HTTPProblem)
     }
 
-    /// What a body may have that nobody will read.
+    /// The maximum size of a body that is read only to keep the connection.
     private static let unreadBodyBytesMax = 64 << 10
     private static let bodyBytesPerSecondMin = 128 << 10
 
     var request: HTTPRequest
-    /// When the head was read.
+    /// The time when the head was complete.
     let start = NIODeadline.now()
     let version: HTTPVersion
     private let target: Target
     private let bodyBytesMax: Int
     let isKeepAlive: Bool
-    /// The route that is asked, also where it does not admit the request; nil where none is.
+    /// The request's route, even if its head check refused the request; nil if no route matches.
     let route: Route?
-    /// Whether a page of another origin may have sent it, and may read the answer.
+    /// Whether a page of another origin may have sent the request and may read the response.
     let isCrossOrigin: Bool
-    /// The head of a request that asks for a WebSocket.
+    /// The head of a WebSocket handshake; nil for other requests.
     private let webSocketHead: HTTPRequestHead?
 
-    /// Begins with a request's head, whose first action follows from `headAction`.
+    /// Begins with a request's head. Call `headAction` next.
     init(_ head: RequestHead, routes: RouteTable, newID: () -> String) {
         let headers = head.headers
         version = head.line.version
         request = HTTPRequest(
             method: head.line.method, target: RequestTarget(head.line.target), headers: headers,
             body: ByteBuffer(), id: headers.requestID.flatMap(RequestID.wellFormed) ?? newID())
-        // After a request that asks for another protocol the answer is the last;
-        // HTTP/1.0 has its own way of keeping connections, which nobody needs any more.
+        // A connection closes after a request for another protocol. Persistent connections of HTTP/1.0 are not
+        // supported.
         isKeepAlive =
-            !headers.wantsClose && version == .http1_1 && !headers.hasUpgrade
+            !headers.hasConnectionClose && version == .http1_1 && !headers.hasUpgrade
             && request.method != .CONNECT
         isCrossOrigin = headers.origin != nil && routes.allowsOtherOrigins(path: request.path)
-        webSocketHead = head.upgrade.flatMap { WebSocketEndpoint.isAskedFor($0) ? $0 : nil }
+        webSocketHead = head.upgrade.flatMap { WebSocketEndpoint.isUpgradeRequest($0) ? $0 : nil }
         let target = Self.target(of: request, version: version, in: routes)
         guard case .route(let route) = target else {
             self.target = target
@@ -65,13 +65,13 @@ final class RequestReader {
             return
         }
         self.route = route
-        // Without a body nothing is encoded, so the header is harmless.
+        // Without a body the header has no effect.
         if headers.hasContentCoding, head.framing != .length(0) {
             self.target = .problem(.unsupportedContentEncoding)
             bodyBytesMax = Self.unreadBodyBytesMax
             return
         }
-        switch route.admit?(request) ?? .accepted(bodyBytesMax: route.bodyBytesMax) {
+        switch route.checkHead?(request) ?? .accepted(bodyBytesMax: route.bodyBytesMax) {
         case .accepted(let bytesMax):
             self.target = target
             bodyBytesMax = bytesMax
@@ -81,21 +81,23 @@ final class RequestReader {
         }
     }
 
-    /// What the body's announced length may take to arrive, besides the time that any body has.
+    /// The additional time for the body to arrive, according to its announced length.
     var bodyAllowance: TimeAmount {
         let length = min(request.headers.contentLength ?? 0, bodyBytesMax)
         return .seconds(Int64(length / Self.bodyBytesPerSecondMin))
     }
 
-    /// What to do now that the head is known.
+    /// Returns the action after the head.
     func headAction() -> Action {
         if let length = request.headers.contentLength, length > bodyBytesMax {
             if case .problem(let problem) = target { return .refuse(problem) }
             return .refuse(.bodyTooLarge(bytesMax: bodyBytesMax))
         }
         guard let expect = request.headers.expect, version == .http1_1 else { return .wait }
-        guard expect.lowercased() == "100-continue" else { return .refuse(.expectationFailed) }
-        // A client that waits for leave to send gets a refusal before it has sent anything.
+        guard expect.lowercased() == "100-continue" else {
+            return .refuse(.expectationFailed)
+        }
+        // A client that waits for `100 Continue` gets an error before it has sent the body.
         if case .problem(let problem) = target { return .refuse(problem) }
         return .sendContinue
     }
@@ -112,17 +114,17 @@ final class RequestReader {
         return .wait
     }
 
-    /// What to do now that the request is whole.
+    /// Returns the action after the end of the request.
     func endAction() -> Action {
         switch target {
         case .route(let route):
             if let webSocketHead, let endpoint = route.webSocket {
                 .upgrade(webSocketHead, endpoint)
             } else {
-                .answer(by: route)
+                .respond(with: route)
             }
-        case .options(let status, let allow): .answerOptions(status, allow: allow)
-        case .problem(let problem): .answerProblem(problem)
+        case .options(let status, let allow): .respondToOptions(status, allow: allow)
+        case .problem(let problem): .respondWithProblem(problem)
         }
     }
 
@@ -130,12 +132,12 @@ final class RequestReader {
         of request: HTTPRequest, version: HTTPVersion, in routes: RouteTable
     ) -> Target {
         if request.headers.isAmbiguous {
-            return .problem(.badRequest("A header that must stand alone was sent twice."))
+            return .problem(.badRequest("A header that must be unique was sent twice."))
         }
         if version == .http1_1 ? request.headers.hostCount != 1 : request.headers.hostCount > 1 {
-            return .problem(.badRequest("The request must have one Host header."))
+            return .problem(.badRequest("The request must have exactly one Host header."))
         }
-        // RFC 9110, section 9.3.7: it asks about the server as a whole, like a ping.
+        // RFC 9110, section 9.3.7: the request applies to the server as a whole, like a ping.
         if request.method == .OPTIONS, request.target.text == "*" {
             return .options(.ok, allow: routes.allow)
         }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// The first line and the headers of an answer, written once into one buffer.
+/// Writes the status line and the headers of a response into one buffer.
 ///
 /// Spec: RFC 9112, section 4
 extension Exchange {
@@ -27,7 +27,8 @@ extension Exchange {
         bytes.writeStaticString("\r\n")
     }
 
-    /// Every origin may call the API: requests are authenticated by a token, which a browser never adds by itself.
+    /// Allows every origin to call the API. Requests are authenticated by a token, which browsers do not add by
+    /// themselves.
     private func writeCrossOrigin(to bytes: inout ByteBuffer) {
         bytes.writeStaticString("access-control-allow-origin: *\r\n")
         bytes.write(
@@ -35,9 +36,9 @@ extension Exchange {
             "x-request-id, retry-after, ratelimit, ratelimit-policy, location, etag")
     }
 
-    /// The headers of a response to a CORS preflight: the methods of the path, the request headers that this server reads,
-    /// and those that Apollo's clients add to identify the client and the operation. Browsers block a request from another
-    /// origin with any other header that needs a preflight.
+    /// The headers of a response to a CORS preflight: the methods of the path, the request headers that this server
+    /// reads, and those that Apollo's clients add to identify the client and the operation. Browsers block a request
+    /// from another origin with any other header that needs a preflight.
     ///
     /// Spec: https://fetch.spec.whatwg.org/#http-cors-protocol
     func preflightHeaders(allow: String) -> [(String, String)] {
@@ -56,7 +57,7 @@ extension Exchange {
 
 extension ByteBuffer {
     static let continueHead = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
-    /// Of a body in chunks.
+    /// The end of a chunked body.
     static let lastChunk = ByteBuffer(string: "0\r\n\r\n")
 
     fileprivate mutating func write(statusLine status: HTTPResponseStatus) {
@@ -66,7 +67,8 @@ extension ByteBuffer {
         }
     }
 
-    /// Writes one header. A control character of the value becomes a space: a line break would begin another header.
+    /// Writes one header. Control characters in the value become spaces, because a line break would start another
+    /// header.
     mutating func write(_ name: String, _ value: String) {
         writeString(name)
         writeStaticString(": ")
@@ -78,7 +80,7 @@ extension ByteBuffer {
         writeStaticString("\r\n")
     }
 
-    /// The bytes as one chunk of a body; a chunk without bytes would be the last.
+    /// The bytes as one chunk of a body. An empty buffer stays empty, because an empty chunk would end the body.
     var chunk: ByteBuffer {
         if readableBytes == 0 { return self }
         var chunk = ByteBuffer()

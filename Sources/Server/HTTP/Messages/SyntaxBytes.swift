@@ -1,8 +1,8 @@
-/// The characters of HTTP's grammar.
+/// The character classes of HTTP's grammar.
 ///
 /// Spec: RFC 9110, section 5.6
 extension UInt8 {
-    /// `tchar`, of which methods and names of headers are made.
+    /// Whether this is a `tchar`, of which methods and header names consist.
     var isTokenByte: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -16,15 +16,15 @@ extension UInt8 {
         }
     }
 
-    /// Space or tab.
+    /// Whether this is a space or a tab.
     var isBlank: Bool { self == 0x20 || self == 0x09 }
 
-    /// What no line of a head may have in it: a control character, but for the tab.
+    /// Whether this is a control character other than the tab. Lines of a head must not contain one.
     var isControl: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
 
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-    /// What a hexadecimal digit stands for; nil for anything else.
+    /// The value of a hexadecimal digit; nil for other characters.
     var hexDigit: Int? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(self) - 0x30
@@ -36,12 +36,12 @@ extension UInt8 {
 }
 
 extension Span<UInt8> {
-    /// As a string; what is no UTF-8 becomes U+FFFD.
+    /// The bytes as a string. Invalid UTF-8 becomes U+FFFD.
     var text: String {
         withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Byte for byte.
+    /// Returns whether the bytes are equal to the text.
     func equals(_ text: StaticString) -> Bool {
         text.withUTF8Buffer { expected in
             if expected.count != count { return false }
@@ -50,9 +50,11 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether these letters, digits and `-` are the text, which is given in lower case.
+    /// Returns whether the bytes are equal to the text, ignoring case.
     ///
-    /// Of all characters of tokens only capital letters differ from lower case in the bit that is set here.
+    /// - Parameter text: Letters in lower case, digits, and `-`. A capital letter differs from its lower-case form only
+    ///   in bit 0x20, and no other character that is allowed in a header becomes one of these characters when this bit
+    ///   is set.
     func isToken(_ text: StaticString) -> Bool {
         text.withUTF8Buffer { expected in
             if expected.count != count { return false }
@@ -61,7 +63,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Where the bytes begin and end that are neither space nor tab.
+    /// Returns the range without leading and trailing spaces and tabs.
     func trimmed(_ range: Range<Int>) -> Range<Int> {
         var (start, end) = (range.lowerBound, range.upperBound)
         while start < end, self[start].isBlank { start += 1 }

@@ -1,8 +1,8 @@
 #pragma once
 #include <curl/curl.h>
 
-// Typed wrappers of libcurl's setopt and getinfo, which are variadic and cannot be called from Swift. Each
-// returns libcurl's own code.
+// Typed wrappers of libcurl's setopt and getinfo, which are variadic and cannot be called from Swift. Each of them
+// returns libcurl's error code.
 
 CURLcode bookplate_curl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode bookplate_curl_set_offset(CURL *easy, CURLoption option, curl_off_t value);

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-// The editor library of the explorer page, which scripts/explorer/codemirror makes from Debian's package.
+// The editor library of the explorer page. scripts/explorer/codemirror builds it from Debian's package.
 const unsigned char *codemirror_js_gz(size_t *count);
 const unsigned char *codemirror_css(size_t *count);
 

@@ -13,7 +13,7 @@ int bookplate_vips_is_blocked(GType type);
 
 // Reads only the header.
 int bookplate_vips_open(const void *bytes, size_t count, const char *options, VipsImage **out);
-// Decodes at the smallest scale that is sufficient for the box, upright and in sRGB; never enlarges.
+// Decodes at the smallest scale that is sufficient for the box. The result is upright and in sRGB, and never enlarged.
 int bookplate_vips_thumbnail(
     const void *bytes, size_t count, const char *options, VipsImage *header, int width, int height,
     VipsImage **out);

@@ -19,23 +19,23 @@ import Testing
         """)
 
     private struct Setting {
-        let apple: AppleDouble
+        let apple: StubAppleServer
         let app: TestApp
 
         init() async throws {
-            apple = try AppleDouble()
+            apple = try StubAppleServer()
             app = try await TestApp.start(catalog: [], apple: try apple.client())
         }
 
-        func delete(_ reader: Reader) async throws -> Answer {
-            try await reader.ask(
+        func delete(_ reader: TestReader) async throws -> TestResponse {
+            try await reader.execute(
                 "mutation($id: String!) { deleteAccount(confirm: $id) { id appleTokenRevoked } }",
                 ["id": reader.id])
         }
 
         var jobs: [String] {
             get async throws {
-                try await app.database.connected {
+                try await app.database.withConnection {
                     try $0.texts(
                         "SELECT kind || ' ' || payload::text FROM jobs WHERE every IS NULL")
                 }
@@ -50,7 +50,7 @@ import Testing
                 userChangeChannel: Hub.changeChannel,
                 logger: app.services.logger)
             let running = Task { await worker.run() }
-            try await until("the jobs are done", condition)
+            try await waitUntil("the jobs are done", condition)
             worker.stop()
             await running.value
         }
@@ -58,10 +58,10 @@ import Testing
 
     @Test func isTakenSealedAndRevoked() async throws {
         let setting = try await Setting()
-        setting.apple.give("code1", .init(refreshToken: "appleSecret1"))
-        let reader = try await setting.app.newReader(authorizationCode: "code1")
+        setting.apple.addGrant("code1", .init(refreshToken: "appleSecret1"))
+        let reader = try await setting.app.makeReader(authorizationCode: "code1")
         let id = reader.id.string ?? ""
-        let stored = try await setting.app.database.connected { connection in
+        let stored = try await setting.app.database.withConnection { connection in
             let rows = try connection.query(
                 "SELECT client_id, sealed_token FROM apple_grants WHERE user_id = '\(id)'")
             return (rows.count, rows.text(0, 0), rows.bytes(0, 1).map { Array($0) } ?? [])
@@ -71,10 +71,10 @@ import Testing
         #expect(!String(decoding: stored.2, as: UTF8.self).contains("appleSecret1"))
         #expect(stored.2.count > 20)
 
-        let answer = try await setting.delete(reader)
-        #expect(answer["deleteAccount"] == ["id": reader.id, "appleTokenRevoked": true])
+        let response = try await setting.delete(reader)
+        #expect(response["deleteAccount"] == ["id": reader.id, "appleTokenRevoked": true])
         // Sent again, it is not asked of Apple again.
-        #expect(try await setting.delete(reader).json == answer.json)
+        #expect(try await setting.delete(reader).json == response.json)
         #expect(setting.apple.revokedTokens == ["appleSecret1"])
         #expect(try await setting.jobs == [])
     }
@@ -83,8 +83,8 @@ import Testing
     @Test(arguments: [true, false])
     func whoAsksAgainWhileAppleIsAskedIsToldTheSame(isRevoked: Bool) async throws {
         let setting = try await Setting()
-        setting.apple.give("code6", .init(refreshToken: "appleSecret6"))
-        let reader = try await setting.app.newReader(authorizationCode: "code6")
+        setting.apple.addGrant("code6", .init(refreshToken: "appleSecret6"))
+        let reader = try await setting.app.makeReader(authorizationCode: "code6")
         setting.apple.isDown = !isRevoked
         let isAsked = DispatchSemaphore(value: 0)
         let mayAnswer = DispatchSemaphore(value: 0)
@@ -114,8 +114,8 @@ import Testing
     /// the session means nothing any more, and soon nobody knows which it was.
     @Test func whoAsksAgainAfterACrashIsAnswered() async throws {
         let setting = try await Setting()
-        setting.apple.give("code7", .init(refreshToken: "appleSecret7"))
-        let reader = try await setting.app.newReader(authorizationCode: "code7")
+        setting.apple.addGrant("code7", .init(refreshToken: "appleSecret7"))
+        let reader = try await setting.app.makeReader(authorizationCode: "code7")
         setting.apple.isDown = true
         #expect(try await setting.delete(reader)["deleteAccount", "appleTokenRevoked"] == false)
         func age(_ interval: String) async throws {
@@ -137,20 +137,20 @@ import Testing
 
     @Test func nothingIsRevokedWhereNothingWasGranted() async throws {
         let setting = try await Setting()
-        let answer = try await setting.delete(try await setting.app.newReader())
-        #expect(answer["deleteAccount", "appleTokenRevoked"] == false)
+        let response = try await setting.delete(try await setting.app.makeReader())
+        #expect(response["deleteAccount", "appleTokenRevoked"] == false)
         #expect(setting.apple.server.requests.isEmpty)
     }
 
     /// Apple is away when the account goes: it goes all the same, and Apple hears of it later.
     @Test func isRevokedInTheBackgroundWhenAppleDoesNotAnswer() async throws {
         let setting = try await Setting()
-        setting.apple.give("code2", .init(refreshToken: "appleSecret2"))
-        let reader = try await setting.app.newReader(authorizationCode: "code2")
+        setting.apple.addGrant("code2", .init(refreshToken: "appleSecret2"))
+        let reader = try await setting.app.makeReader(authorizationCode: "code2")
         setting.apple.isDown = true
-        let answer = try await setting.delete(reader)
-        #expect(answer["deleteAccount", "appleTokenRevoked"] == false)
-        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+        let response = try await setting.delete(reader)
+        #expect(response["deleteAccount", "appleTokenRevoked"] == false)
+        #expect(try await reader.execute("{ me { id } }").code == "UNAUTHENTICATED")
 
         // What waits says nothing of whose it was.
         let jobs = try await setting.jobs
@@ -166,8 +166,8 @@ import Testing
     /// The server died between the deletion and Apple's answer: as above, from the job alone.
     @Test func jobAloneFinishesADeletion() async throws {
         let setting = try await Setting()
-        setting.apple.give("code3", .init(refreshToken: "appleSecret3"))
-        let reader = try await setting.app.newReader(authorizationCode: "code3")
+        setting.apple.addGrant("code3", .init(refreshToken: "appleSecret3"))
+        let reader = try await setting.app.makeReader(authorizationCode: "code3")
         let id = reader.id.string ?? ""
         var segment = Pipeline()
         var parameters = Parameters()
@@ -186,22 +186,22 @@ import Testing
     @Test func codeIsExchangedInTheBackgroundWhenAppleDoesNotAnswer() async throws {
         let setting = try await Setting()
         setting.apple.isDown = true
-        let reader = try await setting.app.newReader(authorizationCode: "code4")
+        let reader = try await setting.app.makeReader(authorizationCode: "code4")
         #expect(try await setting.jobs.count == 1)
         #expect(try await setting.jobs.allSatisfy { !$0.contains("code4") })
         setting.apple.isDown = false
-        setting.apple.give("code4", .init(refreshToken: "appleSecret4"))
+        setting.apple.addGrant("code4", .init(refreshToken: "appleSecret4"))
         try await setting.work { try await setting.jobs.isEmpty }
-        let answer = try await setting.delete(reader)
-        #expect(answer["deleteAccount", "appleTokenRevoked"] == true)
+        let response = try await setting.delete(reader)
+        #expect(response["deleteAccount", "appleTokenRevoked"] == true)
         #expect(setting.apple.revokedTokens == ["appleSecret4"])
     }
 
     /// A used code, a made-up one: the token has proved who it is, and the sign-in stands.
     @Test func badCodeHindersNoSignIn() async throws {
         let setting = try await Setting()
-        let reader = try await setting.app.newReader(authorizationCode: "unknown")
-        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+        let reader = try await setting.app.makeReader(authorizationCode: "unknown")
+        #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
         #expect(try await setting.jobs == [])
         let tooLong = try await setting.app.signIn(
             subject: "x", authorizationCode: String(repeating: "c", count: 3000))
@@ -211,7 +211,7 @@ import Testing
 
     @Test func repeatedSignInExchangesOnce() async throws {
         let setting = try await Setting()
-        setting.apple.give("code5", .init(refreshToken: "appleSecret5"))
+        setting.apple.addGrant("code5", .init(refreshToken: "appleSecret5"))
         let token = setting.app.identityToken(subject: "repeater")
         for _ in 0..<2 {
             #expect(
@@ -224,12 +224,12 @@ import Testing
     /// With a stolen code somebody else's grant would be kept, and revoked with the thief's account.
     @Test func grantOfSomebodyElseIsNotKept() async throws {
         let setting = try await Setting()
-        setting.apple.give(
+        setting.apple.addGrant(
             "stolen",
             .init(
                 refreshToken: "theirs",
                 identityToken: setting.app.identityToken(subject: "somebody.else")))
-        let reader = try await setting.app.newReader(authorizationCode: "stolen")
+        let reader = try await setting.app.makeReader(authorizationCode: "stolen")
         #expect(try await setting.app.database.count("SELECT count(*) FROM apple_grants") == 0)
         #expect(try await setting.delete(reader)["deleteAccount", "appleTokenRevoked"] == false)
         #expect(setting.apple.revokedTokens == [])

@@ -9,7 +9,7 @@ import Testing
     static let app = Shared { try await TestApp.start(catalog: []) }
 
     private func receive(
-        _ type: String, _ reader: Reader, id: String = "\(UInt64.random(in: 0...UInt64.max))",
+        _ type: String, _ reader: TestReader, id: String = "\(UInt64.random(in: 0...UInt64.max))",
         audience: String = TestApp.Tenant.alpha.audience, now: UnixSeconds = unixSecondsNow(),
         issuer: DevelopmentIssuer = TestApp.issuer
     ) async throws -> AppleNotifications.Outcome {
@@ -26,32 +26,34 @@ import Testing
 
     @Test func revokedConsentEndsTheSessionsAndKeepsTheLibrary() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let book = try await reader.makeBook("Kept")
-        let other = try await app.newReader()
+        let other = try await app.makeReader()
         #expect(try await receive("consent-revoked", reader) == .accepted)
-        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+        #expect(try await reader.execute("{ me { id } }").code == "UNAUTHENTICATED")
         #expect(
-            try await app.ask(RefreshTests.refresh, ["token": .string(reader.refreshToken)]).code
+            try await app.execute(RefreshTests.refresh, ["token": .string(reader.refreshToken)])
+                .code
                 == "UNAUTHENTICATED")
-        #expect(try await other.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await other.execute("{ me { id } }").errors.isEmpty)
         // Who consents again finds everything.
-        let again = try Reader(app, reader.subject, try await app.signIn(subject: reader.subject))
+        let again = try TestReader(
+            app, reader.subject, try await app.signIn(subject: reader.subject))
         #expect(again.id == reader.id)
         #expect(
-            try await again.ask("query($id: ID!) { book(id: $id) { title } }", ["id": book])[
+            try await again.execute("query($id: ID!) { book(id: $id) { title } }", ["id": book])[
                 "book", "title"] == "Kept")
     }
 
     @Test(arguments: ["account-delete", "account-deleted"])
     func deletedAppleAccountIsDeletedHere(type: String) async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         // The same person in another app is another account, of which Apple tells by itself.
-        let elsewhere = try Reader(
+        let elsewhere = try TestReader(
             app, reader.subject, try await app.signIn(subject: reader.subject, tenant: .beta))
         #expect(try await receive(type, reader) == .accepted)
-        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+        #expect(try await reader.execute("{ me { id } }").code == "UNAUTHENTICATED")
         let id = reader.id.string ?? ""
         #expect(
             try await app.database.count("SELECT count(*) FROM users WHERE id = '\(id)'") == 0)
@@ -59,26 +61,27 @@ import Testing
             try await app.database.count(
                 "SELECT count(*) FROM account_tombstones WHERE user_hash = sha256(uuid_send('\(id)'))"
             ) == 1)
-        #expect(try await elsewhere.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await elsewhere.execute("{ me { id } }").errors.isEmpty)
     }
 
     /// Told twice, it is done once: who has come back meanwhile stays.
     @Test func sameNotificationAgainDoesNothing() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         #expect(try await receive("account-delete", reader, id: "told-twice") == .accepted)
-        let again = try Reader(app, reader.subject, try await app.signIn(subject: reader.subject))
+        let again = try TestReader(
+            app, reader.subject, try await app.signIn(subject: reader.subject))
         #expect(try await receive("account-delete", reader, id: "told-twice") == .accepted)
-        #expect(try await again.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await again.execute("{ me { id } }").errors.isEmpty)
     }
 
     @Test func switchedOffAddressIsNotShown() async throws {
         let app = try await Self.app()
         let subject = "mail.\(UInt64.random(in: 0...UInt64.max))"
-        let reader = try Reader(
+        let reader = try TestReader(
             app, subject, try await app.signIn(subject: subject, email: "relay@example.com"))
         func email() async throws -> Value? {
-            try await reader.ask("{ me { email } }")["me", "email"]
+            try await reader.execute("{ me { email } }")["me", "email"]
         }
         #expect(try await email() == "relay@example.com")
         #expect(try await receive("email-disabled", reader) == .accepted)
@@ -92,12 +95,12 @@ import Testing
 
     @Test func unknownKindsAndPeopleAreAccepted() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         #expect(try await receive("something-new", reader) == .accepted)
-        let nobody = try Reader(
+        let nobody = try TestReader(
             app, "nobody.known", try await app.signIn(subject: reader.subject))
         #expect(try await receive("account-delete", nobody) == .accepted)
-        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
     }
 
     @Test(arguments: [
@@ -106,7 +109,7 @@ import Testing
     ])
     func whatIsNotApplesIsRefused(kind: String) async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let outcome =
             switch kind {
             case "other key":
@@ -125,6 +128,6 @@ import Testing
             default: try await receive("")
             }
         #expect(outcome == .refused)
-        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ProviderTests {
     private func start() async throws -> TestApp {
         let app = try await TestApp.start(catalog: [])
-        try await app.database.connected { connection in
+        try await app.database.withConnection { connection in
             var alpha = try TenantRecord.find("alpha", connection)
             alpha.providers = [
                 .init(issuer: TestApp.provider.issuer, jwksURL: "https://provider.example/keys")
@@ -51,7 +51,7 @@ import Testing
 
     @Test func namedIssuersAreTheOnlyOnes() async throws {
         let app = try await start()
-        try await app.database.connected { connection in
+        try await app.database.withConnection { connection in
             var alpha = try TenantRecord.find("alpha", connection)
             alpha.issuers = [TestApp.provider.issuer]
             try alpha.update(connection)

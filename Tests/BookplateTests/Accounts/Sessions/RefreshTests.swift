@@ -11,12 +11,12 @@ import Testing
         }
         """
 
-    private func refresh(_ token: String) async throws -> Answer {
-        try await Self.app().ask(Self.refresh, ["token": .string(token)])
+    private func refresh(_ token: String) async throws -> TestResponse {
+        try await Self.app().execute(Self.refresh, ["token": .string(token)])
     }
 
     /// As if the last refresh was so long ago.
-    private func age(_ reader: Reader, _ interval: String) async throws {
+    private func age(_ reader: TestReader, _ interval: String) async throws {
         let id = reader.id.string ?? ""
         try await Self.app().database.execute(
             """
@@ -26,25 +26,25 @@ import Testing
     }
 
     private func isSignedIn(_ token: String?) async throws -> Bool {
-        try await Self.app().ask("{ me { id } }", token: token).errors.isEmpty
+        try await Self.app().execute("{ me { id } }", token: token).errors.isEmpty
     }
 
     @Test func refreshGivesTheNextPair() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         var tokens = [reader.refreshToken]
         for _ in 0..<5 {
-            let answer = try await refresh(tokens[tokens.count - 1])
-            #expect(answer["refreshSession", "isNewUser"] == false)
-            #expect(answer["refreshSession", "user", "id"] == reader.id)
-            let next = try #require(answer["refreshSession", "refreshToken"]?.string)
+            let response = try await refresh(tokens[tokens.count - 1])
+            #expect(response["refreshSession", "isNewUser"] == false)
+            #expect(response["refreshSession", "user", "id"] == reader.id)
+            let next = try #require(response["refreshSession", "refreshToken"]?.string)
             #expect(!tokens.contains(next))
             tokens.append(next)
-            #expect(try await isSignedIn(answer["refreshSession", "accessToken"]?.string))
+            #expect(try await isSignedIn(response["refreshSession", "accessToken"]?.string))
         }
     }
 
     @Test func lostAnswerCanBeAskedForAgain() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let first = try await refresh(reader.refreshToken)
         try await age(reader, "50 s")
         let second = try await refresh(reader.refreshToken)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func usedTokenLaterEndsTheSession() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let first = try await refresh(reader.refreshToken)
         try await age(reader, "61 s")
         let reuse = try await refresh(reader.refreshToken)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func oldAncestorEndsTheSessionAtOnce() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let second = try await refresh(reader.refreshToken)
         let third = try await refresh(second["refreshSession", "refreshToken"]?.string ?? "")
         // Not the one before the current: nobody's answer was lost so long ago.
@@ -79,7 +79,7 @@ import Testing
 
     /// A token whose secret was never good ends nobody's session.
     @Test func forgedSecretEndsNothing() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let next = try await refresh(reader.refreshToken)
         try await age(reader, "61 s")
         var forged = Array(reader.refreshToken)
@@ -96,13 +96,13 @@ import Testing
         "", "bpr_", "bpr_AAAA", "no token", String(repeating: "A", count: 100_000), "bpr_\u{0}",
     ])
     func whatIsNoTokenIsRefused(token: String) async throws {
-        let answer = try await refresh(token)
-        #expect(answer.code == "UNAUTHENTICATED")
-        #expect(answer.message == "Sign in and try again.")
+        let response = try await refresh(token)
+        #expect(response.code == "UNAUTHENTICATED")
+        #expect(response.message == "Sign in and try again.")
     }
 
     @Test func refreshesAtOnceGiveOnePair() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let tokens = try await withThrowingTaskGroup(of: String?.self) { group in
             for _ in 0..<10 {
                 group.addTask {
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func refreshExtendsTheSessionAndAnExpiredOneIsOver() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         try await age(reader, "89 days")
         let next = try await refresh(reader.refreshToken)
         #expect(next.errors.isEmpty)
@@ -132,9 +132,9 @@ import Testing
 
     @Test func signOutEndsThisSessionOnly() async throws {
         let app = try await Self.app()
-        let here = try await app.newReader()
-        let there = try Reader(app, here.subject, try await app.signIn(subject: here.subject))
-        #expect(try await here.ask("mutation { signOut }")["signOut"] == true)
+        let here = try await app.makeReader()
+        let there = try TestReader(app, here.subject, try await app.signIn(subject: here.subject))
+        #expect(try await here.execute("mutation { signOut }")["signOut"] == true)
         // At the very next request, long before the token runs out.
         #expect(try await isSignedIn(here.token) == false)
         #expect(try await refresh(here.refreshToken).code == "UNAUTHENTICATED")
@@ -144,10 +144,10 @@ import Testing
 
     @Test func signOutEverywhereEndsAllOfTheReader() async throws {
         let app = try await Self.app()
-        let here = try await app.newReader()
-        let there = try Reader(app, here.subject, try await app.signIn(subject: here.subject))
-        let other = try await app.newReader()
-        #expect(try await here.ask("mutation { signOut(everywhere: true) }")["signOut"] == true)
+        let here = try await app.makeReader()
+        let there = try TestReader(app, here.subject, try await app.signIn(subject: here.subject))
+        let other = try await app.makeReader()
+        #expect(try await here.execute("mutation { signOut(everywhere: true) }")["signOut"] == true)
         for reader in [here, there] {
             #expect(try await isSignedIn(reader.token) == false)
             #expect(try await refresh(reader.refreshToken).code == "UNAUTHENTICATED")
@@ -156,10 +156,10 @@ import Testing
     }
 
     @Test func endedSessionIsRefusedForWritesToo() async throws {
-        let reader = try await Self.app().newReader()
-        _ = try await reader.ask("mutation { signOut }")
-        let answer = try await reader.ask(ShelfTests.create, ["input": ["name": "Late"]])
-        #expect(answer.code == "UNAUTHENTICATED")
+        let reader = try await Self.app().makeReader()
+        _ = try await reader.execute("mutation { signOut }")
+        let response = try await reader.execute(ShelfTests.create, ["input": ["name": "Late"]])
+        #expect(response.code == "UNAUTHENTICATED")
         let id = reader.id.string ?? ""
         #expect(
             try await Self.app().database.count(

@@ -18,42 +18,42 @@ import Testing
     @Test func tokensOfAWithdrawnKeyEndWithIt() async throws {
         defer { unlink(file) }
         let app = try await start()
-        let reader = try await app.newReader()
-        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+        let reader = try await app.makeReader()
+        #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
         // Kept: it goes on.
         try app.keys.rotated(keeping: 1).replace(file: file)
         #expect(try app.services.keyring.refresh())
         #expect(try app.services.keyring.refresh() == false)
-        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
         // Withdrawn: it is refused, though it was verified before.
         try app.keys.rotated(keeping: 0).replace(file: file)
         #expect(try app.services.keyring.refresh())
-        #expect(try await reader.ask("{ me { id } }").code == "UNAUTHENTICATED")
+        #expect(try await reader.execute("{ me { id } }").code == "UNAUTHENTICATED")
         // The session itself lives: its refresh token gives a token of the new key.
-        let next = try await app.ask(
+        let next = try await app.execute(
             RefreshTests.refresh, ["token": .string(reader.refreshToken)])
         let token = next["refreshSession", "accessToken"]?.string
-        #expect(try await app.ask("{ me { id } }", token: token).errors.isEmpty)
+        #expect(try await app.execute("{ me { id } }", token: token).errors.isEmpty)
     }
 
     /// Another server signs with a new key a moment before this one has looked.
     @Test func unknownKeyIsLookedForAtOnce() async throws {
         defer { unlink(file) }
         let app = try await start()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let rotated = app.keys.rotated(keeping: 1)
         try rotated.replace(file: file)
         let now = unixSecondsNow()
         let claims = try AccessToken.verify(reader.token, keys: app.keys, now: now)
         let token = AccessToken.issue(claims, keys: rotated)
-        #expect(try await app.ask("{ me { id } }", token: token).errors.isEmpty)
+        #expect(try await app.execute("{ me { id } }", token: token).errors.isEmpty)
     }
 
     @Test(arguments: ["", "nonsense", nil])
     func fileThatCannotBeUsedChangesNothing(text: String?) async throws {
         defer { unlink(file) }
         let app = try await start()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         unlink(file)
         if let text {
             let descriptor = open(file, O_WRONLY | O_CREAT, 0o600)
@@ -61,6 +61,6 @@ import Testing
             close(descriptor)
         }
         #expect(throws: SessionKeysError.self) { try app.services.keyring.refresh() }
-        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
     }
 }

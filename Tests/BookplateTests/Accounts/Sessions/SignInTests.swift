@@ -10,15 +10,15 @@ import Testing
 
     @Test func firstSignInMakesTheUser() async throws {
         let app = try await Self.app()
-        let answer = try await app.signIn(
+        let response = try await app.signIn(
             subject: subject(), email: "ada@example.com", displayName: " Ada Lovelace ")
-        let session = try #require(answer["signInWithApple"])
+        let session = try #require(response["signInWithApple"])
         #expect(session["isNewUser"] == true)
         #expect(session["user", "displayName"] == "Ada Lovelace")
         #expect(session["user", "email"] == "ada@example.com")
         #expect(session["user", "preferredGenres"] == [])
         #expect(session["refreshToken"]?.string?.hasPrefix("bpr_") == true)
-        let me = try await app.ask("{ me { id } }", token: session["accessToken"]?.string)
+        let me = try await app.execute("{ me { id } }", token: session["accessToken"]?.string)
         #expect(me["me", "id"] == session["user", "id"])
     }
 
@@ -37,7 +37,7 @@ import Testing
         let third = try await app.signIn(subject: subject, email: "new@example.com")
         #expect(third["signInWithApple", "user", "email"] == "new@example.com")
         // Each sign-in is a session of its own: the first still works.
-        let me = try await app.ask(
+        let me = try await app.execute(
             "{ me { id } }", token: first["signInWithApple", "accessToken"]?.string)
         #expect(me.errors.isEmpty)
     }
@@ -45,24 +45,28 @@ import Testing
     @Test func oneSubjectInTwoTenantsIsTwoUsers() async throws {
         let app = try await Self.app()
         let subject = subject()
-        let alpha = try Reader(app, subject, try await app.signIn(subject: subject, tenant: .alpha))
-        let beta = try Reader(app, subject, try await app.signIn(subject: subject, tenant: .beta))
+        let alpha = try TestReader(
+            app, subject, try await app.signIn(subject: subject, tenant: .alpha))
+        let beta = try TestReader(
+            app, subject, try await app.signIn(subject: subject, tenant: .beta))
         #expect(alpha.id != beta.id)
         _ = try await alpha.makeShelf("Alpha's")
-        let shelves = try await beta.need("{ me { shelves { name } } }", .null, "me", "shelves")
+        let shelves = try await beta.requireValue(
+            "{ me { shelves { name } } }", .null, "me", "shelves")
         #expect(shelves == [])
     }
 
     @Test func manyFirstSignInsAtOnceMakeOneUser() async throws {
         let app = try await Self.app()
         let subject = subject()
-        let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
+        let responses = try await withThrowingTaskGroup(of: TestResponse.self) { group in
             for _ in 0..<10 { group.addTask { try await app.signIn(subject: subject) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(answers.allSatisfy { $0.errors.isEmpty })
-        #expect(Set(answers.compactMap { $0["signInWithApple", "user", "id"]?.string }).count == 1)
-        #expect(answers.count { $0["signInWithApple", "isNewUser"] == true } == 1)
+        #expect(responses.allSatisfy { $0.errors.isEmpty })
+        #expect(
+            Set(responses.compactMap { $0["signInWithApple", "user", "id"]?.string }).count == 1)
+        #expect(responses.count { $0["signInWithApple", "isNewUser"] == true } == 1)
     }
 
     // MARK: - A token is good once
@@ -117,7 +121,7 @@ import Testing
         let app = try await Self.app()
         let subject = subject()
         let token = app.identityToken(subject: subject)
-        let reader = try Reader(app, subject, try await app.signIn(token: token))
+        let reader = try TestReader(app, subject, try await app.signIn(token: token))
         let id = reader.id.string ?? ""
         switch when {
         case "later":
@@ -125,12 +129,12 @@ import Testing
                 "UPDATE sessions SET created_at = now() - interval '61 s' WHERE user_id = '\(id)'")
         case "after a refresh":
             #expect(
-                try await app.ask(RefreshTests.refresh, ["token": .string(reader.refreshToken)])
+                try await app.execute(RefreshTests.refresh, ["token": .string(reader.refreshToken)])
                     .errors.isEmpty)
         case "after signing out":
-            #expect(try await reader.ask("mutation { signOut }").errors.isEmpty)
+            #expect(try await reader.execute("mutation { signOut }").errors.isEmpty)
         default:
-            #expect(try await reader.ask(UserTests.delete, ["id": reader.id]).errors.isEmpty)
+            #expect(try await reader.execute(UserTests.delete, ["id": reader.id]).errors.isEmpty)
         }
         #expect(try await app.signIn(token: token).code == "UNAUTHENTICATED")
         // And it makes nobody.
@@ -142,7 +146,7 @@ import Testing
 
     @Test func endedSessionsAndSpentTokensAreTakenAway() async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let id = reader.id.string ?? ""
         try await app.database.execute(
             """
@@ -163,10 +167,10 @@ import Testing
         let app = try await Self.app()
         let token = app.identityToken(subject: subject(), nonce: "once")
         for (nonce, isGood) in [("once", true), ("twice", false)] as [(Value, Bool)] {
-            let answer = try await app.ask(
+            let response = try await app.execute(
                 TestApp.signIn, ["input": ["identityToken": .string(token), "nonce": nonce]])
-            #expect(answer.errors.isEmpty == isGood)
-            if !isGood { #expect(answer.code == "UNAUTHENTICATED") }
+            #expect(response.errors.isEmpty == isGood)
+            if !isGood { #expect(response.code == "UNAUTHENTICATED") }
         }
     }
 
@@ -194,18 +198,18 @@ import Testing
             case "cut": String(good.dropLast(3))
             default: ""
             }
-        let answer = try await app.ask(
+        let response = try await app.execute(
             TestApp.signIn, ["input": ["identityToken": .string(try #require(token))]])
-        #expect(answer.code == "UNAUTHENTICATED")
-        #expect(answer.message == "Sign in and try again.")
-        #expect(answer.errors.first?["path"] == ["signInWithApple"])
-        #expect(answer["signInWithApple"] == nil)
+        #expect(response.code == "UNAUTHENTICATED")
+        #expect(response.message == "Sign in and try again.")
+        #expect(response.errors.first?["path"] == ["signInWithApple"])
+        #expect(response["signInWithApple"] == nil)
     }
 
     @Test func tooLongNameIsRefused() async throws {
-        let answer = try await Self.app().signIn(
+        let response = try await Self.app().signIn(
             subject: subject(), displayName: String(repeating: "x", count: 101))
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == "displayName")
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == "displayName")
     }
 }

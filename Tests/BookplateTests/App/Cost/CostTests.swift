@@ -108,7 +108,7 @@ import Testing
     private static let libraries = Shared {
         let app = try await TestApp.start(catalog: TestCatalog.lines(200))
         // The catalogue's genres are asked for once a minute.
-        _ = try await app.newReader().cards(1)
+        _ = try await app.makeReader().feedCards(1)
         return [
             "small": try await library(app, shelves: 1, books: 1),
             "large": try await library(app, shelves: 5, books: 20),
@@ -116,15 +116,15 @@ import Testing
     }
 
     private struct Library: Sendable {
-        let reader: Reader
+        let reader: TestReader
         let shelves: [Value]
         let books: [Value]
         let card: Value
     }
 
     private static func library(_ app: TestApp, shelves: Int, books: Int) async throws -> Library {
-        let reader = try await app.newReader()
-        let cards = try await reader.cards(shelves * books)
+        let reader = try await app.makeReader()
+        let cards = try await reader.feedCards(shelves * books)
         var shelfIDs: [Value] = []
         var bookIDs: [Value] = []
         for number in 0..<shelves {
@@ -146,16 +146,16 @@ import Testing
     func costsByDepth(query: Case, size: String) async throws {
         let library = try #require(try await Self.libraries()[size])
         // Which queues have books of a genre is known for a minute.
-        if query.name == "feed of one genre" { _ = try await library.reader.ask(query.query) }
-        let answer = try await library.reader.ask(
+        if query.name == "feed of one genre" { _ = try await library.reader.execute(query.query) }
+        let response = try await library.reader.execute(
             query.query,
             [
                 "book": library.books[0], "card": library.card,
                 "ids": .list(Array((library.shelves + library.books).prefix(100))),
             ])
-        #expect(answer.errors.isEmpty, "\(answer.json)")
-        #expect(answer.statements == query.statements)
-        #expect(answer.roundTrips == query.roundTrips)
+        #expect(response.errors.isEmpty, "\(response.json)")
+        #expect(response.statements == query.statements)
+        #expect(response.roundTrips == query.roundTrips)
     }
 
     /// A new reader's lists are empty: what is below them is not asked for.
@@ -163,11 +163,11 @@ import Testing
     func emptyListsCostNothingBelow(query: Case) async throws {
         let app = try #require(try await Self.libraries()["small"]).reader.app
         let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
-        let answer = try await app.newReader().ask(
+        let response = try await app.makeReader().execute(
             query.query, ["book": absent, "card": absent, "ids": [absent]])
-        #expect(answer.errors.isEmpty)
-        #expect(answer.statements <= query.statements)
-        #expect(answer.roundTrips <= query.roundTrips)
+        #expect(response.errors.isEmpty)
+        #expect(response.statements <= query.statements)
+        #expect(response.roundTrips <= query.roundTrips)
     }
 
     static let mutations = [
@@ -209,14 +209,14 @@ import Testing
     /// A mutation is one round trip, its answer included; one more for each level below that.
     @Test func mutationsAreOneRoundTrip() async throws {
         let app = try await TestApp.start()
-        _ = try await app.newReader().cards(1)
+        _ = try await app.makeReader().feedCards(1)
         let library = try await Self.library(app, shelves: 1, books: 2)
         for mutation in Self.mutations {
-            let answer = try await library.reader.ask(
+            let response = try await library.reader.execute(
                 mutation.query, ["book": library.books[0], "card": library.card])
-            #expect(answer.errors.isEmpty, "\(answer.json)")
-            #expect(answer.statements == mutation.statements, "\(mutation.name)")
-            #expect(answer.roundTrips == mutation.roundTrips, "\(mutation.name)")
+            #expect(response.errors.isEmpty, "\(response.json)")
+            #expect(response.statements == mutation.statements, "\(mutation.name)")
+            #expect(response.roundTrips == mutation.roundTrips, "\(mutation.name)")
         }
     }
 
@@ -224,12 +224,12 @@ import Testing
     @Test(arguments: [1, 50])
     func batchesAreOneRoundTrip(count: Int) async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(120))
-        let reader = try await app.newReader()
-        let cards = try await reader.cards(count).map { $0["id"] ?? .null }
+        let reader = try await app.makeReader()
+        let cards = try await reader.feedCards(count).map { $0["id"] ?? .null }
         let swipes = try await reader.swipe("SKIP", cards)
         #expect(swipes.statements == 8)
         #expect(swipes.roundTrips == 1)
-        let books = try await reader.ask(
+        let books = try await reader.execute(
             "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { book { title } error { code } } }",
             ["i": .list(cards.map { ["cardId": $0] })])
         #expect(books.statements == 1 + count + 2)
@@ -242,19 +242,19 @@ import Testing
         for sources in [SourceChain([]), SourceChain([TestSource().source(.openLibrary)])] {
             let app = try await TestApp.start(
                 catalog: TestCatalog.lines(120), coverSources: CoverSources(sources))
-            let reader = try await app.newReader()
-            let cards = try await reader.cards(60).map { $0["id"] ?? .null }
-            let answers = [
-                try await reader.ask(
+            let reader = try await app.makeReader()
+            let cards = try await reader.feedCards(60).map { $0["id"] ?? .null }
+            let responses = [
+                try await reader.execute(
                     #"mutation { createBook(input: {title: "New"}) { coverStatus } }"#),
-                try await reader.ask(
+                try await reader.execute(
                     "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { error { code } } }",
                     ["i": .list(cards.prefix(50).map { ["cardId": $0] })]),
                 try await reader.swipe("LIKE", Array(cards.suffix(10))),
                 try await reader.swipe("SKIP", Array(cards.suffix(10))),
             ]
-            for answer in answers { #expect(answer.errors.isEmpty, "\(answer.json)") }
-            costs.append(answers.flatMap { [$0.statements, $0.roundTrips] })
+            for response in responses { #expect(response.errors.isEmpty, "\(response.json)") }
+            costs.append(responses.flatMap { [$0.statements, $0.roundTrips] })
         }
         #expect(zip(costs[1], costs[0]).map { $0 - $1 } == [1, 0, 1, 0, 1, 0, 0, 0])
         #expect(costs[1][1] == 1)

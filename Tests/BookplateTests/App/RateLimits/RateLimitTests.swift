@@ -1,5 +1,6 @@
 import BookSources
 import GraphQL
+import GraphQLServing
 import Postgres
 import Synchronization
 import TestSupport
@@ -27,37 +28,38 @@ import Testing
     }
 
     private func address(_ number: UInt64) -> RateKey {
-        RateKey(address: 0, 0xFFFF_0A00_0000 + number)
+        ClientAddress(high: 0, low: 0xFFFF_0A00_0000 + number)
     }
 
     @Test func userIsLimitedWhereverTheyComeFrom() async throws {
         let app = try await start(.init(perCaller: 3))
-        let (reader, other) = (try await app.newReader(), try await app.newReader())
+        let (reader, other) = (try await app.makeReader(), try await app.makeReader())
         for left in [2, 1, 0] {
-            let answer = try await app.ask(
+            let response = try await app.execute(
                 "{ me { id } }", token: reader.token, address: address(UInt64(left)))
-            #expect(answer.errors.isEmpty)
-            #expect(answer.rate?.remaining == left)
-            #expect(answer.rate?.name.description == "user")
+            #expect(response.errors.isEmpty)
+            #expect(response.rate?.remaining == left)
+            #expect(response.rate?.name.description == "user")
         }
-        let refused = try await app.ask("{ me { id } }", token: reader.token, address: address(9))
+        let refused = try await app.execute(
+            "{ me { id } }", token: reader.token, address: address(9))
         #expect(refused.code == "RATE_LIMITED")
         #expect(refused.isRequestError)
         #expect(refused.errors.first?["extensions", "retryAfter"] == 20)
         #expect(refused.retryAfterSeconds == 20)
         #expect(refused.message == "Too many requests. Try again in 20 s.")
         #expect(refused.statements == 0)
-        #expect(try await other.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await other.execute("{ me { id } }").errors.isEmpty)
         clock.advance(seconds: 20)
-        #expect(try await reader.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
     }
 
     @Test func documentThatIsWrongCostsToo() async throws {
         let app = try await start(.init(perCaller: 2))
-        let reader = try await app.newReader()
-        #expect(try await reader.ask("{ nonsense").code == "GRAPHQL_PARSE_FAILED")
-        #expect(try await reader.ask("{ nonsense }").code == "GRAPHQL_VALIDATION_FAILED")
-        #expect(try await reader.ask("{ nonsense").code == "RATE_LIMITED")
+        let reader = try await app.makeReader()
+        #expect(try await reader.execute("{ nonsense").code == "GRAPHQL_PARSE_FAILED")
+        #expect(try await reader.execute("{ nonsense }").code == "GRAPHQL_VALIDATION_FAILED")
+        #expect(try await reader.execute("{ nonsense").code == "RATE_LIMITED")
     }
 
     @Test(arguments: [
@@ -67,8 +69,8 @@ import Testing
     ])
     func costIsWhatCanBeReturned(query: String, units: Int) async throws {
         let app = try await start(.init(perCaller: 100))
-        let reader = try await app.newReader()
-        #expect(try await reader.ask(query).rate?.remaining == 100 - units)
+        let reader = try await app.makeReader()
+        #expect(try await reader.execute(query).rate?.remaining == 100 - units)
         // The size of a page may stand in a variable.
         if query.contains("first: 100") {
             let varying =
@@ -76,28 +78,30 @@ import Testing
                 + query.split(separator: "100", omittingEmptySubsequences: false).joined(
                     separator: "$n")
             #expect(
-                try await reader.ask(varying, ["n": 100]).rate?.remaining == 100 - 2 * units)
+                try await reader.execute(varying, ["n": 100]).rate?.remaining == 100 - 2 * units)
             #expect(
-                try await reader.ask(varying, ["n": 1]).rate?.remaining == 100 - 2 * units - 1)
+                try await reader.execute(varying, ["n": 1]).rate?.remaining == 100 - 2 * units - 1)
         }
     }
 
     /// Beside the unit of the request itself.
     @Test func picturesAndImportsCostMoreThanTheirAnswersTell() async throws {
         let app = try await start(.init(perCaller: 55))
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let book = try await reader.makeBook("Dune")
         let setCover = """
             mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) { coverStatus } }
             """
-        func left() async throws -> Int? { try await reader.ask("{ __typename }").rate?.remaining }
+        func left() async throws -> Int? {
+            try await reader.execute("{ __typename }").rate?.remaining
+        }
         let before = try #require(try await left())
-        let cover = try await app.ask(
+        let cover = try await app.execute(
             setCover, ["book": book, "image": UploadReference.value(0)],
             token: reader.token, uploads: [TestImage.png()])
         #expect(cover.errors.isEmpty)
         #expect(try await left() == before - 7)
-        let refused = try await app.ask(
+        let refused = try await app.execute(
             "mutation($file: Upload!) { importLibrary(file: $file) { id } }",
             ["file": UploadReference.value(0)], token: reader.token,
             uploads: [
@@ -112,13 +116,13 @@ import Testing
 
     private func startSearching(
         _ settings: RateLimits.Settings, bookCount: Int
-    ) async throws -> (TestApp, Reader) {
+    ) async throws -> (TestApp, TestReader) {
         let source = BookSource(
             name: .openLibrary, edition: { _, _ in nil }, search: { _, _, _ in [] })
         let app = try await TestApp.start(
             catalog: [], coverSources: CoverSources(SourceChain([source])),
             rates: RateLimits(settings, clock: { [clock] in clock.now }))
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         try await app.database.execute(
             """
             INSERT INTO books (user_id, id, title)
@@ -133,15 +137,15 @@ import Testing
     @Test func searchesForALibraryCostByTheirNumber() async throws {
         let (app, reader) = try await startSearching(.init(perCaller: 20), bookCount: 12)
         for (queued, left) in [(12, 16), (0, 14)] as [(Int, Int)] {
-            let answer = try await reader.ask("mutation { fetchMissingCovers }")
-            #expect(answer["fetchMissingCovers"] == .int(queued))
-            #expect(try await reader.ask("{ __typename }").rate?.remaining == left)
+            let response = try await reader.execute("mutation { fetchMissingCovers }")
+            #expect(response["fetchMissingCovers"] == .int(queued))
+            #expect(try await reader.execute("{ __typename }").rate?.remaining == left)
         }
         try await app.database.execute("UPDATE books SET cover_wanted_at = NULL")
-        for _ in 1...12 { _ = try await reader.ask("{ __typename }") }
+        for _ in 1...12 { _ = try await reader.execute("{ __typename }") }
         #expect(
-            try await reader.ask("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 10)
-        #expect(try await reader.ask("{ __typename }").code == "RATE_LIMITED")
+            try await reader.execute("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 10)
+        #expect(try await reader.execute("{ __typename }").code == "RATE_LIMITED")
         #expect(
             try await app.database.count(
                 "SELECT count(*) FROM books WHERE cover_wanted_at IS NOT NULL") == 10)
@@ -154,9 +158,9 @@ import Testing
     func aLibraryIsSearchedForInPieces(settings: RateLimits.Settings) async throws {
         let (app, reader) = try await startSearching(settings, bookCount: 12)
         for queued in [5, 5, 2, 0] {
-            let answer = try await app.ask(
+            let response = try await app.execute(
                 "mutation { fetchMissingCovers }", token: reader.token, address: address(1))
-            #expect(answer["fetchMissingCovers"] == .int(queued))
+            #expect(response["fetchMissingCovers"] == .int(queued))
             clock.advance(seconds: 60)
         }
     }
@@ -164,29 +168,30 @@ import Testing
     /// Sent twice at once, one of them finds nothing to do, and pays for nothing.
     @Test func searchesAreNotPaidForTwice() async throws {
         let (_, reader) = try await startSearching(.init(perCaller: 100), bookCount: 100)
-        async let one = reader.ask("mutation { fetchMissingCovers }")
-        async let other = reader.ask("mutation { fetchMissingCovers }")
+        async let one = reader.execute("mutation { fetchMissingCovers }")
+        async let other = reader.execute("mutation { fetchMissingCovers }")
         let queued = try await [one, other].map { $0["fetchMissingCovers"]?.int ?? 0 }
         #expect(queued.sorted() == [0, 100])
-        #expect(try await reader.ask("{ __typename }").rate?.remaining == 100 - 2 - 19 - 1)
+        #expect(try await reader.execute("{ __typename }").rate?.remaining == 100 - 2 - 19 - 1)
     }
 
     @Test func addressIsLimitedForAllWhoShareIt() async throws {
         let app = try await start(.init(perCaller: 100, perAddress: 3))
         let readers = [
-            try await app.newReader(), try await app.newReader(), try await app.newReader(),
+            try await app.makeReader(), try await app.makeReader(), try await app.makeReader(),
         ]
         for reader in readers {
             #expect(
-                try await app.ask("{ me { id } }", token: reader.token, address: address(1)).errors
+                try await app.execute("{ me { id } }", token: reader.token, address: address(1))
+                    .errors
                     .isEmpty)
         }
-        let refused = try await app.ask(
+        let refused = try await app.execute(
             "{ me { id } }", token: readers[0].token, address: address(1))
         #expect(refused.code == "RATE_LIMITED")
         #expect(refused.rate?.name.description == "address")
         // What the address refuses costs its user nothing.
-        let elsewhere = try await app.ask(
+        let elsewhere = try await app.execute(
             "{ me { id } }", token: readers[0].token, address: address(2))
         #expect(elsewhere.rate?.remaining == 98)
     }
@@ -196,13 +201,13 @@ import Testing
         for (number, code) in [(1, nil), (1, nil), (1, "RATE_LIMITED"), (2, nil)]
             as [(UInt64, String?)]
         {
-            #expect(try await app.ask("{ __typename }", address: address(number)).code == code)
+            #expect(try await app.execute("{ __typename }", address: address(number)).code == code)
         }
         // One network of IPv6 is one client.
         let high: UInt64 = 0x2001_0DB8_0000_0001
         for (low, code) in [(1, nil), (2, nil), (3, "RATE_LIMITED")] as [(UInt64, String?)] {
-            let key = RateKey(address: high, low)
-            #expect(try await app.ask("{ __typename }", address: key).code == code)
+            let key = ClientAddress(high: high, low: low)
+            #expect(try await app.execute("{ __typename }", address: key).code == code)
         }
     }
 
@@ -210,26 +215,26 @@ import Testing
         let app = try await start(.init())
         try await app.database.execute(
             "UPDATE tenants SET requests_per_minute = 2 WHERE slug = 'alpha'")
-        let alpha = [try await app.newReader(), try await app.newReader()]
-        let beta = try await app.newReader(.beta)
+        let alpha = [try await app.makeReader(), try await app.makeReader()]
+        let beta = try await app.makeReader(.beta)
         try await app.services.tenants.refresh(from: app.pool)
-        #expect(try await alpha[0].ask("{ me { id } }").errors.isEmpty)
-        #expect(try await alpha[1].ask("{ me { id } }").errors.isEmpty)
-        let refused = try await alpha[1].ask("{ me { id } }")
+        #expect(try await alpha[0].execute("{ me { id } }").errors.isEmpty)
+        #expect(try await alpha[1].execute("{ me { id } }").errors.isEmpty)
+        let refused = try await alpha[1].execute("{ me { id } }")
         #expect(refused.code == "RATE_LIMITED")
         #expect(refused.rate?.name.description == "tenant")
-        #expect(try await beta.ask("{ me { id } }").errors.isEmpty)
+        #expect(try await beta.execute("{ me { id } }").errors.isEmpty)
         // The operator gives it more: it fills faster from now on.
         try await app.database.execute(
             "UPDATE tenants SET requests_per_minute = 200 WHERE slug = 'alpha'")
         try await app.services.tenants.refresh(from: app.pool)
         clock.advance(seconds: 1)
-        #expect(try await alpha[1].ask("{ me { id } }").errors.isEmpty)
+        #expect(try await alpha[1].execute("{ me { id } }").errors.isEmpty)
     }
 
     @Test func signInAndRefreshHaveTheirOwn() async throws {
         let app = try await start(.init(signIns: 2, refreshes: 1))
-        func signIn(_ number: UInt64) async throws -> Answer {
+        func signIn(_ number: UInt64) async throws -> TestResponse {
             try await app.signIn(
                 token: app.identityToken(subject: "s"), address: address(number))
         }
@@ -242,9 +247,9 @@ import Testing
         #expect(refused.errors.first?["path"] == ["signInWithApple"])
         #expect(try await signIn(2).errors.isEmpty)
         for code in [nil, "RATE_LIMITED"] {
-            let answer = try await app.ask(
+            let response = try await app.execute(
                 RefreshTests.refresh, ["token": token], address: address(1))
-            #expect(answer.code == code)
+            #expect(response.code == code)
         }
     }
 
@@ -255,7 +260,7 @@ import Testing
             #"a\#($0): signInWithApple(input: {identityToken: "x"}) { accessToken }"#
         }
         // The first error nulls the data, so the answer alone tells little: the bucket does.
-        _ = try await app.ask(
+        _ = try await app.execute(
             "mutation { \(fields.joined(separator: " ")) }", address: address(1))
         #expect(
             try await app.signIn(token: "x", address: address(1)).code == "RATE_LIMITED")
@@ -273,7 +278,7 @@ import Testing
 
     @Test func nothingIsLimitedByDefault() async throws {
         let app = try await start(.init())
-        let answer = try await app.ask("{ __typename }", address: address(1))
-        #expect(answer.rate == nil && answer.retryAfterSeconds == nil)
+        let response = try await app.execute("{ __typename }", address: address(1))
+        #expect(response.rate == nil && response.retryAfterSeconds == nil)
     }
 }

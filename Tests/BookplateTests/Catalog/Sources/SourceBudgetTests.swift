@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func serversNeverExceedABudgetTogether() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pools = [try await pool(database), try await pool(database)]
         let servers = pools.map { SourceBudgets([.isbnDB: 100], $0) }
         let granted = await take(400, from: servers, .interactive)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func backgroundWorkLeavesAShareForReaders() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pools = [try await pool(database), try await pool(database)]
         let servers = pools.map { SourceBudgets([.isbnDB: 100], $0) }
         #expect(await take(300, from: servers, .background) == 80)
@@ -73,7 +73,7 @@ import Testing
 
     /// Readers may use all of it, and then nothing is left for background work.
     @Test func readersAreNotLimitedToAShare() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         let server = SourceBudgets([.isbnDB: 100], pool)
         #expect(await take(70, from: [server], .interactive) == 70)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func requestsAreReservedTogether() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         let server = SourceBudgets([.googleBooks: 1000], pool)
         let before = await pool.metrics().statementCount
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func aNewDayHasANewBudget() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         let clock = TestClock()
         let server = SourceBudgets([.isbnDB: 100], pool, now: { clock.now })
@@ -125,7 +125,7 @@ import Testing
 
     /// Requests reserved for yesterday are not sent today, because today's budget would not count them.
     @Test func aReservationEndsWithItsDay() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         let clock = TestClock()
         let server = SourceBudgets([.isbnDB: 500], pool, now: { clock.now })
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func oldDaysAreForgotten() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         try await database.execute(
             """
             INSERT INTO source_usage (source, day, used) SELECT s, (now() AT TIME ZONE 'UTC')::date - n, 5
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test func withoutADatabaseNothingIsGranted() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         await pool.close()
         let server = SourceBudgets([.isbnDB: 500], pool)
@@ -165,7 +165,7 @@ import Testing
 
     /// The admin CLI's connection counts in the same table.
     @Test func commandsShareTheBudget() async throws {
-        let database = try await TestCluster.shared.clone()
+        let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         let server = SourceBudgets([.isbnDB: 100], pool)
         let command = try SourceBudgets(
@@ -177,8 +177,8 @@ import Testing
 
     /// Two servers' chains, one real host, more look-ups than the budget has requests.
     @Test func theHostGetsNoMoreRequestsThanTheBudgetHas() async throws {
-        let database = try await TestCluster.shared.clone()
-        let host = try LoopbackServer { _ in [.answer(404, "{}")] }
+        let database = try await TestCluster.shared.makeDatabase()
+        let host = try LoopbackServer { _ in [.response(404, "{}")] }
         let metrics = Metrics()
         var chains: [SourceChain] = []
         var pools: [ConnectionPool] = []

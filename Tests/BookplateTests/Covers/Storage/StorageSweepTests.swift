@@ -1,7 +1,7 @@
 import GraphQL
 import Identity
-import Images
-import Objects
+import ImageProcessing
+import ObjectStorage
 import Postgres
 import TestSupport
 import Testing
@@ -19,7 +19,7 @@ import Testing
     /// A reader with a book and its cover.
     private struct Desk {
         let app: TestApp
-        let reader: Reader
+        let reader: TestReader
         let user: UUID
         let book: UUID
         let key: ObjectKey
@@ -28,10 +28,10 @@ import Testing
 
         init(_ app: TestApp) async throws {
             self.app = app
-            reader = try await app.newReader()
+            reader = try await app.makeReader()
             let id = try await reader.makeBook("Dune")
-            let answer = try await reader.setCover(setCover, id, TestImage.png())
-            #expect(answer.errors.isEmpty, "\(answer.json)")
+            let response = try await reader.setCover(setCover, id, TestImage.png())
+            #expect(response.errors.isEmpty, "\(response.json)")
             user = try #require(UUID(reader.id.string ?? ""))
             book = try #require(UUID(id.string ?? ""))
             key = try #require(ObjectKey(.bookCovers, folder: "\(user)", name: "\(book)"))
@@ -112,7 +112,7 @@ import Testing
         try other.execute("BEGIN; SELECT take_turns('\(desk.user)')")
         try other.execute(desk.naming(version))
         async let swept = desk.sweep()
-        try await until("the sweep waits") {
+        try await waitUntil("the sweep waits") {
             try await desk.app.database.count(
                 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") > 0
         }
@@ -159,9 +159,9 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for seed in 1...12 {
                 tasks.addTask {
-                    let answer = try await desk.reader.setCover(
+                    let response = try await desk.reader.setCover(
                         Self.setCover, .string("\(desk.book)"), TestImage.png(seed: UInt64(seed)))
-                    #expect(answer.errors.isEmpty, "\(answer.json)")
+                    #expect(response.errors.isEmpty, "\(response.json)")
                 }
             }
             tasks.addTask { for _ in 0..<10 { _ = try await desk.sweep() } }
@@ -241,10 +241,10 @@ import Testing
             """)
         let worker = try await TestWorker.start(
             desk.app.database, [SweepStorage(desk.app.services)])
-        try await until("the removed cover is forgotten") {
+        try await waitUntil("the removed cover is forgotten") {
             try await desk.app.database.count("SELECT count(*) FROM removed_covers") == 0
         }
-        try await until("it is counted") {
+        try await waitUntil("it is counted") {
             await desk.app.services.metrics.text().contains(
                 #"bookplate_storage_swept_total{what="removed_cover"} 1"#)
         }

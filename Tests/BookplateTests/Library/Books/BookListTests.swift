@@ -23,7 +23,7 @@ import Testing
         """
 
     /// Books with ties and nulls in every column that an order has.
-    private func fill(_ reader: Reader, _ count: Int, seed: UInt64) async throws {
+    private func fill(_ reader: TestReader, _ count: Int, seed: UInt64) async throws {
         let id = reader.id.string ?? ""
         // A linear congruence scatters the values; the same seed gives the same library.
         try await Self.app().database.execute(
@@ -41,21 +41,24 @@ import Testing
 
     /// All ids in order, page by page; `meanwhile` runs between pages.
     private func walk(
-        _ reader: Reader, _ variables: [Value.Member], first: Int,
+        _ reader: TestReader, _ variables: [Value.Member], first: Int,
         meanwhile: () async throws -> Void = {}
     ) async throws -> [String] {
         var ids: [String] = []
         var after = Value.null
         for _ in 0..<1000 {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 Self.page,
                 .object(variables + [.init("first", .int(first)), .init("after", after)]))
-            let page = try #require(answer["me", "books"], "\(answer.json)")
-            let nodes = page["nodes"]?.each("id") ?? []
+            let page = try #require(response["me", "books"], "\(response.json)")
+            let nodes = page["nodes"]?.values(of: "id") ?? []
             #expect(page["edges"]?.list?.map { $0["node"]?["id"] ?? .null } == nodes)
             #expect(page["pageInfo", "hasPreviousPage"] == .boolean(!after.isNull))
-            #expect(page["pageInfo", "endCursor"] == page["edges"]?.each("cursor").last ?? .null)
-            #expect(page["pageInfo", "startCursor"] == page["edges"]?.each("cursor").first ?? .null)
+            #expect(
+                page["pageInfo", "endCursor"] == page["edges"]?.values(of: "cursor").last ?? .null)
+            #expect(
+                page["pageInfo", "startCursor"] == page["edges"]?.values(of: "cursor").first
+                    ?? .null)
             ids += nodes.compactMap(\.string)
             guard page["pageInfo", "hasNextPage"] == true else { return ids }
             #expect(nodes.count == first)
@@ -68,9 +71,9 @@ import Testing
 
     @Test(arguments: orders, [UInt64(1), 77])
     func pagesShowEveryBookOnce(order: String, seed: UInt64) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         try await fill(reader, 60, seed: seed)
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         let all = try await walk(reader, [.init("order", .string(order))], first: 100)
         #expect(Set(all).count == 60)
         for _ in 0..<3 {
@@ -82,7 +85,7 @@ import Testing
 
     @Test(arguments: orders)
     func booksThatComeMeanwhileMoveNothing(order: String) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         try await fill(reader, 40, seed: 5)
         let before = try await walk(reader, [.init("order", .string(order))], first: 100)
         let seen = try await walk(reader, [.init("order", .string(order))], first: 7) {
@@ -93,12 +96,12 @@ import Testing
     }
 
     @Test func ordersAreWhatTheySay() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         for (title, author) in [("b", "Y"), ("a", "Z"), ("C", "x")] as [(Value, Value)] {
             _ = try await reader.makeBook(["title": title, "author": author])
         }
         let first = try await reader.makeBook("Ä")
-        _ = try await reader.ask(
+        _ = try await reader.execute(
             "mutation($id: ID!) { updateBook(id: $id, input: {currentPage: 1}) { id } }",
             ["id": first])
         for (order, titles) in [
@@ -106,13 +109,14 @@ import Testing
             ("TITLE_ASC", ["a", "Ä", "b", "C"]), ("AUTHOR_ASC", ["C", "b", "a", "Ä"]),
             ("UPDATED_DESC", ["Ä", "C", "a", "b"]),
         ] as [(Value, [Value])] {
-            let books = try await reader.need(Self.page, ["order": order], "me", "books", "nodes")
-            #expect(books.each("title") == titles, "\(order)")
+            let books = try await reader.requireValue(
+                Self.page, ["order": order], "me", "books", "nodes")
+            #expect(books.values(of: "title") == titles, "\(order)")
         }
     }
 
     @Test func filtersGoTogether() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         _ = try await reader.makeBook("100% Dune", status: "READ", shelves: [shelf])
         _ = try await reader.makeBook("Dune_Messiah", status: "READING", shelves: [shelf])
@@ -127,19 +131,19 @@ import Testing
             (["search": "dune", "status": "READ", "shelf": shelf], ["100% Dune"]),
         ] as [(Value, [Value])] {
             guard case .object(let members) = variables else { return }
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 Self.page, .object(members + [.init("order", "TITLE_ASC")]))
-            #expect(answer["me", "books", "nodes"]?.each("title") == titles, "\(variables)")
-            #expect(answer["me", "books", "totalCount"] == .int(titles.count), "\(variables)")
+            #expect(response["me", "books", "nodes"]?.values(of: "title") == titles, "\(variables)")
+            #expect(response["me", "books", "totalCount"] == .int(titles.count), "\(variables)")
         }
     }
 
     @Test func totalCountIsOfTheWholeListOnEveryPage() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         try await reader.makeBooks(7)
-        let first = try await reader.ask(Self.page, ["first": 3])
+        let first = try await reader.execute(Self.page, ["first": 3])
         #expect(first["me", "books", "totalCount"] == 7)
-        let second = try await reader.ask(
+        let second = try await reader.execute(
             Self.page,
             ["first": 3, "after": first["me", "books", "pageInfo", "endCursor"] ?? .null])
         #expect(second["me", "books", "totalCount"] == 7)
@@ -148,36 +152,36 @@ import Testing
 
     /// A page so large that the whole operation is, is refused before it is run.
     @Test func hugePageIsTooComplex() async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(
             "query($first: Int) { me { books(first: $first) { nodes { id } } } }",
             ["first": .int(Int(Int32.max))])
-        #expect(answer.code == "OPERATION_TOO_COMPLEX")
+        #expect(response.code == "OPERATION_TOO_COMPLEX")
     }
 
     /// What could never be answered is refused before it begins.
     @Test func endlessPagesAreTooComplex() async throws {
-        let answer = try await Self.app().newReader().ask(
+        let response = try await Self.app().makeReader().execute(
             "{ me { books(first: 2147483647) { nodes { id } } } }")
-        #expect(answer.isRequestError)
-        #expect(answer.code == "OPERATION_TOO_COMPLEX")
-        #expect(answer.statements == 0)
+        #expect(response.isRequestError)
+        #expect(response.code == "OPERATION_TOO_COMPLEX")
+        #expect(response.statements == 0)
     }
 
     @Test(arguments: [0, -1, 101, 9000, Int(Int32.min)])
     func pagesHoldOneToAHundred(first: Int) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         _ = try await reader.makeShelf("Shelf")
         for field in [
             "me { books(first: $first) { totalCount } }",
             "me { shelves { books(first: $first) { totalCount } } }",
             "me { reviews(first: $first) { totalCount } }", "feed(first: $first) { nodes { id } }",
         ] {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 "query($first: Int) { \(field) }", ["first": .int(first)])
-            #expect(answer.code == "BAD_USER_INPUT")
-            #expect(answer.field == "first")
-            #expect(answer.message == "Ask for 1 to 100 at once.")
+            #expect(response.code == "BAD_USER_INPUT")
+            #expect(response.field == "first")
+            #expect(response.message == "Ask for 1 to 100 at once.")
         }
     }
 
@@ -186,50 +190,50 @@ import Testing
         "%00",
     ])
     func cursorsOfNobodyAreRefused(cursor: String) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         _ = try await reader.makeShelf("Shelf")
         for field in [
             "me { books(after: $after) { totalCount } }",
             "me { shelves { books(after: $after) { totalCount } } }",
             "me { reviews(after: $after) { totalCount } }", "feed(after: $after) { nodes { id } }",
         ] {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 "query($after: String) { \(field) }", ["after": .string(cursor)])
-            #expect(answer.code == "BAD_USER_INPUT", "\(field)")
-            #expect(answer.field == "after")
+            #expect(response.code == "BAD_USER_INPUT", "\(field)")
+            #expect(response.field == "after")
         }
     }
 
     @Test func cursorOfAnotherOrderIsRefused() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         try await reader.makeBooks(2)
-        let answer = try await reader.ask(Self.page, ["first": 1, "order": "TITLE_ASC"])
-        let cursor = answer["me", "books", "pageInfo", "endCursor"] ?? .null
+        let response = try await reader.execute(Self.page, ["first": 1, "order": "TITLE_ASC"])
+        let cursor = response["me", "books", "pageInfo", "endCursor"] ?? .null
         for order in Self.orders where order != "TITLE_ASC" {
-            let other = try await reader.ask(
+            let other = try await reader.execute(
                 Self.page, ["order": .string(order), "after": cursor])
             #expect(other.code == "BAD_USER_INPUT")
         }
     }
 
     @Test func cursorStaysGoodWhenItsBookIsGone() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         try await reader.makeBooks(5)
-        let first = try await reader.ask(Self.page, ["first": 2, "order": "TITLE_ASC"])
+        let first = try await reader.execute(Self.page, ["first": 2, "order": "TITLE_ASC"])
         let book = first["me", "books", "nodes", 1, "id"] ?? .null
-        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
-        let second = try await reader.ask(
+        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        let second = try await reader.execute(
             Self.page,
             [
                 "first": 2, "order": "TITLE_ASC",
                 "after": first["me", "books", "pageInfo", "endCursor"] ?? .null,
             ])
         #expect(
-            second["me", "books", "nodes"]?.each("title") == ["Book 3", "Book 4"])
+            second["me", "books", "nodes"]?.values(of: "title") == ["Book 3", "Book 4"])
     }
 
     @Test func eachShelfHasItsOwnPage() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let (full, empty, one) = (
             try await reader.makeShelf("Full"), try await reader.makeShelf("Empty"),
             try await reader.makeShelf("One")
@@ -237,20 +241,22 @@ import Testing
         try await reader.makeBooks(5, "Full", shelves: [full])
         try await reader.makeBooks(1, "One", shelves: [one])
         #expect(empty.string != nil)
-        let shelves = try await reader.need(
+        let shelves = try await reader.requireValue(
             """
             { me { shelves { name bookCount books(first: 2, orderBy: TITLE_ASC) {
               totalCount nodes { title } pageInfo { hasNextPage endCursor }
             } } } }
             """, .null, "me", "shelves")
-        #expect(shelves.each("bookCount") == [5, 0, 1])
-        #expect(shelves.each("books").map { $0["totalCount"] } == [5, 0, 1])
+        #expect(shelves.values(of: "bookCount") == [5, 0, 1])
+        #expect(shelves.values(of: "books").map { $0["totalCount"] } == [5, 0, 1])
         #expect(
-            shelves.each("books").map { $0["nodes"]?.each("title") } == [
+            shelves.values(of: "books").map { $0["nodes"]?.values(of: "title") } == [
                 ["Full 1", "Full 2"], [], ["One 1"],
             ])
         #expect(
-            shelves.each("books").map { $0["pageInfo", "hasNextPage"] } == [true, false, false])
+            shelves.values(of: "books").map { $0["pageInfo", "hasNextPage"] } == [
+                true, false, false,
+            ])
         #expect(shelves[1, "books", "pageInfo", "endCursor"] == .null)
     }
 }

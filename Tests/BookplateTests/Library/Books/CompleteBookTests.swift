@@ -21,7 +21,7 @@ import Testing
             userChangeChannel: Hub.changeChannel,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let running = Task { await worker.run() }
-        try await until("the job was tried") { try await app.database.count(Self.waiting) == 0 }
+        try await waitUntil("the job was tried") { try await app.database.count(Self.waiting) == 0 }
         worker.stop()
         await running.value
     }
@@ -35,25 +35,25 @@ import Testing
         let source = TestSource(["9780140328721": LookupISBNTests.fox])
         let sources = SourceChain([source.source(.openLibrary)])
         let app = try await TestApp.start(sources: sources)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let input: Value = ["title": "The fox", "isbn": "0140328726", "genre": "Mine"]
         let id: Value
         switch how {
         case "create": id = try await reader.makeBook(input)
         case "createMany":
-            id = try await reader.need(
+            id = try await reader.requireValue(
                 "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { book { id } } }",
                 ["i": [input]], "createBooks", 0, "book", "id")
         default:
             id = try await reader.makeBook(["title": "The fox"])
-            _ = try await reader.need(
+            _ = try await reader.requireValue(
                 #"mutation($id: ID!) { updateBook(id: $id, input: {isbn: "9780140328721"}) { id } }"#,
                 ["id": id], "updateBook")
         }
-        #expect(source.asked.isEmpty)
+        #expect(source.requests.isEmpty)
         try await work(app, sources)
-        #expect(source.asked == ["9780140328721"])
-        let book = try await reader.need(Self.book, ["id": id], "book")
+        #expect(source.requests == ["9780140328721"])
+        let book = try await reader.requireValue(Self.book, ["id": id], "book")
         #expect(book["title"] == "The fox")
         #expect(book["author"] == "Roald Dahl")
         #expect(book["publisher"] == "Puffin")
@@ -69,7 +69,7 @@ import Testing
         source.fail(with: .busy)
         let sources = SourceChain([source.source(.openLibrary)])
         let app = try await TestApp.start(sources: sources)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let id = try await reader.makeBook(["title": "The fox", "isbn": "0140328726"])
         try await work(app, sources)
         #expect(
@@ -79,7 +79,7 @@ import Testing
         try await app.database.execute(
             "UPDATE jobs SET run_at = now(), attempts = 0 WHERE kind = 'book.complete'")
         try await work(app, sources)
-        let book = try await reader.need(Self.book, ["id": id], "book")
+        let book = try await reader.requireValue(Self.book, ["id": id], "book")
         #expect(book["card", "title"] == "Fantastic Mr. Fox")
     }
 
@@ -88,9 +88,9 @@ import Testing
         let source = TestSource(["9780140328721": LookupISBNTests.fox])
         let sources = SourceChain([source.source(.openLibrary)])
         let app = try await TestApp.start(sources: sources)
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let id = try await reader.makeBook(["title": "Mine", "isbn": "9780140328721"])
-        let card = try await reader.need(
+        let card = try await reader.requireValue(
             LookupISBNTests.lookup, ["isbn": "9780140328721"], "lookupISBN", "id")
         try await app.database.execute("UPDATE books SET isbn13 = NULL")
         _ = try await reader.makeBook(["cardId": card])
@@ -99,7 +99,7 @@ import Testing
         try await app.database.execute(
             "UPDATE books SET isbn13 = '9780140328721' WHERE edition_id IS NULL")
         try await work(app, sources)
-        let book = try await reader.need(Self.book, ["id": id], "book")
+        let book = try await reader.requireValue(Self.book, ["id": id], "book")
         #expect(book["card"] == .null)
     }
 }

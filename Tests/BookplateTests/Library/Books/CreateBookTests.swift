@@ -18,13 +18,14 @@ import Testing
         """
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
 
-    private func count(_ reader: Reader) async throws -> Value {
-        try await reader.need("{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
+    private func count(_ reader: TestReader) async throws -> Value {
+        try await reader.requireValue(
+            "{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
     }
 
     @Test func byTitle() async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(
             Self.create,
             [
                 "input": [
@@ -32,7 +33,7 @@ import Testing
                     "genre": "SF",
                 ]
             ])
-        let book = try #require(answer["createBook"])
+        let book = try #require(response["createBook"])
         #expect(book["title"] == "Dune")
         #expect(book["author"] == "Frank Herbert")
         #expect(book["category"] == "Novel")
@@ -46,10 +47,10 @@ import Testing
     }
 
     @Test func byISBNTheCatalogueFillsTheRest() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let isbn = TestCatalog.isbn(3)
-        let answer = try await reader.ask(Self.create, ["input": ["isbn": .string(isbn)]])
-        let book = try #require(answer["createBook"])
+        let response = try await reader.execute(Self.create, ["input": ["isbn": .string(isbn)]])
+        let book = try #require(response["createBook"])
         #expect(book["title"] == "Card 3")
         #expect(book["author"] == "Author 3")
         #expect(book["isbn13"] == .string(isbn))
@@ -63,23 +64,23 @@ import Testing
     }
 
     @Test func byCardWithWordsOfOnesOwn() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]
-        let answer = try await reader.ask(
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]
+        let response = try await reader.execute(
             Self.create,
             ["input": ["cardId": card["id"] ?? .null, "title": "My name for it", "genre": "Mine"]])
-        #expect(answer["createBook", "title"] == "My name for it")
-        #expect(answer["createBook", "genre"] == "Mine")
-        #expect(answer["createBook", "card", "id"] == card["id"])
-        #expect(answer["createBook", "isbn13"] == card["isbn13"])
+        #expect(response["createBook", "title"] == "My name for it")
+        #expect(response["createBook", "genre"] == "Mine")
+        #expect(response["createBook", "card", "id"] == card["id"])
+        #expect(response["createBook", "isbn13"] == card["isbn13"])
     }
 
     @Test func unknownISBNNeedsATitle() async throws {
-        let reader = try await Self.app().newReader()
-        let unknown = try await reader.ask(Self.create, ["input": ["isbn": "9780306406157"]])
+        let reader = try await Self.app().makeReader()
+        let unknown = try await reader.execute(Self.create, ["input": ["isbn": "9780306406157"]])
         #expect(unknown.code == "NOT_FOUND")
         #expect(unknown.message == "No book with this ISBN is known. Add it with its title.")
-        let titled = try await reader.ask(
+        let titled = try await reader.execute(
             Self.create, ["input": ["isbn": "0-306-40615-2", "title": "By hand"]])
         #expect(titled["createBook", "isbn13"] == "9780306406157")
         #expect(titled["createBook", "isbn10"] == "0306406152")
@@ -91,60 +92,61 @@ import Testing
         ("PAUSED", false, false), ("DID_NOT_FINISH", false, false),
     ])
     func statusSetsItsDate(status: String, isStarted: Bool, isFinished: Bool) async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(
             Self.create, ["input": ["title": "Book", "status": .string(status)]])
-        #expect(answer["createBook", "status"] == .string(status))
-        #expect((answer["createBook", "startedAt"] != .null) == isStarted)
-        #expect((answer["createBook", "finishedAt"] != .null) == isFinished)
+        #expect(response["createBook", "status"] == .string(status))
+        #expect((response["createBook", "startedAt"] != .null) == isStarted)
+        #expect((response["createBook", "finishedAt"] != .null) == isFinished)
     }
 
     @Test func sameIDAgainGivesTheBookThatIsThere() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let input: Value = [
             "id": "0198c0de-0000-7000-8000-0000000000b1", "isbn": .string(TestCatalog.isbn(5)),
             "shelfIds": [shelf],
         ]
-        let first = try await reader.ask(Self.create, ["input": input])
-        let second = try await reader.ask(Self.create, ["input": input])
+        let first = try await reader.execute(Self.create, ["input": input])
+        let second = try await reader.execute(Self.create, ["input": input])
         #expect(first.errors.isEmpty)
         #expect(first.json == second.json)
-        #expect(first["createBook", "shelves"]?.each("id") == [shelf])
+        #expect(first["createBook", "shelves"]?.values(of: "id") == [shelf])
         #expect(try await count(reader) == 1)
     }
 
     @Test func replayDoesNotUndoLaterChanges() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let input: Value = ["id": "0198c0de-0000-7000-8000-0000000000b2", "title": "Old"]
-        _ = try await reader.ask(Self.create, ["input": input])
-        _ = try await reader.ask(
+        _ = try await reader.execute(Self.create, ["input": input])
+        _ = try await reader.execute(
             #"mutation { updateBook(id: "0198c0de-0000-7000-8000-0000000000b2", input: {title: "New"}) { id } }"#
         )
-        let replay = try await reader.ask(Self.create, ["input": input])
+        let replay = try await reader.execute(Self.create, ["input": input])
         #expect(replay["createBook", "title"] == "New")
     }
 
     /// The first book, and the same book again under another id.
     @Test(arguments: ["card card", "card isbn", "isbn card", "isbn isbn", "hand isbn"])
     func sameBookTwiceIsAConflictThatNamesIt(kinds: String) async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]
         let inputs: [Substring: Value] = [
             "card": ["cardId": card["id"] ?? .null], "isbn": ["isbn": card["isbn13"] ?? .null],
             "hand": ["isbn": card["isbn13"] ?? .null, "title": "By hand"],
         ]
         let kinds = kinds.split(separator: " ")
         let id = try await reader.makeBook(try #require(inputs[kinds[0]]))
-        let answer = try await reader.ask(Self.create, ["input": try #require(inputs[kinds[1]])])
-        #expect(answer.code == "CONFLICT")
-        #expect(answer.errors.first?["extensions", "id"] == id)
-        #expect(answer["createBook"] == nil)
+        let response = try await reader.execute(
+            Self.create, ["input": try #require(inputs[kinds[1]])])
+        #expect(response.code == "CONFLICT")
+        #expect(response.errors.first?["extensions", "id"] == id)
+        #expect(response["createBook"] == nil)
         #expect(try await count(reader) == 1)
     }
 
     @Test func sameTitleTwiceIsTwoBooks() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         _ = try await reader.makeBook("Poems")
         _ = try await reader.makeBook("Poems")
         #expect(try await count(reader) == 2)
@@ -175,11 +177,11 @@ import Testing
             (["title": "x\u{0}"], "title", "Title contains a NUL character."),
         ] as [(Value, String, String)])
     func badInputIsRefused(input: Value, field: String, message: String) async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(Self.create, ["input": input])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == field)
-        #expect(answer.message == message)
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(Self.create, ["input": input])
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == field)
+        #expect(response.message == message)
         #expect(try await count(reader) == 0)
     }
 
@@ -189,15 +191,15 @@ import Testing
             ["title": "x", "shelfIds": [absent]], ["title": "x", "shelfIds": ["no id"]],
         ] as [Value])
     func whatNobodyHasIsNotFound(input: Value) async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(Self.create, ["input": input])
-        #expect(answer.code == "NOT_FOUND")
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(Self.create, ["input": input])
+        #expect(response.code == "NOT_FOUND")
         #expect(try await count(reader) == 0)
     }
 
     @Test func batchEntriesSucceedOrFailByThemselves() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]
         let there = try await reader.makeBook(["cardId": card["id"] ?? .null])
         let inputs: [Value] = [
             ["title": "Good"], ["title": " "], ["isbn": "9780306406158"],
@@ -205,53 +207,53 @@ import Testing
             ["isbn": .string(TestCatalog.isbn(20))], ["isbn": .string(TestCatalog.isbn(20))],
             ["title": "Lost", "shelfIds": [Self.absent]], ["isbn": "9780306406157"],
         ]
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             """
             mutation($inputs: [CreateBookInput!]!) {
               createBooks(inputs: $inputs) { book { id title } error { code field message } }
             }
             """, ["inputs": .list(inputs)])
-        let results = try #require(answer["createBooks"])
+        let results = try #require(response["createBooks"])
         #expect(
-            results.each("error").map { $0["code"]?.string } == [
+            results.values(of: "error").map { $0["code"]?.string } == [
                 nil, "BAD_USER_INPUT", "BAD_USER_INPUT", "CONFLICT", "NOT_FOUND", nil, "CONFLICT",
                 "NOT_FOUND", "NOT_FOUND",
             ])
         #expect(
-            results.each("error").map { $0["field"]?.string } == [
+            results.values(of: "error").map { $0["field"]?.string } == [
                 nil, "title", "isbn", "isbn", nil, nil, "isbn", nil, nil,
             ])
         #expect(
-            results.each("book").map { $0["title"]?.string } == [
+            results.values(of: "book").map { $0["title"]?.string } == [
                 "Good", nil, nil, nil, nil, "Card 20", nil, nil, nil,
             ])
-        #expect(answer.errors.isEmpty)
+        #expect(response.errors.isEmpty)
         #expect(try await count(reader) == 3)
         #expect(there.string != nil)
     }
 
     @Test func batchHoldsFifty() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         #expect(try await reader.makeBooks(50).count == 50)
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { book { id } } }",
             ["i": .list(Array(repeating: ["title": "x"], count: 51))])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == "inputs")
-        let none = try await reader.ask("mutation { createBooks(inputs: []) { book { id } } }")
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == "inputs")
+        let none = try await reader.execute("mutation { createBooks(inputs: []) { book { id } } }")
         #expect(none["createBooks"] == [])
         #expect(try await count(reader) == 50)
     }
 
     @Test func sameBookAtOnceIsMadeOnce() async throws {
-        let reader = try await Self.app().newReader()
-        let card = try await reader.cards(1)[0]["id"] ?? .null
-        let answers = try await atOnce(10) { _ in
-            try await reader.ask(Self.create, ["input": ["cardId": card]])
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
+        let responses = try await atOnce(10) { _ in
+            try await reader.execute(Self.create, ["input": ["cardId": card]])
         }
-        #expect(answers.count { $0.code == nil } == 1)
-        let made = answers.compactMap { $0["createBook", "id"] }
-        let others = answers.filter { $0.code == "CONFLICT" }
+        #expect(responses.count { $0.code == nil } == 1)
+        let made = responses.compactMap { $0["createBook", "id"] }
+        let others = responses.filter { $0.code == "CONFLICT" }
         #expect(others.count == 9)
         #expect(others.allSatisfy { made == [$0.errors.first?["extensions", "id"] ?? .null] })
         #expect(try await count(reader) == 1)
@@ -261,10 +263,10 @@ import Testing
     @Test(arguments: [false, true])
     func sameIDGivesTheBookThatIsUnderWay(isBatch: Bool) async throws {
         let app = try await Self.app()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let user = reader.id.string ?? ""
         let id: Value = "0198c0de-0000-7000-8000-0000000000b3"
-        let second = try await app.database.connected { connection in
+        let second = try await app.database.withConnection { connection in
             // The first request, stopped before its end.
             try connection.execute(
                 """
@@ -274,13 +276,13 @@ import Testing
                 """)
             let second = Task {
                 isBatch
-                    ? try await reader.ask(
+                    ? try await reader.execute(
                         """
                         mutation($id: ID!) { createBooks(inputs: [{id: $id, title: "Once"}]) {
                           book { id } error { code message }
                         } }
                         """, ["id": id])
-                    : try await reader.ask(Self.create, ["input": ["id": id, "title": "Once"]])
+                    : try await reader.execute(Self.create, ["input": ["id": id, "title": "Once"]])
             }
             let other = try AdminConnection(try app.database.url())
             let waiting = """
@@ -291,16 +293,16 @@ import Testing
             try connection.execute("COMMIT")
             return second
         }
-        let answer = try await second.value
+        let response = try await second.value
         #expect(
-            (answer["createBook", "id"] ?? answer["createBooks", 0, "book", "id"]) == id,
-            "\(answer.json)")
+            (response["createBook", "id"] ?? response["createBooks", 0, "book", "id"]) == id,
+            "\(response.json)")
         #expect(try await count(reader) == 1)
     }
 
     private func atOnce(
-        _ count: Int, _ work: @Sendable @escaping (Int) async throws -> Answer
-    ) async throws -> [Answer] {
+        _ count: Int, _ work: @Sendable @escaping (Int) async throws -> TestResponse
+    ) async throws -> [TestResponse] {
         try await withThrowingTaskGroup { group in
             for index in 0..<count { group.addTask { try await work(index) } }
             return try await group.reduce(into: []) { $0.append($1) }

@@ -19,13 +19,13 @@ import Testing
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
 
     @Test func absentFieldsStayAndNullClears() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook([
             "title": "Title", "author": "Author", "isbn": "9780306406157", "category": "Category",
             "genre": "Genre",
         ])
-        _ = try await reader.ask(Self.update, ["id": id, "input": ["currentPage": 12]])
-        let touched = try await reader.ask(Self.update, ["id": id, "input": [:]])
+        _ = try await reader.execute(Self.update, ["id": id, "input": ["currentPage": 12]])
+        let touched = try await reader.execute(Self.update, ["id": id, "input": [:]])
         let book = try #require(touched["updateBook"])
         for (name, value) in [
             ("title", "Title"), ("author", "Author"), ("isbn13", "9780306406157"),
@@ -33,7 +33,7 @@ import Testing
         ] as [(String, Value)] {
             #expect(book[name] == value)
         }
-        let cleared = try await reader.ask(
+        let cleared = try await reader.execute(
             Self.update,
             [
                 "id": id,
@@ -55,21 +55,21 @@ import Testing
             (["author": .string(String(repeating: "x", count: 501))], "author"),
         ] as [(Value, String)])
     func badInputIsRefused(input: Value, field: String) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook("Title")
-        let answer = try await reader.ask(Self.update, ["id": id, "input": input])
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(answer.field == field)
-        #expect(answer.errors.first?["path"] == ["updateBook"])
+        let response = try await reader.execute(Self.update, ["id": id, "input": input])
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(response.field == field)
+        #expect(response.errors.first?["path"] == ["updateBook"])
     }
 
     @Test func statusesMoveFreelyAndKeepTheirDates() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook("Title")
         func set(_ status: String) async throws -> Value {
-            let answer = try await reader.ask(
+            let response = try await reader.execute(
                 Self.update, ["id": id, "input": ["status": .string(status)]])
-            let book = try #require(answer["updateBook"])
+            let book = try #require(response["updateBook"])
             #expect(book["status"] == .string(status))
             return book
         }
@@ -91,49 +91,50 @@ import Testing
     }
 
     @Test func isbnBringsTheCard() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook("By hand")
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             Self.update, ["id": id, "input": ["isbn": .string(TestCatalog.isbn(4))]])
-        #expect(answer["updateBook", "card", "title"] == "Card 4")
-        #expect(answer["updateBook", "title"] == "By hand")
+        #expect(response["updateBook", "card", "title"] == "Card 4")
+        #expect(response["updateBook", "title"] == "By hand")
     }
 
     @Test func isbnOfAnotherBookIsAConflict() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         _ = try await reader.makeBook(["isbn": .string(TestCatalog.isbn(6))])
         let id = try await reader.makeBook("By hand")
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             Self.update,
             ["id": id, "input": ["title": "Other", "isbn": .string(TestCatalog.isbn(6))]])
-        #expect(answer.code == "CONFLICT")
-        let title = try await reader.ask("query($id: ID!) { book(id: $id) { title } }", ["id": id])
+        #expect(response.code == "CONFLICT")
+        let title = try await reader.execute(
+            "query($id: ID!) { book(id: $id) { title } }", ["id": id])
         #expect(title["book", "title"] == "By hand")
     }
 
     @Test func shelvesAreReplacedAsAWhole() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelves = [
             try await reader.makeShelf("A"), try await reader.makeShelf("B"),
             try await reader.makeShelf("C"),
         ]
         let id = try await reader.makeBook("Title", shelves: [shelves[0], shelves[1]])
-        let moved = try await reader.ask(
+        let moved = try await reader.execute(
             Self.update, ["id": id, "input": ["shelfIds": [shelves[2], shelves[1], shelves[1]]]])
-        #expect(moved["updateBook", "shelves"]?.each("id") == [shelves[1], shelves[2]])
-        let none = try await reader.ask(Self.update, ["id": id, "input": ["shelfIds": []]])
+        #expect(moved["updateBook", "shelves"]?.values(of: "id") == [shelves[1], shelves[2]])
+        let none = try await reader.execute(Self.update, ["id": id, "input": ["shelfIds": []]])
         #expect(none["updateBook", "shelves"] == [])
     }
 
     @Test func aShelfThatNobodyHasChangesNothing() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("A")
         let id = try await reader.makeBook("Title", shelves: [shelf])
-        let answer = try await reader.ask(
+        let response = try await reader.execute(
             Self.update, ["id": id, "input": ["title": "New", "shelfIds": [Self.absent]]])
-        #expect(answer.code == "NOT_FOUND")
-        #expect(answer.message == "There is no such shelf.")
-        let book = try await reader.need(
+        #expect(response.code == "NOT_FOUND")
+        #expect(response.message == "There is no such shelf.")
+        let book = try await reader.requireValue(
             "query($id: ID!) { book(id: $id) { title shelves { id } } }", ["id": id], "book")
         #expect(book == ["title": "Title", "shelves": [["id": shelf]]])
     }
@@ -147,7 +148,7 @@ import Testing
         ] as [(String, String?, [String])])
     func moveTakesFromOneShelfOrFromAll(to: String, from: String?, expected: [String]) async throws
     {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         var shelves: [String: Value] = [:]
         for name in ["A", "B", "C", "D"] { shelves[name] = try await reader.makeShelf(name) }
         let id = try await reader.makeBook(
@@ -155,13 +156,13 @@ import Testing
         let variables: Value = [
             "id": id, "to": shelves[to] ?? .null, "from": from.flatMap { shelves[$0] } ?? .null,
         ]
-        let answer = try await reader.ask(Self.move, variables)
-        #expect(answer["moveBook", "shelves"]?.each("name") == expected.map { .string($0) })
-        #expect(try await reader.ask(Self.move, variables).json == answer.json)
+        let response = try await reader.execute(Self.move, variables)
+        #expect(response["moveBook", "shelves"]?.values(of: "name") == expected.map { .string($0) })
+        #expect(try await reader.execute(Self.move, variables).json == response.json)
     }
 
     @Test func moveRefusesWhatNobodyHas() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("A")
         let id = try await reader.makeBook("Title", shelves: [shelf])
         for (variables, message) in [
@@ -170,23 +171,24 @@ import Testing
             (["id": id, "to": "no id"], "There is no such shelf."),
             (["id": "no id", "to": shelf], "There is no such book in the library."),
         ] as [(Value, String)] {
-            let answer = try await reader.ask(Self.move, variables)
-            #expect(answer.code == "NOT_FOUND")
-            #expect(answer.message == message)
+            let response = try await reader.execute(Self.move, variables)
+            #expect(response.code == "NOT_FOUND")
+            #expect(response.message == message)
         }
-        let book = try await reader.need(
+        let book = try await reader.requireValue(
             "query($id: ID!) { book(id: $id) { shelves { id } } }", ["id": id], "book")
         #expect(book == ["shelves": [["id": shelf]]])
     }
 
     @Test func deletedBookIsGoneEverywhere() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("A")
         let id = try await reader.makeBook("Title", status: "READ", shelves: [shelf])
         let review = try await reader.review(id)
-        let answer = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
-        #expect(answer["deleteBook"] == id)
-        let left = try await reader.ask(
+        let response = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
+        #expect(response["deleteBook"] == id)
+        let left = try await reader.execute(
             """
             query($id: ID!, $review: ID!) {
               book(id: $id) { id } node(id: $review) { id }
@@ -203,12 +205,13 @@ import Testing
                     ],
                 ]
             ])
-        let again = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
-        #expect(again.json == answer.json)
+        let again = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
+        #expect(again.json == response.json)
     }
 
     @Test func noChangeIsLostWhenManyComeAtOnce() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook("Title")
         try await withThrowingTaskGroup { group in
             for number in 0..<20 {
@@ -220,13 +223,14 @@ import Testing
                         case 2: ["currentPage": 7]
                         default: ["author": "Author"]
                         }
-                    let answer = try await reader.ask(Self.update, ["id": id, "input": input])
-                    #expect(answer.errors.isEmpty)
+                    let response = try await reader.execute(
+                        Self.update, ["id": id, "input": input])
+                    #expect(response.errors.isEmpty)
                 }
             }
             try await group.waitForAll()
         }
-        let book = try await reader.need(
+        let book = try await reader.requireValue(
             "query($id: ID!) { book(id: $id) { category genre currentPage author } }", ["id": id],
             "book")
         #expect(

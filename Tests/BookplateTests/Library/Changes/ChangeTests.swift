@@ -19,9 +19,9 @@ import Testing
         """
 
     private func page(
-        _ reader: Reader, after cursor: Value = .null, first: Int = 100
+        _ reader: TestReader, after cursor: Value = .null, first: Int = 100
     ) async throws -> Value {
-        try await reader.need(
+        try await reader.requireValue(
             Self.query, ["after": cursor, "first": .int(first)], "changes")
     }
 
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func eachMutationSaysWhatItChanged() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         var cursor = try await page(reader)["cursor"] ?? .null
         func expect(
             _ expected: [String], sourceLocation: Testing.SourceLocation = #_sourceLocation
@@ -55,46 +55,46 @@ import Testing
 
         let update =
             "mutation($id: ID!, $input: UpdateBookInput!) { updateBook(id: $id, input: $input) { id } }"
-        _ = try await reader.ask(
+        _ = try await reader.execute(
             update, ["id": book, "input": ["title": "New", "shelfIds": []]])
         try await expect(["UPDATED Book", "UPDATED Shelf"])
         // The review is hidden while the book is not READ.
-        _ = try await reader.ask(update, ["id": book, "input": ["status": "READING"]])
+        _ = try await reader.execute(update, ["id": book, "input": ["status": "READING"]])
         try await expect(["UPDATED Book", "DELETED Review"])
-        _ = try await reader.ask(update, ["id": book, "input": ["status": "READ"]])
+        _ = try await reader.execute(update, ["id": book, "input": ["status": "READ"]])
         try await expect(["UPDATED Book", "CREATED Review"])
 
         let other = try await reader.makeShelf("Other")
         try await expect(["CREATED Shelf"])
         // Places close up, and what did not change is not told.
-        _ = try await reader.ask(
+        _ = try await reader.execute(
             "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
             ["id": other])
         try await expect(["UPDATED Shelf", "UPDATED Shelf"])
-        _ = try await reader.ask(
+        _ = try await reader.execute(
             "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
             ["id": other])
         try await expect([])
-        _ = try await reader.ask(
+        _ = try await reader.execute(
             "mutation($id: ID!, $to: ID!) { moveBook(id: $id, to: $to) { id } }",
             ["id": book, "to": other])
         try await expect(["UPDATED Book", "UPDATED Shelf"])
-        _ = try await reader.ask("mutation($id: ID!) { deleteShelf(id: $id) }", ["id": other])
+        _ = try await reader.execute("mutation($id: ID!) { deleteShelf(id: $id) }", ["id": other])
         try await expect(["DELETED Shelf", "UPDATED Book", "UPDATED Shelf"])
-        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
         try await expect(["DELETED Book", "DELETED Review"])
-        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
         try await expect([])
     }
 
     @Test func nodeIsTheObjectAsItIsNow() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let kept = try await reader.makeBook("Old title")
         let gone = try await reader.makeBook("Gone")
-        _ = try await reader.ask(
+        _ = try await reader.execute(
             "mutation($id: ID!) { updateBook(id: $id, input: {title: \"New title\"}) { id } }",
             ["id": kept])
-        _ = try await reader.ask("mutation($id: ID!) { deleteBook(id: $id) }", ["id": gone])
+        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": gone])
         let changes = try #require(try await page(reader)["changes"]?.list)
         #expect(changes.map { $0["id"] } == [kept, gone, kept, gone])
         #expect(
@@ -104,14 +104,14 @@ import Testing
     }
 
     @Test func pagesFollowOneAnother() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let ids = try await reader.makeBooks(7)
         var cursor = Value.null
         var found: [Value] = []
         for rest in [4, 1, 0] {
             let page = try await page(reader, after: cursor, first: 3)
             #expect(page["hasMore"] == .boolean(rest > 0))
-            found += page["changes"]?.each("id") ?? []
+            found += page["changes"]?.values(of: "id") ?? []
             cursor = page["cursor"] ?? .null
             #expect(cursor == page["changes"]?.list?.last?["cursor"])
         }
@@ -121,13 +121,13 @@ import Testing
     }
 
     @Test func pageCostsTheSameForAnyNumberOfChanges() async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
         try await reader.review(book)
-        let few = try await reader.ask(Self.query)
+        let few = try await reader.execute(Self.query)
         try await reader.makeBooks(50, shelves: [shelf])
-        let many = try await reader.ask(Self.query)
+        let many = try await reader.execute(Self.query)
         #expect(many["changes", "changes"]?.list?.count ?? 0 > 50)
         #expect(few.statements == many.statements && few.roundTrips == many.roundTrips)
         #expect(many.roundTrips == 2)
@@ -139,15 +139,15 @@ import Testing
             ["first": 501], ["first": -1],
         ] as [Value])
     func badInputIsRefused(variables: Value) async throws {
-        let reader = try await Self.app().newReader()
-        let answer = try await reader.ask(Self.query, variables)
-        #expect(answer.code == "BAD_USER_INPUT")
-        #expect(["after", "first"].contains(answer.field))
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(Self.query, variables)
+        #expect(response.code == "BAD_USER_INPUT")
+        #expect(["after", "first"].contains(response.field))
     }
 
     @Test func oldCursorHasToBeginAnew() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         _ = try await reader.makeShelf("One")
         let old = try await page(reader)["cursor"] ?? .null
         _ = try await reader.makeShelf("Two")
@@ -156,7 +156,7 @@ import Testing
             "UPDATE changes SET at = at - interval '100 days' WHERE seq <= 2")
         _ = try await reader.makeShelf("Three")
         #expect(
-            try await app.database.connected(as: TestCluster.app) {
+            try await app.database.withConnection(as: TestCluster.app) {
                 try $0.query("SELECT prune_changes(90, 100)").int64(0, 0)
             } == 2)
         #expect(try await app.database.count("SELECT count(*) FROM changes") == 1)
@@ -178,21 +178,21 @@ import Testing
 
     @Test func othersChangesAreNotSeen() async throws {
         let app = try await Self.app()
-        let (mine, other) = (try await app.newReader(), try await app.newReader(.beta))
+        let (mine, other) = (try await app.makeReader(), try await app.makeReader(.beta))
         let before = try await page(mine)
         _ = try await other.makeShelf("Theirs")
         #expect(try await page(mine, after: before["cursor"] ?? .null)["changes"] == [])
-        let anonymous = try await app.ask(Self.query)
+        let anonymous = try await app.execute(Self.query)
         #expect(anonymous.code == "UNAUTHENTICATED")
     }
 
     /// A change that commits late has not been passed over: those after it wait.
     @Test func lateCommitIsNotPassedOver() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let user = reader.id.string ?? ""
         let start = try await page(reader)["cursor"] ?? .null
-        let quick = try await app.database.connected { connection in
+        let quick = try await app.database.withConnection { connection in
             try connection.execute("BEGIN")
             try connection.execute(
                 """
@@ -212,15 +212,15 @@ import Testing
         }
         let id = try await quick.value
         let changes = try await page(reader, after: start)["changes"]
-        #expect(changes?.each("id") == ["0198c0de-0000-7000-8000-00000000000a", id])
+        #expect(changes?.values(of: "id") == ["0198c0de-0000-7000-8000-00000000000a", id])
     }
 
     @Test func deletedAccountLeavesNoLog() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         try await reader.makeBooks(3, status: "READ", shelves: [shelf])
-        _ = try await reader.need(
+        _ = try await reader.requireValue(
             "mutation($id: String!) { deleteAccount(confirm: $id) { id } }", ["id": reader.id],
             "deleteAccount", "id")
         #expect(

@@ -24,8 +24,8 @@ import Testing
         var seen: Set<String> = []
 
         /// Applies the next page; whether there is more.
-        mutating func sync(_ reader: Reader, first: Int) async throws -> Bool {
-            let page = try await reader.need(
+        mutating func sync(_ reader: TestReader, first: Int) async throws -> Bool {
+            let page = try await reader.requireValue(
                 """
                 query($after: String, $first: Int) { changes(after: $after, first: $first) {
                   changes { cursor kind id node { \(OfflineClientTests.fields) } }
@@ -53,37 +53,37 @@ import Testing
 
         func add(shelf: Value) { ids.withLock { $0.shelves.append(shelf) } }
         func add(book: Value) { ids.withLock { $0.books.append(book) } }
-        func shelf(_ random: inout Seeded) -> Value {
+        func shelf(_ random: inout SeededGenerator) -> Value {
             ids.withLock { $0.shelves.randomElement(using: &random) ?? "" }
         }
-        func book(_ random: inout Seeded) -> Value {
+        func book(_ random: inout SeededGenerator) -> Value {
             ids.withLock { $0.books.randomElement(using: &random) ?? "" }
         }
     }
 
     private func mutate(
-        _ reader: Reader, _ known: Known, _ random: inout Seeded
+        _ reader: TestReader, _ known: Known, _ random: inout SeededGenerator
     ) async throws {
         let number = Int.random(in: 0..<1_000_000, using: &random)
         let status = ["WANT_TO_READ", "READING", "READ", "PAUSED"].randomElement(using: &random)!
         let (shelf, other) = (known.shelf(&random), known.shelf(&random))
         let book = known.book(&random)
-        let answer: Answer
+        let response: TestResponse
         switch Int.random(in: 0..<12, using: &random) {
         case 0:
-            answer = try await reader.ask(
+            response = try await reader.execute(
                 "mutation($n: String!) { createShelf(input: {name: $n}) { id } }",
                 ["n": "Shelf \(number)"])
-            if let id = answer["createShelf", "id"] { known.add(shelf: id) }
+            if let id = response["createShelf", "id"] { known.add(shelf: id) }
         case 1, 2:
-            answer = try await reader.ask(
+            response = try await reader.execute(
                 """
                 mutation($t: String!, $s: [ID!], $st: ReadingStatus!) {
                   createBook(input: {title: $t, shelfIds: $s, status: $st}) { id } }
                 """, ["t": "Book \(number)", "s": [shelf], "st": .string(status)])
-            if let id = answer["createBook", "id"] { known.add(book: id) }
+            if let id = response["createBook", "id"] { known.add(book: id) }
         case 3:
-            answer = try await reader.ask(
+            response = try await reader.execute(
                 "mutation($i: [CreateBookInput!]!) { createBooks(inputs: $i) { book { id } } }",
                 [
                     "i": .list(
@@ -92,11 +92,11 @@ import Testing
                         }
                     )
                 ])
-            for entry in answer["createBooks"]?.list ?? [] {
+            for entry in response["createBooks"]?.list ?? [] {
                 if let id = entry["book", "id"] { known.add(book: id) }
             }
         case 4, 5:
-            answer = try await reader.ask(
+            response = try await reader.execute(
                 """
                 mutation($id: ID!, $st: ReadingStatus!, $s: [ID!], $p: Int) {
                   updateBook(id: $id, input: {status: $st, shelfIds: $s, currentPage: $p}) { id } }
@@ -105,50 +105,50 @@ import Testing
                     "id": book, "st": .string(status), "s": [shelf, other], "p": .int(number % 500),
                 ])
         case 6:
-            answer = try await reader.ask(
+            response = try await reader.execute(
                 "mutation($id: ID!, $to: ID!) { moveBook(id: $id, to: $to) { id } }",
                 ["id": book, "to": shelf])
         case 7, 8:
-            answer = try await reader.ask(
+            response = try await reader.execute(
                 """
                 mutation($id: ID!, $r: Int!) {
                   reviewBook(bookId: $id, input: {rating: $r, text: "Words \(number)"}) { id } }
                 """, ["id": book, "r": .int(number % 5 + 1)])
         case 9:
-            answer = try await reader.ask(
+            response = try await reader.execute(
                 "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
                 ["id": shelf])
         case 10:
             let books = ["KEEP", "MOVE", "DELETE"].randomElement(using: &random)!
-            answer = try await reader.ask(
+            response = try await reader.execute(
                 "mutation($id: ID!, $b: ShelfBooks, $to: ID) { deleteShelf(id: $id, books: $b, moveTo: $to) }",
                 ["id": shelf, "b": .string(books), "to": other])
         default:
-            answer = try await reader.ask(
+            response = try await reader.execute(
                 number % 2 == 0
                     ? "mutation($id: ID!) { deleteBook(id: $id) }"
                     : "mutation($id: ID!) { deleteReview(bookId: $id) }", ["id": book])
         }
         // What is gone, or taken, is refused; nothing fails.
-        if let code = answer.code {
+        if let code = response.code {
             #expect(
-                ["NOT_FOUND", "BAD_USER_INPUT", "CONFLICT"].contains(code), "\(answer.json)")
+                ["NOT_FOUND", "BAD_USER_INPUT", "CONFLICT"].contains(code), "\(response.json)")
         }
     }
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func clientThatReadsTheLogHasTheLibrary(seed: UInt64) async throws {
-        let reader = try await Self.app().newReader()
+        let reader = try await Self.app().makeReader()
         let known = Known()
         var client = Client()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for device in 1...3 {
                 group.addTask {
-                    var random = Seeded(seed &* 100 &+ UInt64(device))
+                    var random = SeededGenerator(seed &* 100 &+ UInt64(device))
                     for _ in 0..<50 { try await self.mutate(reader, known, &random) }
                 }
             }
-            var random = Seeded(seed)
+            var random = SeededGenerator(seed)
             for _ in 0..<20 {
                 _ = try await client.sync(reader, first: .random(in: 1...9, using: &random))
             }
@@ -179,8 +179,8 @@ import Testing
             })
     }
 
-    private func library(_ reader: Reader) async throws -> [String: Value] {
-        let shelves = try await reader.need(
+    private func library(_ reader: TestReader) async throws -> [String: Value] {
+        let shelves = try await reader.requireValue(
             "{ me { shelves { \(Self.fields.shelfOnly) } } }", .null, "me", "shelves")
         var objects = shelves.list ?? []
         for (field, selection) in [
@@ -188,7 +188,7 @@ import Testing
         ] {
             var cursor = Value.null
             while true {
-                let page = try await reader.need(
+                let page = try await reader.requireValue(
                     """
                     query($after: String) { me { \(field)(first: 100, after: $after) {
                       nodes { \(selection) } pageInfo { hasNextPage endCursor } } } }

@@ -1,7 +1,7 @@
 import Glibc
 import GraphQL
 import Identity
-import Objects
+import ObjectStorage
 import Postgres
 import TestSupport
 import Testing
@@ -19,8 +19,9 @@ import Zip
             shelves { id } review { id rating text createdAt updatedAt } } } } }
         """
 
-    private func link(_ reader: Reader) async throws -> String {
-        let url = try await reader.need("mutation { exportLibrary }", .null, "exportLibrary")
+    private func link(_ reader: TestReader) async throws -> String {
+        let url = try await reader.requireValue(
+            "mutation { exportLibrary }", .null, "exportLibrary")
         return url.string ?? ""
     }
 
@@ -42,16 +43,16 @@ import Zip
         return files
     }
 
-    private func imported(_ reader: Reader, _ bytes: [UInt8]) async throws -> Value {
-        let answer = try await reader.app.ask(
+    private func imported(_ reader: TestReader, _ bytes: [UInt8]) async throws -> Value {
+        let response = try await reader.app.execute(
             "mutation($file: Upload!) { importLibrary(file: $file) { id } }",
             ["file": UploadReference.value(0)], token: reader.token, uploads: [bytes])
-        let id = try #require(answer["importLibrary", "id"], "\(answer.json)")
+        let id = try #require(response["importLibrary", "id"], "\(response.json)")
         let worker = try await TestWorker.start(
             reader.app.database, [ImportLibrary(covers: reader.app.covers, canSearch: true)])
         var found = Value.null
-        try await until("the import is done") {
-            found = try await reader.need(
+        try await waitUntil("the import is done") {
+            found = try await reader.requireValue(
                 """
                 query($id: ID!) { node(id: $id) { ... on Import {
                   state created updated failed { line message } } } }
@@ -63,13 +64,13 @@ import Zip
     }
 
     /// Something of everything, with what is hard to carry.
-    private func fill(_ reader: Reader) async throws {
+    private func fill(_ reader: TestReader) async throws {
         let empty = try await reader.makeShelf("Empty, with \"quotes\"")
         let shelf = try await reader.makeShelf("Bücher 日本")
-        _ = try await reader.ask(
+        _ = try await reader.execute(
             "mutation($id: ID!) { updateShelf(id: $id, input: {position: 1}) { id } }",
             ["id": empty])
-        let cards = try await reader.cards(3)
+        let cards = try await reader.feedCards(3)
         let read = try await reader.makeBook([
             "cardId": cards[0]["id"] ?? .null, "status": "READ", "shelfIds": [shelf],
         ])
@@ -79,7 +80,7 @@ import Zip
             "category": "-1+1", "genre": "Own genre", "shelfIds": [shelf, empty],
         ])
         try await reader.review(hidden, rating: 1, text: "+hidden while it is not READ")
-        _ = try await reader.ask(
+        _ = try await reader.execute(
             """
             mutation($id: ID!) { updateBook(id: $id, input: {status: PAUSED, currentPage: 77}) { id } }
             """, ["id": hidden])
@@ -92,16 +93,17 @@ import Zip
 
     @Test func exportAndImportLoseNothing() async throws {
         let app = try await TestApp.start()
-        let (from, to) = (try await app.newReader(), try await app.newReader())
+        let (from, to) = (try await app.makeReader(), try await app.makeReader())
         try await fill(from)
-        let pictured = try await from.need(Self.library, .null, "me", "books", "nodes", 0, "id")
+        let pictured = try await from.requireValue(
+            Self.library, .null, "me", "books", "nodes", 0, "id")
         _ = try await from.setCover(
             """
             mutation($book: ID!, $image: Upload!) {
               setCover(bookId: $book, source: {image: $image}) { id }
             }
             """, pictured, TestImage.png())
-        let before = try await from.need(Self.library, .null, "me")
+        let before = try await from.requireValue(Self.library, .null, "me")
 
         let archive = try await open(app, token(try await link(from)))
         let files = try files(archive)
@@ -112,11 +114,11 @@ import Zip
             ])
         let result = try await imported(to, archive)
         #expect(result == ["state": "DONE", "created": 6, "updated": 0, "failed": []])
-        #expect(try await to.need(Self.library, .null, "me") == before)
+        #expect(try await to.requireValue(Self.library, .null, "me") == before)
         let cover = "query($id: ID!) { book(id: $id) { cover { width height source } } }"
         #expect(
-            try await to.need(cover, ["id": pictured], "book", "cover")
-                == from.need(cover, ["id": pictured], "book", "cover"))
+            try await to.requireValue(cover, ["id": pictured], "book", "cover")
+                == from.requireValue(cover, ["id": pictured], "book", "cover"))
         // Where the archive has none, one is looked for.
         #expect(
             try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'cover.fetch'")
@@ -133,7 +135,7 @@ import Zip
     /// The table for other systems carries what it has columns for, and no formula.
     @Test func tableIsReadAsGoodreads() async throws {
         let app = try await TestApp.start()
-        let (from, to) = (try await app.newReader(), try await app.newReader())
+        let (from, to) = (try await app.makeReader(), try await app.makeReader())
         try await fill(from)
         let table = try #require(
             try files(await open(app, token(try await link(from))))["goodreads_library_export.csv"])
@@ -148,12 +150,14 @@ import Zip
             { me { books(orderBy: TITLE_ASC, first: 100) { nodes {
               id title author isbn13 status review { rating text } } } } }
             """
-        #expect(try await to.need(fields, .null, "me") == from.need(fields, .null, "me"))
+        #expect(
+            try await to.requireValue(fields, .null, "me") == from.requireValue(fields, .null, "me")
+        )
     }
 
     @Test func linkIsGoodForItsSessionAndForAWhile() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let url = try await link(reader)
         #expect(url.hasPrefix("http://covers.test/exports/") && url.hasSuffix(".zip"))
         let token = token(url)
@@ -176,21 +180,21 @@ import Zip
             throws: BookplateError.notFound("This link is not good any more. Ask for a new one.")
         ) { try await open(app, "nonsense") }
 
-        _ = try await reader.ask("mutation { signOut }")
+        _ = try await reader.execute("mutation { signOut }")
         await #expect(throws: BookplateError.unauthenticated) { try await open(app, token) }
-        let answer = try await reader.ask("mutation { exportLibrary }")
-        #expect(answer.code == "UNAUTHENTICATED")
+        let response = try await reader.execute("mutation { exportLibrary }")
+        #expect(response.code == "UNAUTHENTICATED")
     }
 
     /// The operator's command writes what the user would get.
     @Test func operatorGetsTheSameArchive() async throws {
         let app = try await TestApp.start()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         try await fill(reader)
         let mine = try files(await open(app, token(try await link(reader))))
         let user = try #require(UUID(reader.id.string ?? ""))
         let store = try #require(app.covers.store as? FileStore)
-        let archive = try await app.database.connected { connection in
+        let archive = try await app.database.withConnection { connection in
             var template = Array("/tmp/bookplate-export-XXXXXX".utf8CString)
             let file = mkstemp(&template)
             unlink(template)
@@ -206,7 +210,7 @@ import Zip
     /// A library larger than a page of the export.
     @Test func largeLibrariesComeWhole() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         try await app.database.execute(
             """
             INSERT INTO books (user_id, id, title) SELECT '\(reader.id.string ?? "")', gen_random_uuid(), 'Book ' || n

@@ -88,7 +88,7 @@ import Testing
     /// Whatever a table holds, its text read again is the table, and each record is where it began.
     @Test(arguments: Array(UInt64(1)...40))
     func whatIsWrittenIsRead(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         let lineEnd = ["\n", "\r\n", "\r"].randomElement(using: &random) ?? "\n"
         let separator = [",", ";", "\t"].randomElement(using: &random) ?? ","
         var text = Bool.random(using: &random) ? "\u{FEFF}" : ""
@@ -126,7 +126,7 @@ import Testing
     /// Bytes of any kind: it ends, lines go up, and no line is beyond the last.
     @Test(arguments: Array(UInt64(1)...40))
     func anyBytesAreReadToTheirEnd(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         let bytes: [UInt8] = (0..<2000).map { _ in
             [0x22, 0x22, 0x2C, 0x0A, 0x0D, 0x61, 0x20, 0xC3, 0xA9, 0xFF, 0x00]
                 .randomElement(using: &random) ?? 0
@@ -139,7 +139,7 @@ import Testing
     /// A damaged record among sound ones of a line each spoils nothing else.
     @Test(arguments: Array(UInt64(1)...40))
     func damageStaysWhereItIs(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         let damaged = ["\"", "a,\"b", "\"a\"\"", "x\0", "\"\"\"", "a,\"\"\"b"]
         var lines: [String] = []
         for number in 0..<40 {

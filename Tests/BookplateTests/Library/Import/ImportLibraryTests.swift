@@ -21,17 +21,17 @@ import Testing
         """
 
     private func upload(
-        _ reader: Reader, _ bytes: [UInt8], format: Value = "AUTO"
-    ) async throws -> Answer {
-        try await reader.app.ask(
+        _ reader: TestReader, _ bytes: [UInt8], format: Value = "AUTO"
+    ) async throws -> TestResponse {
+        try await reader.app.execute(
             Self.mutation, ["file": UploadReference.value(0), "format": format],
             token: reader.token, uploads: [bytes])
     }
 
     /// Uploads the file, lets a worker read it, and gives the import as it is then.
-    private func imported(_ reader: Reader, _ bytes: [UInt8]) async throws -> Value {
-        let answer = try await upload(reader, bytes)
-        let id = try #require(answer["importLibrary", "id"], "\(answer.json)")
+    private func imported(_ reader: TestReader, _ bytes: [UInt8]) async throws -> Value {
+        let response = try await upload(reader, bytes)
+        let id = try #require(response["importLibrary", "id"], "\(response.json)")
         let worker = try await TestWorker.start(
             reader.app.database, [ImportLibrary(covers: reader.app.covers)])
         let done = try await finished(reader, id)
@@ -39,10 +39,10 @@ import Testing
         return done
     }
 
-    private func finished(_ reader: Reader, _ id: Value) async throws -> Value {
+    private func finished(_ reader: TestReader, _ id: Value) async throws -> Value {
         var found = Value.null
-        try await until("the import is done") {
-            found = try await reader.need(
+        try await waitUntil("the import is done") {
+            found = try await reader.requireValue(
                 "query($id: ID!) { node(id: $id) { ... on Import { \(Self.fields) } } }",
                 ["id": id], "node")
             return ["DONE", "FAILED"].contains(found["state"])
@@ -62,16 +62,16 @@ import Testing
 
     @Test func goodreadsLibraryComesOver() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let result = try await imported(reader, ImportRecordTests.fixture("goodreads.csv"))
         #expect(
             result == [
                 "id": result["id"] ?? .null, "state": "DONE", "total": 3, "done": 3, "created": 3,
                 "updated": 0, "failed": [],
             ])
-        let books = try await reader.need(Self.library, .null, "me", "books", "nodes")
+        let books = try await reader.requireValue(Self.library, .null, "me", "books", "nodes")
         #expect(
-            books.each("title") == [
+            books.values(of: "title") == [
                 "Like Water for Chocolate", "The Great Gatsby",
                 "The Hunger Games (The Hunger Games, #1)",
             ])
@@ -79,18 +79,18 @@ import Testing
         #expect(games["status"] == "READ" && games["isbn13"] == "9780439023481")
         #expect(games["addedAt"] == "2021-02-01T00:00:00.000Z")
         #expect(games["finishedAt"] == "2021-03-14T00:00:00.000Z")
-        #expect(games["shelves"]?.each("name") == ["favorites", "dystopia"])
+        #expect(games["shelves"]?.values(of: "name") == ["favorites", "dystopia"])
         #expect(games["review", "rating"] == 5 && games["review", "text"] == "Loved it.\nTwice.")
         #expect(books[0]?["status"] == "READING" && books[1]?["status"] == "WANT_TO_READ")
 
         // A second time changes nothing, and the log says so.
         let log = "SELECT count(*) FROM changes"
-        let before = try await reader.need(Self.library, .null, "me")
+        let before = try await reader.requireValue(Self.library, .null, "me")
         let changes = try await app.database.count(log)
         let again = try await imported(reader, ImportRecordTests.fixture("goodreads.csv"))
         #expect(again["id"] != result["id"])
         #expect(again["created"] == 0 && again["updated"] == 0 && again["done"] == 3)
-        #expect(try await reader.need(Self.library, .null, "me") == before)
+        #expect(try await reader.requireValue(Self.library, .null, "me") == before)
         #expect(try await app.database.count(log) == changes)
         // The file is not kept.
         #expect(
@@ -100,7 +100,7 @@ import Testing
 
     @Test func importAddsToWhatIsThereAndTakesNothingAway() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let shelf = try await reader.makeShelf("FAVORITES")
         let own = try await reader.makeBook([
             "title": "My own title", "isbn": "9780439023481", "status": "READING",
@@ -112,20 +112,21 @@ import Testing
         try await reader.review(gatsby, rating: 2, text: "Mine")
         let result = try await imported(reader, ImportRecordTests.fixture("goodreads.csv"))
         #expect(result["created"] == 1 && result["updated"] == 2)
-        let books = try await reader.need(Self.library, .null, "me", "books", "nodes").list ?? []
+        let books =
+            try await reader.requireValue(Self.library, .null, "me", "books", "nodes").list ?? []
         #expect(books.count == 3)
         let games = try #require(books.first { $0["id"] == own })
         #expect(games["title"] == "My own title" && games["status"] == "READ")
         #expect(games["review", "rating"] == 5 && games["publisher"] == "Scholastic Press")
         // Names of shelves are the same in either case.
-        #expect(games["shelves"]?.each("name") == ["FAVORITES", "dystopia"])
+        #expect(games["shelves"]?.values(of: "name") == ["FAVORITES", "dystopia"])
         let kept = try #require(books.first { $0["id"] == gatsby })
         #expect(kept["status"] == "READ" && kept["review", "text"] == "Mine")
     }
 
     @Test func badRecordsAreToldWithTheirLinesAndTheOthersCome() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let text = """
             Title,Author,My Rating,Exclusive Shelf,My Review
             Good,A,4,read,"Two
@@ -137,7 +138,7 @@ import Testing
             """
         let result = try await imported(reader, Array(text.utf8))
         #expect(result["total"] == 5 && result["done"] == 5 && result["created"] == 3)
-        #expect(result["failed"]?.each("line") == [4, 5, 6])
+        #expect(result["failed"]?.values(of: "line") == [4, 5, 6])
         #expect(
             result["failed", 1, "message"] == "My Rating is not 0 to 5: 9")
     }
@@ -145,14 +146,14 @@ import Testing
     /// Its worker dies in the midst: what was stored stays, the rest follows, nothing comes twice.
     @Test func importGoesOnWhereADeadWorkerLeftIt() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
-        let answer = try await upload(reader, csv(400))
-        let id = try #require(answer["importLibrary", "id"])
+        let reader = try await app.makeReader()
+        let response = try await upload(reader, csv(400))
+        let id = try #require(response["importLibrary", "id"])
         // A worker whose connections are cut as soon as some is stored, again and again.
         for stored in [1, 150, 300] {
             let worker = try await TestWorker.start(
                 app.database, [ImportLibrary(covers: app.covers)])
-            try await until("some is stored") {
+            try await waitUntil("some is stored") {
                 try await app.database.count("SELECT done FROM imports") >= stored
             }
             await worker.kill()
@@ -171,7 +172,7 @@ import Testing
 
     @Test func sameFileIsReadOnceAtATime() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let first = try await upload(reader, csv(3))
         let second = try await upload(reader, csv(3))
         #expect(first["importLibrary", "id"] == second["importLibrary", "id"])
@@ -183,12 +184,12 @@ import Testing
 
     @Test func whatIsNoLibraryIsRefusedAtOnce() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let other = try await upload(reader, Array("a,b\n1,2".utf8))
         #expect(other.code == "BAD_USER_INPUT" && other.field == "file")
         let wrong = try await upload(reader, csv(1), format: "STORYGRAPH")
         #expect(wrong.code == "BAD_USER_INPUT" && wrong.field == "file")
-        let none = try await app.ask(
+        let none = try await app.execute(
             Self.mutation, ["file": "upload:7"], token: reader.token)
         #expect(none.code == "BAD_USER_INPUT" && none.field == "file")
         #expect(try await app.database.count("SELECT count(*) FROM imports") == 0)
@@ -196,18 +197,18 @@ import Testing
 
     @Test func othersImportsAreNotSeen() async throws {
         let app = try await TestApp.start(catalog: [])
-        let (mine, other) = (try await app.newReader(), try await app.newReader())
-        let answer = try await upload(mine, csv(1))
-        let node = try await other.ask(
+        let (mine, other) = (try await app.makeReader(), try await app.makeReader())
+        let response = try await upload(mine, csv(1))
+        let node = try await other.execute(
             "query($id: ID!) { node(id: $id) { id } }",
-            ["id": answer["importLibrary", "id"] ?? .null])
+            ["id": response["importLibrary", "id"] ?? .null])
         #expect(node["node"] == .null && node.errors == [])
     }
 
     /// As with the schema's other lists: imports and failures of many cost what those of one do.
     @Test func largeLibraryComesInFewTransactions() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let result = try await imported(reader, csv(300))
         #expect(result["created"] == 300)
         // Each transaction that wrote books has a time of its own: 3 batches.
@@ -221,7 +222,7 @@ import Testing
     /// Records of one book, in one transaction and in the next: the first makes it, the others fill it.
     @Test func recordsOfTheSameBookMeet() async throws {
         let app = try await TestApp.start()
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let isbn = TestCatalog.isbn(3)
         let others = (1...110).map { "Other \($0),A,,4,read,here," }.joined(separator: "\n")
         let text = """
@@ -237,7 +238,7 @@ import Testing
         let result = try await imported(reader, Array(text.utf8))
         #expect(result["created"] == 113 && result["updated"] == 3, "\(result)")
         #expect(result["failed"] == [] && result["done"] == 116)
-        let books = try await reader.need(
+        let books = try await reader.requireValue(
             "{ me { books(search: \"dune\") { nodes { title status shelves { name } review { rating text } } } } }",
             .null, "me", "books", "nodes")
         #expect(
@@ -248,7 +249,7 @@ import Testing
                     "review": ["rating": 5, "text": "Words"],
                 ]
             ])
-        let numbered = try await reader.need(
+        let numbered = try await reader.requireValue(
             "query($s: String!) { me { books(search: $s) { nodes { title review { rating } card { title } } } } }",
             ["s": .string(isbn)], "me", "books", "nodes")
         #expect(
@@ -263,7 +264,7 @@ import Testing
     /// What no reader of ours lets through spoils its own record and no other of its transaction.
     @Test func recordsThatTheDatabaseRefusesFailAlone() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let id = UUID.version7()
         try await app.database.execute(
             """
@@ -277,18 +278,18 @@ import Testing
              {"line": 5, "book": {"id": "\(UUID.version7())", "title": "Three", "status": "none", "shelves": []}},
              {"line": 6, "book": {"id": "\(UUID.version7())", "title": "Four", "status": "READ", "shelves": ["s"], "rating": 2}}]
             """
-        let reached = try await app.database.connected(as: TestCluster.app) { connection in
+        let reached = try await app.database.withConnection(as: TestCluster.app) { connection in
             try connection.execute("SET app.user_id = '\(reader.id.string ?? "")'")
             return try connection.query(
                 "SELECT import_records('\(id)', 0, '\(records)')"
             ).int32(0, 0)
         }
         #expect(reached == 5)
-        let found = try await reader.need(
+        let found = try await reader.requireValue(
             "query($id: ID!) { node(id: $id) { ... on Import { created done failed { line message } } } }",
             ["id": .string(id.description)], "node")
         #expect(found["created"] == 2 && found["done"] == 5)
-        #expect(found["failed"]?.each("line") == [3, 4, 5])
+        #expect(found["failed"]?.values(of: "line") == [3, 4, 5])
         #expect(found["failed", 0, "message"] == "This book cannot be stored.")
         #expect(try await app.database.count("SELECT count(*) FROM books") == 2)
         #expect(try await app.database.count("SELECT count(*) FROM reviews") == 1)
@@ -298,7 +299,7 @@ import Testing
     /// Its job was given up: it says so, and neither its file nor its place in the queue is kept.
     @Test func importsThatNobodyGoesOnWithEnd() async throws {
         let app = try await TestApp.start(catalog: [])
-        let reader = try await app.newReader()
+        let reader = try await app.makeReader()
         let old = try await upload(reader, csv(1))["importLibrary", "id"] ?? .null
         let fresh = try await upload(reader, csv(2))["importLibrary", "id"] ?? .null
         try await app.database.execute(

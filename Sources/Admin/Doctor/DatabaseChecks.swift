@@ -1,0 +1,195 @@
+import Bookplate
+import Config
+import Glibc
+import Postgres
+
+/// Checks the databases: as the server's role, as the owner, and the replica.
+struct DatabaseChecks {
+    private let configuration: Configuration
+    private let migrations: String
+
+    init(_ configuration: Configuration, migrations: String) {
+        self.configuration = configuration
+        self.migrations = migrations
+    }
+
+    func results() -> [CheckResult] {
+        var results: [CheckResult] = []
+        connect("database", configuration.database.url, "DATABASE_URL", &results) {
+            connection, results throws(PostgresError) in
+            results.append(try version(connection))
+            results.append(try role(connection))
+            results.append(try clock(connection))
+            results.append(try connections(connection))
+        }
+        if let url = configuration.database.readURL {
+            connect("replica", url, "BOOKPLATE_READ_DATABASE_URL", &results) {
+                connection, results throws(PostgresError) in
+                results.append(try replica(connection))
+            }
+        }
+        connect(
+            "owner", configuration.database.adminURL, "BOOKPLATE_ADMIN_DATABASE_URL", &results
+        ) { connection, results throws(PostgresError) in
+            results.append(try rowSecurity(connection))
+            results.append(contentsOf: migrationResults(connection))
+            let invalid = try DatabaseCheck.invalidIndexes(connection)
+            if !invalid.isEmpty {
+                results.append(
+                    .warning(
+                        "indexes", "invalid: \(invalid.joined(separator: ", "))",
+                        "run bookplate-admin migrate up, or drop them"))
+            }
+        }
+        return results
+    }
+
+    /// Connects to a database and runs checks. If the database cannot be used, `check` fails.
+    private func connect(
+        _ check: String, _ url: String?, _ variable: String, _ results: inout [CheckResult],
+        _ run: (AdminConnection, inout [CheckResult]) throws(PostgresError) -> Void
+    ) {
+        guard let url else {
+            results.append(
+                .wrong(
+                    check, "\(variable) is not set", "set it to the address of the database"))
+            return
+        }
+        do throws(PostgresError) {
+            try run(try AdminConnection(url), &results)
+        } catch {
+            let reason = Failure(error).message.split(separator: "\n").joined(separator: " ")
+            results.append(
+                .wrong(check, reason, "check \(variable) and the log of the database server"))
+        }
+    }
+
+    private func version(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
+        let rows = try connection.query(
+            """
+            SELECT current_setting('server_version'), current_setting('server_version_num')::int,
+            current_setting('server_encoding')
+            """)
+        let name = "PostgreSQL \(rows.text(0, 0) ?? "?")"
+        if (rows.int32(0, 1) ?? 0) < 150_000 {
+            return .wrong("database", "\(name) is too old", "use PostgreSQL 15 or later")
+        }
+        if rows.text(0, 2) != "UTF8" {
+            return .wrong(
+                "database", "its encoding is \(rows.text(0, 2) ?? "?")",
+                "make a database with ENCODING 'UTF8' and restore into it")
+        }
+        return .ok("database", "\(name) answers")
+    }
+
+    private func role(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
+        let name = try connection.query("SELECT current_user::text").text(0, 0) ?? "?"
+        if let power = try DatabaseCheck.rolePower(connection) {
+            return .wrong(
+                "role", "\(name) \(power), so row-level security does not apply to it",
+                "use the role bookplate_app in DATABASE_URL")
+        }
+        return .ok("role", "row-level security applies to \(name)")
+    }
+
+    private func clock(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
+        func now() -> Int64 {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        }
+        let before = now()
+        let rows = try connection.query(
+            "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8")
+        let difference = abs((rows.int64(0, 0) ?? 0) - (before + now()) / 2)
+        return difference > 2000
+            ? .warning(
+                "clock", "the clocks of this machine and the database differ by \(difference) ms",
+                "synchronize both with a time server, because tokens and cursors contain times")
+            : .ok("clock", "differs from the database's clock by \(difference) ms")
+    }
+
+    private func connections(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
+        let rows = try connection.query(
+            """
+            SELECT current_setting('max_connections')::int
+            - current_setting('superuser_reserved_connections')::int
+            """)
+        let needed = configuration.database.connectionsMax
+        let allowed = Int(rows.int32(0, 0) ?? 0)
+        return needed > allowed
+            ? .wrong(
+                "connections",
+                "a server needs \(needed) connections, but the database allows \(allowed)",
+                "lower BOOKPLATE_DATABASE_CONNECTIONS or raise max_connections")
+            : .ok("connections", "\(allowed) allowed, enough for \(allowed / needed) servers")
+    }
+
+    private func replica(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
+        let rows = try connection.query(
+            """
+            SELECT pg_is_in_recovery(),
+            coalesce(extract(epoch FROM now() - pg_last_xact_replay_timestamp()), 0)::int8
+            """)
+        if rows.bool(0, 0) != true {
+            return .warning(
+                "replica", "the database is not a replica",
+                "set BOOKPLATE_READ_DATABASE_URL to the address of a standby server")
+        }
+        let delay = rows.int64(0, 1) ?? 0
+        return delay > 30
+            ? .warning(
+                "replica", "last transaction replayed \(delay) s ago",
+                "check the log of the standby server")
+            : .ok("replica", "last transaction replayed \(delay) s ago")
+    }
+
+    private func rowSecurity(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
+        let open = try DatabaseCheck.openTables(connection)
+        return open.isEmpty
+            ? .ok("row security", "forced on every table with users' rows")
+            : .wrong(
+                "row security", "not forced on \(open.joined(separator: ", "))",
+                "ENABLE and FORCE ROW LEVEL SECURITY on them, and find out why it was changed")
+    }
+
+    private func migrationResults(_ connection: AdminConnection) -> [CheckResult] {
+        do throws(MigrationError) {
+            let plan = try Migrator(connection, folder: migrations).status()
+            let pending = plan.entries.filter { $0.record == nil }.count
+            let problems = plan.problems.map {
+                CheckResult.wrong("migrations", "\($0)", "see bookplate-admin migrate verify")
+            }
+            if !problems.isEmpty { return problems }
+            return [
+                pending == 0
+                    ? .ok("migrations", "\(plan.entries.count) applied and unchanged")
+                    : .wrong(
+                        "migrations", "\(pending) not applied",
+                        "run bookplate-admin migrate up")
+            ]
+        } catch .unreadable {
+            return [resultWithoutFiles(connection)]
+        } catch {
+            return [.wrong("migrations", "\(error)", "see bookplate-admin migrate verify")]
+        }
+    }
+
+    /// Compares the version of the database with that of this program, if the migration files cannot be read.
+    private func resultWithoutFiles(_ connection: AdminConnection) -> CheckResult {
+        do throws(PostgresError) {
+            let newest = try DatabaseCheck.newestMigration(connection) ?? 0
+            return newest >= schemaVersion
+                ? .ok(
+                    "migrations",
+                    "at \(newest), as this program needs; files in \(migrations) not compared")
+                : .wrong(
+                    "migrations",
+                    "the database is at \(newest), but this program needs \(schemaVersion)",
+                    "run bookplate-admin migrate up")
+        } catch {
+            return .wrong(
+                "migrations", Failure(error).message, "check the log of the database server")
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Config
+import Glibc
+import Identity
+
+/// Checks the file with the session keys.
+enum KeysCheck {
+    private static let check = "keys"
+
+    static func result(_ configuration: Configuration) -> CheckResult {
+        let file: String
+        do throws(ConfigError) {
+            file = try configuration.sessionKeysFile()
+        } catch {
+            return .wrong(check, "\(error)", "set it, then run bookplate-admin keys rotate")
+        }
+        do throws(SessionKeysError) {
+            let count = try SessionKeys(file: file).signingKeys.count
+            return .ok(check, "\(file) has \(count) signing \(count == 1 ? "key" : "keys")")
+        } catch .system(errno: ENOENT) {
+            return configuration.environment == .development
+                ? .ok(check, "\(file) does not exist; the first start creates it")
+                : .wrong(check, "\(file) does not exist", "run bookplate-admin keys rotate")
+        } catch .readableByOthers {
+            return .wrong(
+                check, "other users of this machine can read \(file)",
+                "run chmod 600 on it, and then bookplate-admin keys rotate")
+        } catch {
+            return .wrong(
+                check, "\(file): \(error)",
+                "restore it, or create a new one, which ends all sessions")
+        }
+    }
+}

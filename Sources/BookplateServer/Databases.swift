@@ -1,0 +1,73 @@
+import Bookplate
+import Config
+import EventLoops
+import Logging
+import NIOCore
+import NIOPosix
+import Postgres
+import Telemetry
+
+/// The connections to the database: a pool per event loop, the replica, and the hub that receives notifications.
+struct Databases {
+    let url: String
+    let group: any EventLoopGroup
+    /// The pools by the identity of their event loop.
+    let pools: [ObjectIdentifier: ConnectionPool]
+    /// A pool for work that does not belong to an event loop.
+    let firstPool: ConnectionPool
+    /// nil if all data is read from the primary.
+    let replica: Replica?
+    let hub: Hub
+
+    /// Checks the database role and opens the connections.
+    ///
+    /// - Throws: `StartError` if the database must not or cannot be used.
+    static func open(
+        _ configuration: Configuration, _ metrics: Metrics, _ logger: Logger
+    ) async throws -> Databases {
+        let url = try configuration.database.required()
+        try checkDatabase(url)
+        let group = MultiThreadedEventLoopGroup.singleton
+        let pools = try await openPools(url, on: group, configuration)
+        guard let firstPool = pools.values.first else {
+            throw StartError(message: "there is no event loop", code: 1)
+        }
+        var replica: Replica?
+        if let readURL = configuration.database.readURL {
+            replica = Replica(
+                Array(try await openPools(readURL, on: group, configuration).values), metrics)
+        }
+        let hub = try await Hub.start(
+            PostgresConfiguration(url: url), database: firstPool, replica: replica, logger: logger)
+        return Databases(
+            url: url, group: group, pools: pools, firstPool: firstPool, replica: replica, hub: hub)
+    }
+
+    /// Returns the number of connections for jobs: a quarter of all connections.
+    static func jobConnectionCount(_ configuration: Configuration) -> Int {
+        max(1, configuration.database.connectionsMax / 4)
+    }
+
+    /// Opens a pool for each event loop. Together the pools have the connections that are not for jobs.
+    private static func openPools(
+        _ url: String, on group: any EventLoopGroup, _ configuration: Configuration
+    ) async throws -> [ObjectIdentifier: ConnectionPool] {
+        let loops = Array(group.makeIterator())
+        var settings = PostgresConfiguration(url: url)
+        let requestConnections =
+            configuration.database.connectionsMax - jobConnectionCount(configuration)
+        settings.connectionCount = max(1, requestConnections / loops.count)
+        var pools: [ObjectIdentifier: ConnectionPool] = [:]
+        for loop in loops {
+            pools[ObjectIdentifier(loop)] = try await ConnectionPool.start(
+                settings, on: EventLoopTaskExecutor(loop))
+        }
+        return pools
+    }
+
+    func close() async {
+        await hub.close()
+        await replica?.close()
+        for pool in pools.values { await pool.close() }
+    }
+}

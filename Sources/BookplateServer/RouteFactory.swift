@@ -1,0 +1,104 @@
+import Bookplate
+import Config
+import EventLoops
+import GraphQL
+import ImageProcessing
+import NIOCore
+import ObjectStorage
+import Postgres
+import Server
+import Telemetry
+
+/// Creates the routes of each event loop.
+struct RouteFactory: Sendable {
+    private let configuration: Configuration
+    private let schema: BookplateSchema
+    private let pools: [ObjectIdentifier: ConnectionPool]
+    private let services: Services
+    private let store: FileStore
+    private let developmentSignIn: DevelopmentSignIn?
+    private let unread: UnreadBytes
+    private let metrics: Metrics
+    private let limits: RequestLimits
+    private let documents: DocumentPolicy
+    private let explorer: Explorer?
+    private let socketOrigins: AllowedOrigins
+
+    /// - Parameter pools: The connection pools by the identity of their event loop.
+    init(
+        _ configuration: Configuration, schema: BookplateSchema,
+        pools: [ObjectIdentifier: ConnectionPool], services: Services, store: FileStore,
+        developmentSignIn: DevelopmentSignIn?, unread: UnreadBytes, metrics: Metrics
+    ) {
+        self.configuration = configuration
+        self.schema = schema
+        self.pools = pools
+        self.services = services
+        self.store = store
+        self.developmentSignIn = developmentSignIn
+        self.unread = unread
+        self.metrics = metrics
+        limits = RequestLimits(configuration)
+        documents = DocumentPolicy(mode: .init(configuration.documents))
+        explorer =
+            configuration.explorer
+            ? Explorer(
+                schema: schema.schema, limits: limits,
+                isDevelopment: configuration.environment == .development,
+                hasDevelopmentSignIn: developmentSignIn != nil) : nil
+        socketOrigins = AllowedOrigins(configuration.allowedOrigins + [configuration.publicURL])
+    }
+
+    /// Creates the routes of an event loop. Called on that loop.
+    ///
+    /// - Throws: `StartError` if the loop has no connection pool.
+    func routes(on executor: EventLoopTaskExecutor) throws -> [Route] {
+        let loop = executor.eventLoop
+        guard let pool = pools[ObjectIdentifier(loop)] else {
+            throw StartError(message: "an event loop has no connections", code: 1)
+        }
+        let runner = RequestRunner(
+            schema, database: pool, services: services, limits: limits, documents: documents,
+            isDevelopment: configuration.environment == .development)
+        let covers = CoverService(
+            runner, CoverRequests(runner, database: pool, services: services), store: store)
+        let standard = standardRoutes(
+            loop: loop,
+            service: runner,
+            bodyBytesMax: configuration.limits.bodyBytesMax,
+            batchRequestsMax: configuration.limits.batchRequestsMax, explorer: explorer,
+            schemaText: configuration.introspection ? BookplateSchema.text : nil,
+            socketOrigins: socketOrigins, objects: (covers, ImageLimits.inputBytesMax),
+            responseBytesMax: limits.responseBytesMax, unread: unread, metrics: metrics
+        ) {
+            await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
+        }
+        let exports = ExportRoute(ExportRequests(database: pool, services: services))
+        return standard + [exports.route] + (developmentSignIn?.routes ?? [])
+            + [appleNotificationRoute(services, database: pool)]
+    }
+}
+
+extension RequestLimits {
+    fileprivate init(_ configuration: Configuration) {
+        self.init()
+        parsing.tokensMax = configuration.limits.documentTokensMax
+        operation.depthMax = configuration.limits.selectionDepthMax
+        operation.fieldsMax = configuration.limits.fieldsMax
+        operation.aliasesMax = configuration.limits.aliasesMax
+        operation.costMax = configuration.limits.costMax
+        responseBytesMax = configuration.limits.responseBytesMax
+        validation = ValidationOptions(allowsIntrospection: configuration.introspection)
+    }
+}
+
+extension DocumentPolicy.Mode {
+    fileprivate init(_ documents: Configuration.Documents) {
+        self =
+            switch documents {
+            case .open: .open
+            case .logged: .logged
+            case .onlyKnown: .onlyKnown
+            }
+    }
+}

@@ -1,0 +1,203 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import ImageProcessing
+
+/// Tests of the real imager program with real images.
+@Suite struct ImagerTests {
+    static let pool = Result { () throws(ImageError) in try ImagerPool(processCount: 1) }
+
+    static func fixture(_ name: String) throws -> [UInt8] {
+        let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            .joined(separator: "/")
+        return Array(try Data(contentsOf: URL(filePath: "\(folder)/Fixtures/\(name)")))
+    }
+
+    private func cover(_ name: String) async throws -> CoverImages {
+        try await Self.pool.get().cover(from: try Self.fixture(name))
+    }
+
+    @Test(arguments: [
+        // File name; width and height of the source, the full variant, and the large variant.
+        ("cover-dracula.jpg", [1400, 2100, 600, 900, 1000, 1500]),
+        ("exif-orientation-6.jpg", [1200, 1800, 600, 900, 1000, 1500]),
+        ("derived-orientation6-gps.jpg", [800, 1200, 600, 900, 800, 1200]),
+        ("derived-cmyk.jpg", [600, 900, 600, 900, 600, 900]),
+        ("derived-16bit.png", [300, 450, 300, 450, 300, 450]),
+        ("derived-cover.heic", [600, 900, 600, 900, 600, 900]),
+        ("derived-cover.avif", [600, 900, 600, 900, 600, 900]),
+        ("derived-landscape.jpg", [1400, 400, 600, 172, 1000, 286]),
+        ("derived-animated.webp", [120, 180, 120, 180, 120, 180]),
+        ("alpha.png", [128, 128, 128, 128, 128, 128]),
+        ("animated.gif", [85, 77, 85, 77, 85, 77]),
+        ("derived-google-thumb-128x192.jpg", [128, 192, 128, 192, 128, 192]),
+    ])
+    func acceptsImagesAndFitsThemIntoTheirBoxes(name: String, sides: [Int]) async throws {
+        let cover = try await cover(name)
+        #expect(
+            [
+                cover.sourceWidth, cover.sourceHeight, cover.full.width, cover.full.height,
+                cover.large.width, cover.large.height,
+            ] == sides)
+        #expect(cover.thumbnail.width <= 150 && cover.thumbnail.height <= 225)
+        for variant in [cover.thumbnail, cover.full, cover.large] {
+            #expect(variant.bytes.starts(with: [0xFF, 0xD8, 0xFF]))
+            let text = String(decoding: variant.bytes, as: Unicode.ASCII.self)
+            #expect(!text.contains("Exif") && !text.contains("ICC_PROFILE"))
+        }
+        #expect(cover.dominantColor.wholeMatch(of: /#[0-9A-F]{6}/) != nil)
+        #expect(cover.blurHash.count == 28)
+    }
+
+    /// A cover that is processed again keeps its size: it is neither enlarged nor cropped.
+    @Test func processingAVariantAgainKeepsItsSize() async throws {
+        let first = try await cover("cover-dracula.jpg")
+        let again = try await Self.pool.get().cover(from: first.full.bytes)
+        #expect(again.full.width == 600 && again.large.width == 600)
+        #expect(again.full.bytes == again.large.bytes)
+    }
+
+    @Test func sameImageYieldsTheSameBytes() async throws {
+        let (first, second) = (try await cover("alpha.png"), try await cover("alpha.png"))
+        #expect(first == second)
+    }
+
+    @Test func transparencyIsFlattenedOnWhite() async throws {
+        let cover = try await cover("alpha.png")
+        #expect(cover.colorStatistics.luminanceDeviation > 1)
+    }
+
+    @Test func colorStatisticsDistinguishBlankPages() async throws {
+        let blank = try await cover("derived-blank-white.jpg")
+        #expect(blank.dominantColor == "#FAFAFA")
+        #expect(blank.colorStatistics.mostCommonColorShare > 0.99)
+        #expect(blank.colorStatistics.luminanceDeviation < 1)
+        let picture = try await cover("cover-dracula.jpg")
+        #expect(picture.colorStatistics.mostCommonColorShare < 0.9)
+        #expect(picture.colorStatistics.luminanceDeviation > 10)
+    }
+
+    static let rejected: [(what: String, bytes: [UInt8])] = [
+        ("empty input", []), ("text", Array("hello".utf8)),
+        (
+            "SVG",
+            Array(#"<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99"/>"#.utf8)
+        ),
+        ("PDF", Array("%PDF-1.4\n".utf8)), ("PPM", Array("P6\n99 99\n255\n".utf8)),
+        ("Matlab", Array("MATLAB 5.0 MAT-file".utf8)),
+        ("only the signature of a JPEG", [0xFF, 0xD8, 0xFF, 0xE0]),
+        ("TIFF", [0x49, 0x49, 0x2A, 0]), ("libvips's own format", [0x08, 0xF2, 0xA6, 0xB6]),
+        ("JPEG 2000", [0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20]),
+    ]
+
+    @Test(arguments: rejected.indices)
+    func rejectsOtherFormats(index: Int) async throws {
+        await expectRejection(Self.rejected[index].bytes, Self.rejected[index].what)
+    }
+
+    private func expectRejection(_ bytes: [UInt8], _ what: String) async {
+        do {
+            _ = try await Self.pool.get().cover(from: bytes)
+            Issue.record("\(what) was accepted")
+        } catch ImageError.unsupported(let message) {
+            #expect(!message.isEmpty)
+        } catch {
+            Issue.record("\(what): \(error)")
+        }
+    }
+
+    @Test func rejectsBitmaps() async throws {
+        await expectRejection(try Self.fixture("tiny.bmp"), "BMP")
+    }
+
+    @Test(arguments: [0.3, 0.9, 0.999])
+    func rejectsTruncatedImages(part: Double) async throws {
+        let whole = try Self.fixture("cover-dracula.jpg")
+        await expectRejection(
+            Array(whole.prefix(Int(Double(whole.count) * part))), "a truncated JPEG")
+    }
+
+    @Test func rejectsDamagedImages() async throws {
+        var bytes = try Self.fixture("cover-dracula.jpg")
+        for index in 60_000..<62_000 {
+            bytes[index] = UInt8(truncatingIfNeeded: index &* 31) & 0x7F
+        }
+        await expectRejection(bytes, "a damaged JPEG")
+    }
+
+    /// A PNG of a few bytes whose header announces 900 megapixels.
+    @Test func rejectsTooManyPixelsByTheHeader() async throws {
+        var png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
+        png += Array("IHDR".utf8) + [0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30, 1, 0, 0, 0, 0]
+        png +=
+            [0x4E, 0x5C, 0xC5, 0x17] + [0, 0, 0, 0] + Array("IDAT".utf8) + [0x35, 0xAF, 0x06, 0x1E]
+        png += [0, 0, 0, 0] + Array("IEND".utf8) + [0xAE, 0x42, 0x60, 0x82]
+        await expectRejection(png, "a huge PNG")
+    }
+
+    @Test func drawsTitleCards() async throws {
+        let pool = try Self.pool.get()
+        var seen: Set<[UInt8]> = []
+        for card in [
+            TitleCard(title: "Dune", author: "Frank Herbert", genre: "Science Fiction"),
+            TitleCard(title: "Dune", author: "Frank Herbert", genre: "Fantasy"),
+            TitleCard(title: "<b>&\u{7}", author: nil, genre: nil),
+            TitleCard(title: String(repeating: "Longword ", count: 60), author: "A", genre: "B"),
+            TitleCard(title: String(repeating: "W", count: 500), author: "A", genre: "B"),
+            TitleCard(title: "百年の孤独", author: "ガブリエル", genre: nil),
+            // One character of almost a hundred scalars, wider than the card, followed by a word.
+            TitleCard(
+                title: "Dune", author: nil, genre: String(repeating: "\u{1100}", count: 98) + " a"),
+        ] {
+            let images = try await pool.titleCard(card)
+            #expect(images.full.width == 600 && images.full.height == 900)
+            #expect(images.colorStatistics.luminanceDeviation > 0)
+            #expect(seen.insert(images.full.bytes).inserted)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func idleProcessIsStoppedAndStartedAgain() async throws {
+        let pool = try ImagerPool(processCount: 2, idleTimeout: .milliseconds(50))
+        for _ in 0..<2 {
+            _ = try await pool.titleCard(TitleCard(title: "Dune", author: nil, genre: nil))
+            while pool.runningCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
+        }
+        let busy = try ImagerPool(processCount: 1)
+        #expect(busy.runningCount == 1)
+    }
+
+    /// The kernel may kill an idle process when memory is short. The next request must succeed.
+    @Test(.timeLimit(.minutes(1))) func killedProcessIsStartedAgain() async throws {
+        // A unique program name distinguishes the process from those of other tests.
+        let name = "/tmp/bookplate-imager-\(UInt64.random(in: 0...UInt64.max))"
+        try #require(symlink(ImagerPool.defaultProgram, name) == 0)
+        defer { unlink(name) }
+        let pool = try ImagerPool(program: name, processCount: 1)
+        let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc")
+            .compactMap { Int32($0) }
+            .filter {
+                (try? String(contentsOfFile: "/proc/\($0)/cmdline", encoding: .utf8)) == name + "\0"
+            }
+        try #require(processes.count == 1)
+        kill(processes[0], SIGKILL)
+        // Waits until the process is a zombie or gone.
+        while let status = try? String(
+            contentsOfFile: "/proc/\(processes[0])/stat", encoding: .utf8), !status.contains(") Z ")
+        { try await Task.sleep(for: .milliseconds(5)) }
+        _ = try await pool.titleCard(TitleCard(title: "Dune", author: nil, genre: nil))
+        #expect(pool.runningCount == 1)
+    }
+
+    @Test func reportsAMissingProgram() {
+        let error = #expect(throws: ImageError.self) {
+            try ImagerPool(program: "/nowhere/bookplate-imager")
+        }
+        guard case .unavailable(let message)? = error else { return }
+        #expect(message.contains("No such file"))
+    }
+
+    @Test func rejectsAProgramThatDoesNotReportReady() {
+        #expect(throws: ImageError.self) { try ImagerPool(program: "/bin/true") }
+    }
+}

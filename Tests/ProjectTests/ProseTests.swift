@@ -1,0 +1,140 @@
+import Testing
+
+/// Comments, documentation, and messages are in plain English.
+///
+/// The patterns find habits that make technical English hard to read. A sentence that matches one is not always wrong, so
+/// up to 2 % of the sentences may match. Rewrite a sentence because it is hard to read, not to avoid a pattern.
+@Suite struct ProseTests {
+    static let patterns: [(habit: String, regex: Regex<AnyRegexOutput>)] = [
+        (
+            "'is no X' instead of 'is not an X'",
+            #"(?i)(?<!there )(?<!here )\b(is|are|was|were) no (?!longer|more|less|later|such|one\b)[a-z]"#
+        ),
+        (
+            "a clause as the subject",
+            #"^(What|Whatever|Who|Whoever|Whom|Whose|Of (a|an|each|one|all|the)|So many|As many|Those (that|who|of|behind)|One (that|of|who)|That (which|of)) "#
+        ),
+        (
+            "a program that tells or says",
+            #"(?i)\b(tells?|told) (of|apart|that|what|who|which|its|the|it)\b|\bsays? (of|nothing)\b"#
+        ),
+        ("'had' instead of 'found' or 'obtained'", #"(?i)\b(is|are|was|be) had\b"#),
+        (
+            "'behind' instead of 'after'",
+            #"(?i)\bbehind (the|a|an|each|it|its|this|that|them|those)\b"#
+        ),
+        (
+            "people instead of parts of a program",
+            #"(?i)\b(nobody|somebody|anybody|everybody|whom|whoever)\b"#
+        ),
+        (
+            "'so many' and archaic compounds",
+            #"(?i)\b(so many|so much|so few|thereof|therefrom|thereby|whereof)\b"#
+        ),
+        (
+            "vague states",
+            #"(?i)\b(is|are) of (now|then|it|its)\b|\b(is|are|was|were) there (again|when|already|too|then)\b|\bstands? (at|in|on|for|beside|behind)\b"#
+        ),
+        (
+            "words with a standard alternative",
+            #"(?i)\b(sought|wish(es|ed)?|anew|hence|thence|mend(s|ed|ing)?|hinders?|foreseen?)\b"#
+        ),
+        (
+            "a sentence that continues the one before",
+            #"^(And|But|Or|Nor|So|For|Else|Again|Then) [a-z]"#
+        ),
+    ].compactMap { habit, pattern in (try? Regex(pattern)).map { (habit, $0) } }
+
+    struct Sentence {
+        let file: String
+        let line: Int
+        let text: String
+    }
+
+    @Test func thePatternsFindWhatTheyDescribe() {
+        #expect(Self.patterns.count == 10)
+        for sentence in [
+            "A row that is no book is skipped.", "What is asked for is sent.",
+            "It tells the reader who waits.", "A connection is had from the pool.",
+            "The rows behind the cursor come next.", "The job is nobody's.",
+            "At once so many may run.", "The time is of now when it is missing.",
+            "The page is sought by its key.", "But a late result counts.",
+        ] {
+            #expect(Self.habits(of: sentence) != [], "\(sentence)")
+        }
+        #expect(Self.habits(of: "The server returns the rows after the cursor.") == [])
+    }
+
+    /// The SQL of migrations is not included until they are combined into a baseline.
+    @Test(arguments: [
+        ["Sources"], ["Tests"], ["docs", "README.md", "CHANGELOG.md"], ["scripts"],
+        ["schema.graphql"],
+    ])
+    func atMostTwoPercentOfTheSentencesMatch(_ paths: [String]) throws {
+        var count = 0
+        var flagged: [String] = []
+        for file in try Project.files(
+            paths, [".swift", ".h", ".c", ".js", ".md", ".graphql", ".sh", ".py"])
+        where !file.contains("codemirror") && !file.contains("Fixtures")
+            && !file.hasSuffix("ProseTests.swift")
+        {
+            for sentence in Self.sentences(of: try Project.text(file), file) {
+                count += 1
+                let habits = Self.habits(of: sentence.text)
+                if !habits.isEmpty {
+                    flagged.append("\(file):\(sentence.line): [\(habits[0])] \(sentence.text)")
+                }
+            }
+        }
+        #expect(count > 0)
+        #expect(
+            flagged.count * 50 <= count,
+            "\(flagged.count) of \(count) sentences:\n\(flagged.joined(separator: "\n"))")
+    }
+
+    static func habits(of sentence: String) -> [String] {
+        patterns.filter { sentence.contains($0.regex) }.map(\.habit)
+    }
+
+    /// The sentences of at least four words in a file's comments, or in a document's paragraphs.
+    static func sentences(of text: String, _ file: String) -> [Sentence] {
+        let isDocument = file.hasSuffix(".md") || file.hasSuffix(".graphql")
+        let mark = file.hasSuffix(".py") || !file.contains(".") ? "#" : "//"
+        var sentences: [Sentence] = []
+        var block = ""
+        var isCode = false
+        func finish(_ line: Int) {
+            let plain = block.replacing(/`[^`]*`|https?:\S+/, with: "X")
+                .replacing(/\[([^\]]*)\]\([^)]*\)/, with: \.1)
+            for part in plain.split(separator: /[.!?;:] +(?=[A-Z"'`(])/)
+            where part.split(separator: " ").count >= 4 {
+                sentences.append(Sentence(file: file, line: line, text: String(part)))
+            }
+            block = ""
+        }
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            let content = line.drop { $0 == " " }
+            if content.hasPrefix("```") { isCode.toggle() }
+            var prose: Substring?
+            if isDocument {
+                let isSchema = file.hasSuffix(".graphql")
+                if isSchema ? !content.contains(/[:{}()]/) || content.hasPrefix("\"") : !isCode {
+                    prose = content
+                }
+                if content.contains(/^([-*|#]|\d+\.)/) { finish(index) }
+            } else if content.hasPrefix(mark) {
+                prose = content.drop { $0 == "/" || $0 == "#" || $0 == "!" }
+            }
+            let words = prose?.trimmingPrefix(/[ *#>|"-]+/) ?? ""
+            if words.isEmpty {
+                finish(index)
+            } else {
+                block += (block.isEmpty ? "" : " ") + words
+            }
+        }
+        finish(text.count)
+        return sentences
+    }
+}
