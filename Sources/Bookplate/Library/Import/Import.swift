@@ -56,8 +56,8 @@ enum Import {
                 ImportLibrary.self, .init(importID: id), for: viewer.userID, key: id.description)
         }
         guard let made = rows[0].uuid(0, 0) else { throw .rateLimited(retryAfterSeconds: 60) }
-        let answer = try await request.read { row.append([made], to: &$0, for: $1) }
-        return try row.only(answer[0], orElse: "There is no such import.")
+        let (results, key) = try await request.read { row.append([made], to: &$0, for: $1) }
+        return try row.only(results[key], orElse: "There is no such import.")
     }
 
     /// The same file while it is being read is the same import, so that it can be sent again.
