@@ -202,7 +202,7 @@ import Testing
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(Self.undo, ["id": id])
         #expect(response.code == "NOT_FOUND")
-        #expect(response.message == "There is no such book in the catalogue.")
+        #expect(response.message == "There is no such book in the catalog.")
     }
 
     @Test func manyDevicesAtOnceSaveABookOnce() async throws {
