@@ -1,7 +1,7 @@
 import ArgumentParser
 import Bookplate
-import GraphQL
 import Glibc
+import GraphQL
 import Postgres
 
 /// `bookplate-admin account`: manages the accounts of users.
@@ -66,8 +66,8 @@ struct Account: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete an account, as its owner could do.",
             discussion: """
-                Deletes all rows of the account in one transaction and leaves a tombstone. Jobs of the running servers
-                delete the data outside of the database. They start immediately, and the command waits up to 10 seconds
+                Deletes all rows of the account in one transaction and leaves a tombstone. Jobs of the running servers \
+                delete the data outside of the database. They start immediately, and the command waits up to 10 seconds \
                 for them.
 
                 Examples:

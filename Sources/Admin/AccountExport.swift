@@ -11,7 +11,7 @@ extension Account {
         static let configuration = CommandConfiguration(
             abstract: "Export all data of an account to a ZIP archive of JSON, CSV, and covers.",
             discussion: """
-                Writes the same archive as the export in the app. Only you can read the file. It gets its name when it is
+                Writes the same archive as the export in the app. Only you can read the file. It gets its name when it is \
                 complete.
 
                 Examples:
@@ -42,7 +42,7 @@ extension Account {
                 } catch {
                     throw Failure("BOOKPLATE_STORAGE cannot be used: \(error.description)")
                 }
-                do throws(AccountExportError) {
+                do throws(LibraryExportError) {
                     try LibraryExport.write(of: id, to: descriptor, connection, store: store)
                 } catch {
                     switch error {

@@ -12,7 +12,7 @@ struct AdminCommand: AsyncParsableCommand {
         commandName: "bookplate-admin",
         abstract: "Administer a Bookplate installation.",
         discussion: """
-            Connects to the database at BOOKPLATE_ADMIN_DATABASE_URL, or at DATABASE_URL if that is not set. The role must
+            Connects to the database at BOOKPLATE_ADMIN_DATABASE_URL, or at DATABASE_URL if that is not set. The role must \
             be the owner of the tables.
 
             Examples:

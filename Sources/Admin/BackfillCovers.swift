@@ -14,12 +14,12 @@ extension Backfill {
         static let configuration = CommandConfiguration(
             abstract: "Search for covers of the books that have none.",
             discussion: """
-                Searches by ISBN, then by title and author. Existing covers are not changed. Covers that users have removed
-                are searched, too. The command needs the storage of the servers, which may be running. After an interruption,
+                Searches by ISBN, then by title and author. Existing covers are not changed. Covers that users have removed \
+                are searched, too. The command needs the storage of the servers, which may be running. After an interruption, \
                 the same command continues with the next book. After a complete run, it starts with the first book again.
 
-                A book is counted as unavailable and skipped if no source responds to its requests. After a hundred such books
-                in a row, or if all books were unavailable, the command exits with 69, and the same command requests these
+                A book is counted as unavailable and skipped if no source responds to its requests. After a hundred such books \
+                in a row, or if all books were unavailable, the command exits with 69, and the same command requests these \
                 books again. With --skip-unavailable it continues.
 
                 Requests count against the daily budgets of BOOKPLATE_SOURCE_BUDGETS, which the servers share.
@@ -72,26 +72,26 @@ extension Backfill {
             if restart, !dryRun { try backfill.finish() }
             let remaining = try backfill.remaining()
             let (total, failures) = try await work(&backfill, min(remaining, limit))
-            let left = max(0, remaining - total.asked)
+            let left = max(0, remaining - total.searched)
             let isUnreachable =
                 !skipUnavailable
                 && (failures.count >= Self.unavailableMax
-                    || total.asked > 0 && total.asked == total.unavailable)
+                    || total.searched > 0 && total.searched == total.unavailable)
             if !dryRun, left == 0, !isUnreachable { try backfill.finish() }
             output.print(
                 .object([
-                    .init("asked", .int(total.asked)), .init("found", .int(total.found)),
+                    .init("asked", .int(total.searched)), .init("found", .int(total.found)),
                     .init(
                         "notFound",
-                        .int(total.asked - total.found - total.unavailable - total.failed)),
+                        .int(total.searched - total.found - total.unavailable - total.failed)),
                     .init("unavailable", .int(total.unavailable)),
                     .init("failed", .int(total.failed)), .init("remaining", .int(left)),
-                    .init("askedBefore", .int(earlier.asked)), .init("dryRun", .boolean(dryRun)),
+                    .init("askedBefore", .int(earlier.searched)), .init("dryRun", .boolean(dryRun)),
                 ]),
                 lines: [
                     dryRun
                         ? "would search covers of \(min(remaining, limit)) books"
-                        : "searched covers of \(total.asked) books: \(total.found) found, "
+                        : "searched covers of \(total.searched) books: \(total.found) found, "
                             + "\(total.unavailable) unavailable, \(left) books left"
                 ])
             if isUnreachable {
@@ -117,18 +117,18 @@ extension Backfill {
             _ backfill: inout CoverBackfill, _ count: Int
         ) async throws -> (CoverBackfill.Progress, Failures) {
             var total = CoverBackfill.Progress()
-            let before = backfill.earlier.asked
+            let before = backfill.earlier.searched
             let progress = Progress("covers", total: count + before, done: before)
             defer { progress.finish() }
             let start = ContinuousClock.now
             var failures = Failures()
-            while !dryRun, total.asked < count,
+            while !dryRun, total.searched < count,
                 skipUnavailable || failures.count < Self.unavailableMax
             {
                 try Interruption.check()
-                let books = try backfill.next(min(concurrency, count - total.asked))
+                let books = try backfill.next(min(concurrency, count - total.searched))
                 if books.isEmpty { break }
-                let found = await backfill.look(for: books)
+                let found = await backfill.findCovers(of: books)
                 for (book, result) in zip(books, found) {
                     if let sources = result.unavailable {
                         failures.count += 1
@@ -137,14 +137,14 @@ extension Backfill {
                         failures = Failures()
                     }
                     let done = try await backfill.save(result, of: book)
-                    total.asked += done.asked
+                    total.searched += done.searched
                     total.found += done.found
                     total.unavailable += done.unavailable
                     total.failed += done.failed
                     progress.advance()
                 }
                 try? await Task.sleep(
-                    until: start + .seconds(Double(total.asked) / rate), clock: .continuous)
+                    until: start + .seconds(Double(total.searched) / rate), clock: .continuous)
             }
             return (total, failures)
         }

@@ -10,8 +10,8 @@ extension Backfill {
         static let configuration = CommandConfiguration(
             abstract: "Add missing book data to the catalogue from external sources.",
             discussion: """
-                Popular books come first, at the rate that the sources allow, about one book per second. Requests count against
-                the daily budgets of BOOKPLATE_SOURCE_BUDGETS, which the servers share. Existing data is never changed. After
+                Popular books come first, at the rate that the sources allow, about one book per second. Requests count against \
+                the daily budgets of BOOKPLATE_SOURCE_BUDGETS, which the servers share. Existing data is never changed. After \
                 an interruption, the same command continues. A book is not requested again for 30 days.
 
                 Examples:
@@ -42,35 +42,35 @@ extension Backfill {
             var total = EditionBackfill.Progress()
             let remaining = try backfill.remaining()
             let progress = Progress("editions", total: min(remaining, limit))
-            while !dryRun, total.asked < limit {
+            while !dryRun, total.lookedUp < limit {
                 try Interruption.check()
                 let editions = try backfill.next(
-                    min(EditionBackfill.batchMax, limit - total.asked))
+                    min(EditionBackfill.batchMax, limit - total.lookedUp))
                 if editions.isEmpty { break }
-                let lookups = await EditionBackfill.ask(editions, sources)
+                let lookups = await EditionBackfill.lookUp(editions, sources)
                 let done = try backfill.save(lookups, of: editions)
-                total.asked += done.asked
+                total.lookedUp += done.lookedUp
                 total.found += done.found
                 total.unavailable += done.unavailable
-                progress.advance(by: done.asked)
+                progress.advance(by: done.lookedUp)
                 // No source responds, so the next batch would be the same one.
-                if done.asked == 0 { break }
+                if done.lookedUp == 0 { break }
             }
             progress.finish()
             output.print(
                 .object([
-                    .init("remaining", .int(max(0, remaining - total.asked))),
-                    .init("asked", .int(total.asked)), .init("found", .int(total.found)),
+                    .init("remaining", .int(max(0, remaining - total.lookedUp))),
+                    .init("asked", .int(total.lookedUp)), .init("found", .int(total.found)),
                     .init("unavailable", .int(total.unavailable)),
                     .init("dryRun", .boolean(dryRun)),
                 ]),
                 lines: [
                     dryRun
                         ? "would request \(min(remaining, limit)) books"
-                        : "requested \(total.asked) books: \(total.found) found, "
-                            + "\(max(0, remaining - total.asked)) books left"
+                        : "requested \(total.lookedUp) books: \(total.found) found, "
+                            + "\(max(0, remaining - total.lookedUp)) books left"
                 ])
-            if !dryRun, total.asked == 0, total.unavailable > 0 {
+            if !dryRun, total.lookedUp == 0, total.unavailable > 0 {
                 throw Failure(
                     "the sources are not available: run the same command again later", .unavailable)
             }

@@ -10,7 +10,7 @@ extension Backfill {
             abstract:
                 "Learn which books are similar, from likes, purchases, libraries, and ratings.",
             discussion: """
-                The server does this every hour for the books with new signals. Background jobs then update users' feeds.
+                The server does this every hour for the books with new signals. Background jobs then rebuild the feeds. \
                 The command can be interrupted and run again.
 
                 Examples:

@@ -10,7 +10,7 @@ extension Backfill {
         static let configuration = CommandConfiguration(
             abstract: "Recreate sizes of covers that are missing or damaged.",
             discussion: """
-                Reads the files of all covers, and recreates missing and damaged sizes from the largest intact one. After an
+                Reads the files of all covers, and recreates missing and damaged sizes from the largest intact one. After an \
                 interruption, the same command continues. Covers of which at most the thumbnail is left are counted as lost:
                 run storage gc to remove them, and then backfill covers to search for new ones.
 
@@ -56,27 +56,27 @@ extension Backfill {
             while true {
                 try Interruption.check()
                 let count = min(
-                    ThumbnailBackfill.batchMax, (limit ?? .max) - summary.looked)
+                    ThumbnailBackfill.batchMax, (limit ?? .max) - summary.checked)
                 if count <= 0 { break }
                 guard let batch = try await backfill.next(count) else {
                     isComplete = true
                     break
                 }
-                summary.looked += batch.looked
-                summary.mended += batch.mended
+                summary.checked += batch.checked
+                summary.repaired += batch.repaired
                 summary.lost += batch.lost
-                progress.advance(by: batch.looked)
+                progress.advance(by: batch.checked)
             }
             progress.finish()
             output.print(
                 .object([
-                    .init("looked", .int(summary.looked)), .init("mended", .int(summary.mended)),
+                    .init("looked", .int(summary.checked)), .init("mended", .int(summary.repaired)),
                     .init("lost", .int(summary.lost)),
                     .init("resumedAfter", .int(done)), .init("isComplete", .boolean(isComplete)),
                     .init("dryRun", .boolean(dryRun)),
                 ]),
                 lines: [
-                    "checked \(summary.looked) covers: \(summary.mended) repaired, \(summary.lost) lost"
+                    "checked \(summary.checked) covers: \(summary.repaired) repaired, \(summary.lost) lost"
                         + (isComplete ? "" : "; run the same command again to continue")
                         + (dryRun ? " (dry run: nothing was stored)" : "")
                 ])

@@ -15,7 +15,7 @@ struct Catalog: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Import books from JSON Lines or CSV, which may be gzip-compressed.",
             discussion: """
-                The command can be repeated: a book that already exists is updated. Books are identified by their ISBN, an
+                The command can be repeated: a book that already exists is updated. Books are identified by their ISBN, an \
                 external ID, or their title and authors. A line that cannot be read is reported with its number and skipped.
 
                 Examples:
@@ -88,7 +88,7 @@ struct Catalog: ParsableCommand {
             abstract:
                 "Update the data derived from the catalogue: the feed's order and the search index.",
             discussion: """
-                Imports do this automatically. Run the command after manual changes of the catalogue, and to include books that
+                Imports do this automatically. Run the command after manual changes of the catalogue, and to include books that \
                 ISBN lookups have added.
 
                 Examples:
@@ -102,9 +102,9 @@ struct Catalog: ParsableCommand {
         func run() throws {
             let connection = try connect(try loadConfiguration())
             try inTransaction(connection, commits: !dryRun) {
-                try CatalogUpkeep.refresh(connection)
+                try CatalogMaintenance.refresh(connection)
             }
-            if !dryRun { try CatalogUpkeep.analyze(connection) }
+            if !dryRun { try CatalogMaintenance.analyze(connection) }
             output.print(
                 .object([.init("refreshed", .boolean(true)), .init("dryRun", .boolean(dryRun))]),
                 lines: [dryRun ? "would be up to date (dry run: rolled back)" : "up to date"])
@@ -124,7 +124,7 @@ struct Catalog: ParsableCommand {
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let counts = try CatalogUpkeep.statistics(connection).counts
+            let counts = try CatalogStatistics(connection).counts
             output.print(
                 .object(counts.map { .init($0.name, .int($0.count)) }),
                 lines: counts.map { "\($0.name)\t\($0.count)" })

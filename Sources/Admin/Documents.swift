@@ -10,8 +10,8 @@ struct Documents: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage the trusted documents: the operations of published apps.",
         discussion: """
-            Clients refer to a document by ID (documentId) or by hash (persistedQuery), or send its exact text. With
-            BOOKPLATE_DOCUMENTS=only-known, the server executes no other documents. With BOOKPLATE_DOCUMENTS=logged, it
+            Clients refer to a document by ID (documentId) or by hash (persistedQuery), or send its exact text. With \
+            BOOKPLATE_DOCUMENTS=only-known, the server executes no other documents. With BOOKPLATE_DOCUMENTS=logged, it \
             executes and logs them.
             """, subcommands: [Sync.self, List.self, Prune.self])
 
@@ -19,8 +19,8 @@ struct Documents: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Load a manifest of Apollo or Relay.",
             discussion: """
-                All documents must be valid for the schema, otherwise none is loaded. Documents with introspection fields are
-                valid only with BOOKPLATE_INTROSPECTION=on. Documents of other manifests are kept, because older versions of
+                All documents must be valid for the schema, otherwise none is loaded. Documents with introspection fields are \
+                valid only with BOOKPLATE_INTROSPECTION=on. Documents of other manifests are kept, because older versions of \
                 an app need them. Delete them with documents prune.
 
                 Examples:

@@ -14,8 +14,8 @@ struct Keys: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a new signing key, and the key file if it does not exist.",
             discussion: """
-                The path of the key file is BOOKPLATE_SESSION_KEYS. Tokens that were signed with the kept keys remain valid
-                until they expire, at most 15 minutes later. Running servers reload the file within a second. If each server
+                The path of the key file is BOOKPLATE_SESSION_KEYS. Tokens that were signed with the kept keys remain valid \
+                until they expire, at most 15 minutes later. Running servers reload the file within a second. If each server \
                 has its own copy of the file, copy the new file to all of them.
 
                 Examples:

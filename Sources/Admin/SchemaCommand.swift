@@ -29,8 +29,8 @@ struct SchemaCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Find changes that affect clients of an older schema.",
             discussion: """
-                Compares the schema of the server with an older SDL, which published apps were written for. After a breaking
-                change, some of their operations fail. After a dangerous change, they may behave differently. Exits with 2 if
+                Compares the schema of the server with an older SDL, which published apps were written for. After a breaking \
+                change, some of their operations fail. After a dangerous change, they may behave differently. Exits with 2 if \
                 there is a breaking change.
 
                 Examples:

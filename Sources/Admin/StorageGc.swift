@@ -10,11 +10,11 @@ extension Storage {
             commandName: "gc",
             abstract: "Remove files without a row, and rows without images.",
             discussion: """
-                Servers do this a few times a day. The command does it now, also while servers are running. After an
+                Servers do this a few times a day. The command does it now, also while servers are running. After an \
                 interruption, the same command continues with the remaining folders if it is run within a day.
 
-                If both the full and the large size of a cover are missing, its row is deleted, and the book gets a title card
-                again. If this concerns many covers, the disk may not be mounted, so the command asks for confirmation. Files
+                If both the full and the large size of a cover are missing, its row is deleted, and the book gets a title card \
+                again. If this concerns many covers, the disk may not be mounted, so the command asks for confirmation. Files \
                 that Bookplate did not create are kept.
 
                 Examples:
@@ -66,7 +66,7 @@ extension Storage {
                         .init("danglingRows", .int(forgotten.result)),
                         .init("unfinishedWrites", .int(swept.deadWrites)),
                         .init("titleCards", .int(swept.titleCards)),
-                        .init("removedCovers", .int(swept.forgotten)),
+                        .init("removedCovers", .int(swept.removedCovers)),
                         .init("strangers", .int(swept.strangers)),
                         .init("foldersBefore", .int(swept.foldersBefore)),
                     ] + forgotten.members),

@@ -9,7 +9,7 @@ extension Storage {
         static let configuration = CommandConfiguration(
             abstract: "Compare the files of covers and their checksums with the database.",
             discussion: """
-                The command changes nothing and can run while servers are running. It exits with 2 if it finds one of these
+                The command changes nothing and can run while servers are running. It exits with 2 if it finds one of these \
                 problems:
                   missing, damaged  a file of a cover; run backfill thumbnails to recreate it
                   orphan            a file without a row; servers remove it, or run storage gc

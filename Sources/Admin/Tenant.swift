@@ -129,7 +129,7 @@ struct Tenant: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a tenant and delete all of its accounts.",
             discussion: """
-                Disables sign-in, deletes each account as its owner could do, and removes the tenant. After an interruption,
+                Disables sign-in, deletes each account as its owner could do, and removes the tenant. After an interruption, \
                 the same command continues.
 
                 Examples:

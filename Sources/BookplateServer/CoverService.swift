@@ -7,10 +7,10 @@ import Server
 /// Connects the routes of image URLs to covers and their storage, on one event loop.
 final class CoverService: ObjectService {
     private let runner: RequestRunner
-    private let covers: CoverRequests
+    private let covers: CoverEndpoints
     private let store: FileStore
 
-    init(_ runner: RequestRunner, _ covers: CoverRequests, store: FileStore) {
+    init(_ runner: RequestRunner, _ covers: CoverEndpoints, store: FileStore) {
         self.runner = runner
         self.covers = covers
         self.store = store

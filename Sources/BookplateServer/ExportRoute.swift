@@ -5,9 +5,9 @@ import Server
 /// The route `GET /exports/{token}.zip`, which returns the archive of a library. It needs no token in a header, so that
 /// a browser can open the link.
 final class ExportRoute {
-    private let exports: ExportRequests
+    private let exports: ExportEndpoint
 
-    init(_ exports: ExportRequests) { self.exports = exports }
+    init(_ exports: ExportEndpoint) { self.exports = exports }
 
     var route: Route {
         Route(.GET, "\(ExportLink.path)*") { request in

@@ -61,7 +61,7 @@ struct RouteFactory: Sendable {
             schema, database: pool, services: services, limits: limits, documents: documents,
             isDevelopment: configuration.environment == .development)
         let covers = CoverService(
-            runner, CoverRequests(runner, database: pool, services: services), store: store)
+            runner, CoverEndpoints(runner, database: pool, services: services), store: store)
         let standard = standardRoutes(
             loop: loop,
             service: runner,
@@ -73,7 +73,7 @@ struct RouteFactory: Sendable {
         ) {
             await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
         }
-        let exports = ExportRoute(ExportRequests(database: pool, services: services))
+        let exports = ExportRoute(ExportEndpoint(database: pool, services: services))
         return standard + [exports.route] + (developmentSignIn?.routes ?? [])
             + [appleNotificationRoute(services, database: pool)]
     }

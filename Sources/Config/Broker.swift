@@ -32,12 +32,13 @@ extension Configuration {
                 let credentials = rest[..<at].split(
                     separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
                 guard let user = decode(credentials[0]), !user.isEmpty else {
-                    throw Malformed("must contain a percent-encoded user and password")
+                    throw Malformed("has an invalid user or password: they must be percent-encoded")
                 }
                 broker.user = user
                 if credentials.count > 1 {
                     guard let password = decode(credentials[1]) else {
-                        throw Malformed("must contain a percent-encoded user and password")
+                        throw Malformed(
+                            "has an invalid user or password: they must be percent-encoded")
                     }
                     broker.password = password
                 }

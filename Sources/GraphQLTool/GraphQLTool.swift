@@ -1,5 +1,5 @@
-import GraphQL
 import Glibc
+import GraphQL
 import Version
 
 /// `graphql-tool`: a command-line interface of the GraphQL engine for editors, scripts, and

@@ -59,7 +59,7 @@ import Testing
             ).run()
             removed.deadWrites += sweep.deadWrites
             removed.orphans += sweep.orphans
-            removed.forgotten += sweep.forgotten
+            removed.removedCovers += sweep.removedCovers
             let verification = try await StorageVerification(
                 store, graceSeconds: 0, connection
             ).run()
@@ -68,6 +68,6 @@ import Testing
         #expect(interruptedCount >= 100, "\(interruptedCount) uploads were interrupted")
         // Without these, no kill has interrupted an upload in a critical step.
         #expect(
-            removed.deadWrites > 0 && removed.orphans + removed.forgotten > 0, "\(removed)")
+            removed.deadWrites > 0 && removed.orphans + removed.removedCovers > 0, "\(removed)")
     }
 }

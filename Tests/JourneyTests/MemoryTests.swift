@@ -6,14 +6,14 @@ import Testing
 /// The memory of the server while clients request much more than one response may contain.
 @Suite struct MemoryTests {
     private static let clientCount = 6
-    /// The rows of each list have 10 MB.
+    /// Each list has 10 MB of rows.
     private static let listCount = 30
     private static let megabyte = 1 << 20
 
-    /// Six clients would need 1.8 GB if the rows that one operation loads were not limited. The limit is 16 MiB for each
-    /// operation, and the result that exceeds it comes on top.
+    /// Six clients would need 1.8 GB if the rows that one operation loads were not limited. The limit is 16 MiB per
+    /// operation, plus the result that exceeds it.
     ///
-    /// AddressSanitizer keeps freed memory, so the sizes mean nothing under it.
+    /// AddressSanitizer keeps freed memory, so the test is skipped with it.
     @Test(.enabled(if: getenv("ASAN_OPTIONS") == nil))
     func rowsThatNoResponseCanContainAreNotLoaded() async throws {
         let installation = try await Installation.ready(catalog: [])
@@ -47,7 +47,7 @@ import Testing
         }
         let peak = try server.program.memoryBytes("VmHWM")
         #expect(peak - before < 500 * Self.megabyte)
-        // What was needed for the responses is given back.
+        // The server releases the memory that it needed for the responses.
         try await waitUntil("the server is small again") {
             try server.program.memoryBytes("VmRSS") - before < 64 * Self.megabyte
         }

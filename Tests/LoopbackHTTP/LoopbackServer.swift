@@ -5,7 +5,7 @@ import Synchronization
 package struct ReceivedRequest: Sendable {
     package var method: String
     package var target: String
-    /// The headers by their names in lower case.
+    /// The headers. The keys are names in lower case.
     package var headers: [String: String]
     package var body: String
 }

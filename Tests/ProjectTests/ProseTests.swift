@@ -5,7 +5,8 @@ import Testing
 /// The patterns find habits that make technical English hard to read. A sentence that matches one is not always wrong, so
 /// up to 2 % of the sentences may match. Rewrite a sentence because it is hard to read, not to avoid a pattern.
 @Suite struct ProseTests {
-    static let patterns: [(habit: String, regex: Regex<AnyRegexOutput>)] = [
+    /// The habits and their patterns.
+    private static let habits: [(name: String, pattern: String)] = [
         (
             "'is no X' instead of 'is not an X'",
             #"(?i)(?<!there )(?<!here )\b(is|are|was|were) no (?!longer|more|less|later|such|one\b)[a-z]"#
@@ -43,7 +44,13 @@ import Testing
             "a sentence that continues the one before",
             #"^(And|But|Or|Nor|So|For|Else|Again|Then) [a-z]"#
         ),
-    ].compactMap { habit, pattern in (try? Regex(pattern)).map { (habit, $0) } }
+    ]
+
+    private let regexes: [(name: String, regex: Regex<AnyRegexOutput>)]
+
+    init() throws {
+        regexes = try Self.habits.map { habit in (habit.name, try Regex(habit.pattern)) }
+    }
 
     struct Sentence {
         let file: String
@@ -52,7 +59,6 @@ import Testing
     }
 
     @Test func thePatternsFindWhatTheyDescribe() {
-        #expect(Self.patterns.count == 10)
         for sentence in [
             "A row that is no book is skipped.", "What is asked for is sent.",
             "It tells the reader who waits.", "A connection is had from the pool.",
@@ -60,9 +66,9 @@ import Testing
             "At once so many may run.", "The time is of now when it is missing.",
             "The page is sought by its key.", "But a late result counts.",
         ] {
-            #expect(Self.habits(of: sentence) != [], "\(sentence)")
+            #expect(habits(of: sentence) != [], "\(sentence)")
         }
-        #expect(Self.habits(of: "The server returns the rows after the cursor.") == [])
+        #expect(habits(of: "The server returns the rows after the cursor.") == [])
     }
 
     /// The SQL of migrations is not included until they are combined into a baseline.
@@ -80,7 +86,7 @@ import Testing
         {
             for sentence in Self.sentences(of: try Project.text(file), file) {
                 count += 1
-                let habits = Self.habits(of: sentence.text)
+                let habits = habits(of: sentence.text)
                 if !habits.isEmpty {
                     flagged.append("\(file):\(sentence.line): [\(habits[0])] \(sentence.text)")
                 }
@@ -92,8 +98,9 @@ import Testing
             "\(flagged.count) of \(count) sentences:\n\(flagged.joined(separator: "\n"))")
     }
 
-    static func habits(of sentence: String) -> [String] {
-        patterns.filter { sentence.contains($0.regex) }.map(\.habit)
+    /// Returns the names of the habits that a sentence has.
+    private func habits(of sentence: String) -> [String] {
+        regexes.filter { sentence.contains($0.regex) }.map(\.name)
     }
 
     /// The sentences of at least four words in a file's comments, or in a document's paragraphs.

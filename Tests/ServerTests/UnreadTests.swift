@@ -147,7 +147,8 @@ import Testing
                 statuses.append(try await onThread { try client.status() })
                 #expect(unread.total <= 80 << 20)
             }
-            #expect(statuses.first == 200 && statuses.last == 503)
+            // After a refusal the system may buffer more of the earlier responses, so that another one fits.
+            #expect(statuses.first == 200)
             #expect(Set(statuses) == [200, 503])
             #expect(unread.processRefusalCount > 0)
         }

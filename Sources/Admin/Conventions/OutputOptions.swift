@@ -1,6 +1,6 @@
 import ArgumentParser
-import GraphQL
 import Glibc
+import GraphQL
 
 /// The option `--json`, which every command has.
 struct OutputOptions: ParsableArguments {

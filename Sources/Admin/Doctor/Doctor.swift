@@ -8,9 +8,9 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check everything that a server needs, and report problems and remedies.",
         discussion: """
-            Prints one line for each check: the configuration, the two databases and their roles, row-level security,
-            migrations, the clock, the session keys, the cover storage, the imager, the daily budgets of external sources,
-            and whether external services can be reached. The command changes nothing. It exits with 2 if a check fails.
+            Prints one line for each check: the configuration, the two databases and their roles, row-level security, \
+            migrations, the clock, the session keys, the cover storage, the imager, the daily budgets of external sources, \
+            and whether external services can be reached. The command changes nothing. It exits with 2 if a check fails. \
             Warnings do not affect the exit code.
 
             Examples:

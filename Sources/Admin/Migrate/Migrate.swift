@@ -21,11 +21,11 @@ struct Migrate: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Apply the pending migrations in order.",
             discussion: """
-                Each migration and its record are committed in one transaction. An advisory lock prevents concurrent runs.
-                After an interruption, the same command continues. A migration that does not get a lock on a table in time is
+                Each migration and its record are committed in one transaction. An advisory lock prevents concurrent runs. \
+                After an interruption, the same command continues. A migration that does not get a lock on a table in time is \
                 rolled back, so that other transactions can continue, and is tried again.
 
-                A dry run applies the migrations in one transaction, prints the tables that it locks, and rolls back. The
+                A dry run applies the migrations in one transaction, prints the tables that it locks, and rolls back. The \
                 tables are locked until the end of the dry run. Files that cannot run in a transaction are not tried.
 
                 Examples:

@@ -40,9 +40,9 @@ extension BookplateError {
         "shelves_name": .conflict(
             "A shelf with this name already exists. Choose another name.", field: "name"),
         "shelves_pkey": .conflict("A shelf with this ID already exists.", field: "id"),
-        "books_edition_id": .conflict("This book is in the library already.", field: "isbn"),
+        "books_edition_id": .conflict("This book is already in the library.", field: "isbn"),
         "books_isbn13": .conflict(
-            "A book with this ISBN is in the library already.", field: "isbn"),
+            "A book with this ISBN is already in the library.", field: "isbn"),
         "shelf_books_user_id_shelf_id_fkey": .notFound("There is no such shelf."),
         "shelf_books_user_id_book_id_fkey": .notFound("There is no such book."),
         "reviews_user_id_book_id_fkey": .notFound("There is no such book."),
@@ -61,7 +61,7 @@ extension BookplateError {
             field: "genre", "Genre may have at most 100 characters."),
         "books_current_page_check": .badUserInput(
             field: "currentPage", "Send a whole number of at least 0."),
-        "reviews_rating_check": .badUserInput(field: "rating", "A rating is 1 to 5."),
+        "reviews_rating_check": .badUserInput(field: "rating", "A rating must be from 1 to 5."),
         "reviews_text_check": .badUserInput(
             field: "text", "Text may have at most 100,000 characters."),
         "covers_user_id_book_id_fkey": .notFound("There is no such book in the library."),

@@ -196,7 +196,7 @@ package final class RequestRunner: GraphQLService {
             hasTimedOut: request.hasTimedOut)
         context.uploads = request.uploads
         let executionStart = ContinuousClock.now
-        let result = await execute(
+        let result = await GraphQL.execute(
             planned.plan, variables: planned.variables, context: context,
             errorsMax: limits.errorsMax, responseBytesMax: limits.responseBytesMax)
         let finished = OperationTelemetry.Finished(

@@ -1,7 +1,7 @@
-/// A file of books: a JSON object a line, or a table of comma-separated values with its columns' names in the
-/// first line.
+/// A file of books: one JSON object per line, or comma-separated values with the names of the columns in the first
+/// line.
 package struct CatalogFile {
-    /// A line, and the book or what is wrong with it.
+    /// A line number with the book in that line, or the reason why the line is invalid.
     struct Entry {
         let line: Int
         let record: Result<CatalogRecord, CatalogRecord.Problem>
@@ -10,12 +10,13 @@ package struct CatalogFile {
     let entries: AnySequence<Entry>
     private static let lineBytesMax = 1 << 20
 
-    /// Why a file cannot be read at all, as a sentence.
+    /// The file cannot be read at all.
     package struct Unreadable: Error {
+        /// The reason as a sentence.
         package let message: String
     }
 
-    /// - Parameter bytes: JSON where the first line begins with a brace, else a table.
+    /// - Parameter bytes: JSON if the first character is a brace, otherwise a table.
     package init(_ bytes: [UInt8]) throws(Unreadable) {
         let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
         guard let first = bytes.first(where: { !blanks.contains($0) }) else {
@@ -32,12 +33,12 @@ package struct CatalogFile {
         var rows = CSVReader(bytes[...])
         let table: CatalogTable
         do {
-            guard let header = rows.next() else { throw CatalogRecord.Problem("no line") }
+            guard let header = rows.next() else { throw CatalogRecord.Problem("it is empty") }
             table = try CatalogTable(header: try header.fields.get())
         } catch let problem as CatalogRecord.Problem {
-            throw Unreadable(message: "This is no table of books: \(problem.message).")
+            throw Unreadable(message: "The file is not a table of books: \(problem.message).")
         } catch {
-            throw Unreadable(message: "The first line is no list of columns.")
+            throw Unreadable(message: "The first line is not a list of column names.")
         }
         entries = AnySequence(
             rows.lazy.map { row in
@@ -49,7 +50,7 @@ package struct CatalogFile {
             })
     }
 
-    /// The entry of a line of JSON; nil for a blank one.
+    /// Returns the entry of a line of JSON; nil if the line is blank.
     static func entry(_ line: ArraySlice<UInt8>, number: Int) -> Entry? {
         if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return nil }
         return Entry(

@@ -1,9 +1,9 @@
 import Postgres
 
-/// Reads a catalogue file into `editions`.
+/// Imports a catalog file into the table `editions`: `bookplate-admin catalog import`.
 ///
-/// Idempotent: a record that is there, by its ISBN, an outside id, or, where it has neither, its title and
-/// authors, is brought up to date. A line that cannot be read is reported with its number and passed over.
+/// An import is idempotent. A record updates the existing edition with the same ISBN or external id or, if it has
+/// neither, the same title and authors. An invalid line is reported with its number and skipped.
 package struct CatalogImport {
     package struct Summary: Sendable, Equatable {
         package var created = 0
@@ -12,16 +12,16 @@ package struct CatalogImport {
         package var failed = 0
     }
 
-    /// Lines that go to the database at once.
+    /// The number of records per statement.
     private static let batchMax = 500
 
     private let connection: AdminConnection
 
     package init(_ connection: AdminConnection) { self.connection = connection }
 
-    /// Imports lines of JSON, an object each.
+    /// Imports lines of JSON, with one object per line.
     ///
-    /// - Parameter lines: without their line ends.
+    /// - Parameter lines: The lines without line endings.
     package func run(
         _ lines: some Sequence<ArraySlice<UInt8>>, isDryRun: Bool = false,
         onProblem: (_ line: Int, _ message: String) -> Void
@@ -40,11 +40,11 @@ package struct CatalogImport {
         try run(entries: file.entries, isDryRun: isDryRun, onProblem: onProblem)
     }
 
-    /// Imports all entries in one transaction, and brings what follows from the catalogue up to date.
+    /// Imports all entries in one transaction and updates the data that is derived from the catalog.
     ///
     /// - Parameters:
-    ///   - isDryRun: everything is done and then undone.
-    ///   - onProblem: told of each line that was passed over, counted from 1.
+    ///   - isDryRun: Whether to roll back the transaction.
+    ///   - onProblem: Called for each skipped line with its number, from 1, and the reason.
     private func run(
         entries: some Sequence<CatalogFile.Entry>, isDryRun: Bool,
         onProblem: (_ line: Int, _ message: String) -> Void
@@ -52,9 +52,9 @@ package struct CatalogImport {
         var summary = Summary()
         try connection.execute("BEGIN")
         do throws(PostgresError) {
-            // It takes turns with `refresh_feed`.
+            // The same lock as in the SQL function `refresh_feed`.
             try connection.execute("SELECT pg_advisory_xact_lock(20261122)")
-            // The triggers leave to `CatalogUpkeep.refresh` what it does once for all.
+            // Disables the triggers that update derived data row by row; `CatalogMaintenance.refresh` does it once.
             try connection.execute("SET LOCAL app.bulk = on")
             try connection.execute(Self.createStaging)
             var batch: [(line: Int, record: CatalogRecord)] = []
@@ -76,13 +76,13 @@ package struct CatalogImport {
             summary.updated = rows.updated
             summary.unchanged = rows.unchanged
             summary.failed += rows.failed
-            try CatalogUpkeep.refresh(connection)
+            try CatalogMaintenance.refresh(connection)
             try connection.execute(isDryRun ? "ROLLBACK" : "COMMIT")
         } catch {
             try? connection.execute("ROLLBACK")
             throw error
         }
-        if !isDryRun { try CatalogUpkeep.analyze(connection) }
+        if !isDryRun { try CatalogMaintenance.analyze(connection) }
         return summary
     }
 
@@ -99,7 +99,8 @@ package struct CatalogImport {
         column { $0.subtitle }
         column { $0.series }
         column { $0.seriesPosition }
-        // Arrays of arrays must be rectangles; lists travel joined by a character that titles cannot hold.
+        // PostgreSQL's arrays of arrays must be rectangular, so lists are joined by a character that does not occur in
+        // names.
         column { $0.authors.joined(separator: "\u{1F}") }
         column { $0.isbn?.description }
         column { $0.isbn?.isbn10 }
@@ -130,16 +131,28 @@ package struct CatalogImport {
         _ onProblem: (_ line: Int, _ message: String) -> Void
     ) throws(PostgresError) -> (created: Int, updated: Int, unchanged: Int, failed: Int) {
         try connection.execute(Self.findEditions)
-        let doubles = try connection.query(Self.dropDoubles)
-        for row in 0..<doubles.count {
+        let duplicates = try connection.query(Self.removeDuplicates).decode(Duplicate.self)
+        for duplicate in duplicates {
             onProblem(
-                Int(doubles.int32(row, 0) ?? 0),
-                "the same book stands on line \(doubles.int32(row, 1) ?? 0) already")
+                Int(duplicate.line), "this book is already on line \(duplicate.firstLine)")
         }
-        let total = try connection.query("SELECT count(*) FROM staged").int64(0, 0) ?? 0
+        let total =
+            try connection.query("SELECT count(*) FROM staged").decode(Int64.self).first ?? 0
         let updated = try connection.query(Self.updateEditions).affectedCount
         let created = try connection.query(Self.insertEditions).affectedCount
         try connection.execute(Self.insertSources)
-        return (created, updated, Int(total) - updated - created, doubles.count)
+        return (created, updated, Int(total) - updated - created, duplicates.count)
+    }
+
+    /// A record that repeats the record of an earlier line.
+    private struct Duplicate: RowDecodable {
+        let line: Int32
+        let firstLine: Int32
+
+        init?(_ row: inout RowReader) {
+            guard let line = row.int32(), let firstLine = row.int32() else { return nil }
+            self.line = line
+            self.firstLine = firstLine
+        }
     }
 }

@@ -1,114 +1,205 @@
-/// The statements of an import, in the order in which they run. They live in one transaction, with
-/// two temporary tables that end with it.
+/// The statements of an import, in the order in which they run. They share one transaction with two temporary tables.
 extension CatalogImport {
     static let createStaging = """
         CREATE TEMPORARY TABLE staged (
-            line int PRIMARY KEY, title text, subtitle text, series text, series_position text,
-            authors text[], isbn13 text, isbn10 text, publisher text, published_date text,
-            language text, page_count int, genres text[], description text, hook text,
-            average_rating float8, ratings_count int,
-            edition_id uuid, is_new boolean NOT NULL DEFAULT false) ON COMMIT DROP;
+            line int PRIMARY KEY,
+            title text,
+            subtitle text,
+            series text,
+            series_position text,
+            authors text[],
+            isbn13 text,
+            isbn10 text,
+            publisher text,
+            published_date text,
+            language text,
+            page_count int,
+            genres text[],
+            description text,
+            hook text,
+            average_rating float8,
+            ratings_count int,
+            edition_id uuid,
+            is_new boolean NOT NULL DEFAULT false
+        ) ON COMMIT DROP;
         CREATE TEMPORARY TABLE staged_sources (
-            line int, source text, key text) ON COMMIT DROP
+            line int,
+            source text,
+            key text
+        ) ON COMMIT DROP
         """
 
+    /// Authors and genres are lists joined by U+001F, because PostgreSQL has no arrays of arrays of different lengths.
     static let stageRecords = """
-        INSERT INTO staged (line, title, subtitle, series, series_position, authors, isbn13, isbn10, \
-        publisher, published_date, language, page_count, genres, description, hook, average_rating, \
-        ratings_count) \
-        SELECT line, title, subtitle, series, series_position, \
-        array_remove(string_to_array(authors, E'\\x1f'), ''), isbn13, isbn10, publisher, \
-        published_date, language, page_count, array_remove(string_to_array(genres, E'\\x1f'), ''), \
-        description, hook, average_rating, ratings_count \
-        FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], \
-        $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::int[], $13::text[], \
-        $14::text[], $15::text[], $16::float8[], $17::int[]) \
-        AS r (line, title, subtitle, series, series_position, authors, isbn13, isbn10, publisher, \
-        published_date, language, page_count, genres, description, hook, average_rating, \
-        ratings_count)
+        INSERT INTO staged (
+            line, title, subtitle, series, series_position, authors, isbn13, isbn10, publisher,
+            published_date, language, page_count, genres, description, hook, average_rating,
+            ratings_count
+        )
+        SELECT
+            line, title, subtitle, series, series_position,
+            array_remove(string_to_array(authors, E'\\x1f'), ''),
+            isbn13, isbn10, publisher, published_date, language, page_count,
+            array_remove(string_to_array(genres, E'\\x1f'), ''),
+            description, hook, average_rating, ratings_count
+        FROM unnest(
+            $1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+            $8::text[], $9::text[], $10::text[], $11::text[], $12::int[], $13::text[], $14::text[],
+            $15::text[], $16::float8[], $17::int[]
+        ) AS r (
+            line, title, subtitle, series, series_position, authors, isbn13, isbn10, publisher,
+            published_date, language, page_count, genres, description, hook, average_rating,
+            ratings_count
+        )
         """
 
     static let stageSources = """
-        INSERT INTO staged_sources SELECT * FROM unnest($1::int[], $2::text[], $3::text[])
+        INSERT INTO staged_sources
+        SELECT * FROM unnest($1::int[], $2::text[], $3::text[])
         """
 
-    /// The edition that an ISBN names, or else an outside id. An outside id is one edition's, but a
-    /// work's id (Wikidata's) is shared by its editions, so the ISBN decides first. A book that has
-    /// neither is known by its title and authors.
+    /// Matches the staged records with existing editions, by ISBN or else by an external id.
+    ///
+    /// The ISBN has priority because several editions can share an external id: Wikidata's ids are ids of works. A
+    /// record that has neither gets a hash of its title and authors as an external id.
     static let findEditions = """
         CREATE INDEX ON staged_sources (line);
         ANALYZE staged, staged_sources;
-        INSERT INTO staged_sources SELECT line, 'words',
-            md5(search_fold(concat_ws(' ', title, array_to_string(authors, ' '))))
-            FROM staged r WHERE isbn13 IS NULL
+
+        INSERT INTO staged_sources
+        SELECT line, 'words', md5(search_fold(concat_ws(' ', title, array_to_string(authors, ' '))))
+        FROM staged r
+        WHERE isbn13 IS NULL
             AND NOT EXISTS (SELECT FROM staged_sources t WHERE t.line = r.line);
-        UPDATE staged SET edition_id = e.id FROM editions e WHERE e.isbn13 = staged.isbn13;
-        UPDATE staged SET edition_id = found.edition_id
-        FROM (SELECT DISTINCT ON (t.line) t.line, s.edition_id FROM staged_sources t
+
+        UPDATE staged
+        SET edition_id = e.id
+        FROM editions e
+        WHERE e.isbn13 = staged.isbn13;
+
+        UPDATE staged
+        SET edition_id = found.edition_id
+        FROM (
+            SELECT DISTINCT ON (t.line) t.line, s.edition_id
+            FROM staged_sources t
             JOIN edition_sources s USING (source, key)
             JOIN editions e ON e.id = s.edition_id
             JOIN staged r ON r.line = t.line
-            WHERE e.isbn13 IS NULL OR r.isbn13 IS NULL ORDER BY t.line, t.source) found
+            -- Two different ISBNs are two editions, even if they share an external id.
+            WHERE e.isbn13 IS NULL OR r.isbn13 IS NULL
+            ORDER BY t.line, t.source
+        ) found
         WHERE found.line = staged.line AND staged.edition_id IS NULL
         """
 
-    /// Two lines of one book: the first counts.
-    static let dropDoubles = """
-        WITH ranked AS (SELECT line, \
-        first_value(line) OVER (PARTITION BY coalesce(edition_id::text, isbn13, \
-        (SELECT t.key FROM staged_sources t WHERE t.line = staged.line AND t.source = 'words'), \
-        'line ' || line) \
-        ORDER BY line) AS first FROM staged) \
-        DELETE FROM staged USING ranked \
-        WHERE staged.line = ranked.line AND ranked.first <> ranked.line \
+    /// Removes records that repeat an earlier record. Returns their line numbers, and those of the earlier records.
+    static let removeDuplicates = """
+        WITH ranked AS (
+            SELECT
+                line,
+                first_value(line) OVER (
+                    PARTITION BY coalesce(
+                        edition_id::text,
+                        isbn13,
+                        (
+                            SELECT t.key
+                            FROM staged_sources t
+                            WHERE t.line = staged.line AND t.source = 'words'
+                        ),
+                        'line ' || line
+                    )
+                    ORDER BY line
+                ) AS first
+            FROM staged
+        )
+        DELETE FROM staged
+        USING ranked
+        WHERE staged.line = ranked.line AND ranked.first <> ranked.line
         RETURNING staged.line, ranked.first
         """
 
-    /// What the file does not say stays as it is.
+    /// Updates existing editions. Data that the file does not contain stays unchanged, and so do editions without
+    /// changes.
     static let updateEditions = """
-        UPDATE editions e SET title = s.title, subtitle = coalesce(s.subtitle, e.subtitle), \
-        series = coalesce(s.series, e.series), \
-        series_position = coalesce(s.series_position, e.series_position), \
-        authors = CASE WHEN s.authors = '{}' THEN e.authors ELSE s.authors END, \
-        isbn13 = coalesce(e.isbn13, s.isbn13), isbn10 = coalesce(e.isbn10, s.isbn10), \
-        publisher = coalesce(s.publisher, e.publisher), \
-        published_date = coalesce(s.published_date, e.published_date), \
-        language = coalesce(s.language, e.language), \
-        page_count = coalesce(s.page_count, e.page_count), \
-        genres = CASE WHEN s.genres = '{}' THEN e.genres ELSE s.genres END, \
-        description = coalesce(s.description, e.description), hook = coalesce(s.hook, e.hook), \
-        average_rating = coalesce(s.average_rating, e.average_rating), \
-        ratings_count = greatest(s.ratings_count, e.ratings_count), \
-        popularity = greatest(s.ratings_count, e.ratings_count), updated_at = now() \
-        FROM staged s WHERE e.id = s.edition_id AND ( \
-        e.title, coalesce(s.subtitle, e.subtitle), coalesce(s.series, e.series), \
-        coalesce(s.series_position, e.series_position), \
-        CASE WHEN s.authors = '{}' THEN e.authors ELSE s.authors END, \
-        coalesce(e.isbn13, s.isbn13), coalesce(s.publisher, e.publisher), \
-        coalesce(s.published_date, e.published_date), coalesce(s.language, e.language), \
-        coalesce(s.page_count, e.page_count), \
-        CASE WHEN s.genres = '{}' THEN e.genres ELSE s.genres END, \
-        coalesce(s.description, e.description), coalesce(s.average_rating, e.average_rating), \
-        greatest(s.ratings_count, e.ratings_count)) IS DISTINCT FROM ( \
-        s.title, e.subtitle, e.series, e.series_position, e.authors, e.isbn13, e.publisher, \
-        e.published_date, e.language, e.page_count, e.genres, e.description, e.average_rating, \
-        e.ratings_count)
+        UPDATE editions e
+        SET
+            title = s.title,
+            subtitle = coalesce(s.subtitle, e.subtitle),
+            series = coalesce(s.series, e.series),
+            series_position = coalesce(s.series_position, e.series_position),
+            authors = CASE WHEN s.authors = '{}' THEN e.authors ELSE s.authors END,
+            isbn13 = coalesce(e.isbn13, s.isbn13),
+            isbn10 = coalesce(e.isbn10, s.isbn10),
+            publisher = coalesce(s.publisher, e.publisher),
+            published_date = coalesce(s.published_date, e.published_date),
+            language = coalesce(s.language, e.language),
+            page_count = coalesce(s.page_count, e.page_count),
+            genres = CASE WHEN s.genres = '{}' THEN e.genres ELSE s.genres END,
+            description = coalesce(s.description, e.description),
+            hook = coalesce(s.hook, e.hook),
+            average_rating = coalesce(s.average_rating, e.average_rating),
+            ratings_count = greatest(s.ratings_count, e.ratings_count),
+            popularity = greatest(s.ratings_count, e.ratings_count),
+            updated_at = now()
+        FROM staged s
+        WHERE e.id = s.edition_id
+            AND (
+                e.title,
+                coalesce(s.subtitle, e.subtitle),
+                coalesce(s.series, e.series),
+                coalesce(s.series_position, e.series_position),
+                CASE WHEN s.authors = '{}' THEN e.authors ELSE s.authors END,
+                coalesce(e.isbn13, s.isbn13),
+                coalesce(s.publisher, e.publisher),
+                coalesce(s.published_date, e.published_date),
+                coalesce(s.language, e.language),
+                coalesce(s.page_count, e.page_count),
+                CASE WHEN s.genres = '{}' THEN e.genres ELSE s.genres END,
+                coalesce(s.description, e.description),
+                coalesce(s.average_rating, e.average_rating),
+                greatest(s.ratings_count, e.ratings_count)
+            ) IS DISTINCT FROM (
+                s.title,
+                e.subtitle,
+                e.series,
+                e.series_position,
+                e.authors,
+                e.isbn13,
+                e.publisher,
+                e.published_date,
+                e.language,
+                e.page_count,
+                e.genres,
+                e.description,
+                e.average_rating,
+                e.ratings_count
+            )
         """
 
     static let insertEditions = """
-        WITH fresh AS (UPDATE staged SET edition_id = gen_random_uuid(), is_new = true \
-        WHERE edition_id IS NULL RETURNING *) \
-        INSERT INTO editions (id, isbn13, isbn10, title, subtitle, series, series_position, authors, \
-        publisher, published_date, language, page_count, genres, description, hook, average_rating, \
-        ratings_count, popularity) \
-        SELECT edition_id, isbn13, isbn10, title, subtitle, series, series_position, authors, \
-        publisher, published_date, language, page_count, genres, description, hook, average_rating, \
-        ratings_count, ratings_count FROM fresh
+        WITH new_records AS (
+            UPDATE staged
+            SET edition_id = gen_random_uuid(), is_new = true
+            WHERE edition_id IS NULL
+            RETURNING *
+        )
+        INSERT INTO editions (
+            id, isbn13, isbn10, title, subtitle, series, series_position, authors, publisher,
+            published_date, language, page_count, genres, description, hook, average_rating,
+            ratings_count, popularity
+        )
+        SELECT
+            edition_id, isbn13, isbn10, title, subtitle, series, series_position, authors, publisher,
+            published_date, language, page_count, genres, description, hook, average_rating,
+            ratings_count, ratings_count
+        FROM new_records
         """
 
     static let insertSources = """
-        INSERT INTO edition_sources (source, key, edition_id) \
-        SELECT t.source, t.key, s.edition_id FROM staged_sources t JOIN staged s USING (line) \
+        INSERT INTO edition_sources (source, key, edition_id)
+        SELECT t.source, t.key, s.edition_id
+        FROM staged_sources t
+        JOIN staged s USING (line)
         ON CONFLICT DO NOTHING
         """
 }

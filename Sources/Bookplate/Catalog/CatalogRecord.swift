@@ -1,6 +1,6 @@
 import GraphQL
 
-/// A book as a catalogue file has it: an object of a line of JSON, or a row of a table (`CatalogTable`).
+/// A book in a catalog file: a JSON object, or a row of a table (`CatalogTable`).
 struct CatalogRecord {
     var title: String
     var subtitle: String?
@@ -16,27 +16,28 @@ struct CatalogRecord {
     var description: String?
     var averageRating: Double?
     var ratingsCount: Int32 = 0
-    /// Ids elsewhere, by source.
+    /// External ids by source.
     var sources: [(source: String, key: String)] = []
 
     static let genresMax = 6
     static let authorsMax = 50
     static let descriptionCharactersMax = 20_000
 
-    /// Why a line was passed over, as a sentence.
+    /// A line is invalid.
     struct Problem: Error, Equatable {
+        /// The reason as a sentence, without a full stop.
         let message: String
 
         init(_ message: String) { self.message = message }
     }
 
-    /// - Throws: for a title that is blank or too long.
+    /// - Throws: If the title is blank or too long.
     init(title: String) throws(Problem) {
         guard let title = try Self.text(title, "title") else { throw Problem("title is missing") }
         self.title = title
     }
 
-    /// Trimmed; nil for what is blank.
+    /// Returns the text without surrounding whitespace; nil if it is blank.
     static func text(
         _ text: String?, _ name: String, max: Int = 500
     ) throws(Problem) -> String? {
@@ -47,7 +48,7 @@ struct CatalogRecord {
         }
     }
 
-    /// Reads a line; absent and null members are the same.
+    /// Parses a line of JSON. A null member is the same as an absent one.
     init(line: [UInt8]) throws(Problem) {
         let json: Value
         do throws(JSONError) {
@@ -108,10 +109,9 @@ struct CatalogRecord {
         }
         if let key = json["goodreads_book_id"]?.int { sources.append(("goodreads", String(key))) }
     }
-
 }
 
-/// The one line a card shows: the first sentence of a description, or as many words as fit.
+/// Returns the line that a card shows: the first sentence of a description, or the words that fit.
 func hook(of description: String, charactersMax: Int = 140) -> String? {
     let words = description.split(whereSeparator: \.isWhitespace)
     guard !words.isEmpty else { return nil }
@@ -122,7 +122,7 @@ func hook(of description: String, charactersMax: Int = 140) -> String? {
             return line.isEmpty ? nil : line + "…"
         }
         line = longer
-        // A sentence ends here, unless it is an initial or an abbreviation.
+        // The sentence ends here, unless the word is short, such as an initial or an abbreviation.
         if let last = word.last, ".!?".contains(last), word.count > 3, line.count > 30 { break }
     }
     return line

@@ -4,11 +4,13 @@ import GraphQLPostgres
 import Identity
 import Postgres
 
-/// `Query.search`: books of the catalogue by words or by an ISBN, the best match first. Where it has
-/// hardly any, the outside sources are asked too, and what they find joins the catalogue.
+/// Resolves `Query.search`: books of the catalog by words or by an ISBN, the best match first.
+///
+/// If the catalog has only a few matches, external sources are searched too, and the books that they find are added to
+/// the catalog.
 struct CatalogSearch: FieldLoader {
     static let queryCharactersMax = 200
-    /// With so many that have all the words, nobody else is asked.
+    /// External sources are searched only if fewer books than this contain all words.
     private static let matchesEnough = 3
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
@@ -19,16 +21,19 @@ struct CatalogSearch: FieldLoader {
             id: columns.index(of: FeedCard.id),
             score: columns.index(of: Column("s.score", .float)),
             isMatch: columns.index(of: Column("s.is_match", .boolean)),
-            // The caller is $1 in every type's columns.
+            // The caller is $1 in the columns of every type.
             byWords: Statement(
                 """
-                SELECT \(columns.sql) FROM search_editions(search_fold($2), $3, $4, $5) s \
-                JOIN editions e ON e.id = s.id ORDER BY s.score DESC, s.id DESC
+                SELECT \(columns.sql)
+                FROM search_editions(search_fold($2), $3, $4, $5) s
+                JOIN editions e ON e.id = s.id
+                ORDER BY s.score DESC, s.id DESC
                 """),
             byISBN: Statement(
                 """
-                SELECT \(columns.sql) FROM (SELECT 0::float8 AS score, true AS is_match) s, \
-                editions e WHERE e.isbn13 = $2
+                SELECT \(columns.sql)
+                FROM (SELECT 0::float8 AS score, true AS is_match) s, editions e
+                WHERE e.isbn13 = $2
                 """))
         return PreparedCall { arguments, request throws(BookplateError) in
             let query = try TextInput.line(
@@ -54,43 +59,46 @@ struct CatalogSearch: FieldLoader {
         let byWords: Statement
         let byISBN: Statement
 
-        /// The one edition of an ISBN that was typed into the search box.
+        /// Returns a page with the edition of an ISBN.
         func page(
             _ isbn: ISBN, _ after: Position?, _ request: RequestContext
         ) async throws(BookplateError) -> Children {
-            func ask() async throws(BookplateError) -> Rows {
-                try await request.read { segment, viewer in
+            func readCatalog() async throws(BookplateError) -> Rows {
+                let (results, rows) = try await request.read { pipeline, viewer in
                     var parameters = Parameters.of(viewer.userID)
                     parameters.append(text: isbn.description)
-                    segment.append(byISBN, parameters)
-                }[0]
+                    return pipeline.appendForRows(byISBN, parameters)
+                }
+                return results[rows]
             }
-            var rows = try await ask()
-            if rows.count == 0, try await OutsideEditions.fetch([isbn], for: request).isEmpty {
-                rows = try await ask()
+            var rows = try await readCatalog()
+            if rows.count == 0, try await ExternalEditions.fetch([isbn], for: request).isEmpty {
+                rows = try await readCatalog()
             }
             return page(rows, after == nil ? rows.count : 0, after)
         }
 
+        /// Returns a page of books that match words.
         func page(
             _ query: String, _ first: Int, _ after: Position?, _ request: RequestContext
         ) async throws(BookplateError) -> Children {
-            func ask() async throws(BookplateError) -> Rows {
-                try await request.read { segment, viewer in
+            func readCatalog() async throws(BookplateError) -> Rows {
+                let (results, rows) = try await request.read { pipeline, viewer in
                     var parameters = Parameters.of(viewer.userID)
                     parameters.append(text: query)
                     parameters.append(int32: Int32(first + 1))
                     parameters.append(float8: after?.score)
                     parameters.append(uuid: after?.id)
-                    segment.append(byWords, parameters)
-                }[0]
+                    return pipeline.appendForRows(byWords, parameters)
+                }
+                return results[rows]
             }
-            var rows = try await ask()
+            var rows = try await readCatalog()
             let matches = (0..<rows.count).count { rows.bool($0, isMatch) == true }
             if after == nil, matches < min(first, matchesEnough),
-                try await OutsideEditions.fetch(wordsOf: query, for: request)
+                try await ExternalEditions.fetch(wordsOf: query, for: request)
             {
-                rows = try await ask()
+                rows = try await readCatalog()
             }
             return page(rows, first, after)
         }
@@ -107,7 +115,7 @@ struct CatalogSearch: FieldLoader {
         }
     }
 
-    /// A place in the order of a search: what a cursor holds.
+    /// A position in the order of a search, which a cursor encodes.
     struct Position: Equatable {
         let score: Double
         let id: UUID?
@@ -117,20 +125,21 @@ struct CatalogSearch: FieldLoader {
             self.id = id
         }
 
-        /// Bytes: the score, the id; base64url.
+        /// The score (big-endian) and the id, in base64url.
         var cursor: String {
             var bytes: [UInt8] = []
             withUnsafeBytes(of: score.bitPattern.bigEndian) { bytes.append(contentsOf: $0) }
             return Base64URL.encode(bytes + (id?.bytes ?? []))
         }
 
-        /// - Throws: `.badUserInput` for what no search made.
+        /// - Throws: `.badUserInput` if the cursor is not from a search.
         init(cursor: String) throws(BookplateError) {
             guard cursor.utf8.count <= 64, let bytes = Base64URL.decode(cursor.utf8),
                 bytes.count == 24, let id = bytes[8...].withUnsafeBytes({ UUID(bytes: $0) })
             else {
                 throw .badUserInput(
-                    field: "after", "This cursor is not of a search. Start again without it.")
+                    field: "after",
+                    "This is not a cursor of a search. Start again without a cursor.")
             }
             let bits = bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             self.init(score: Double(bitPattern: bits), id: id)

@@ -1,11 +1,11 @@
 import BookSources
 
-/// The columns of a catalogue file in comma-separated values, found by the names that such files use.
+/// The columns of a catalog file with comma-separated values, recognized by their usual names.
 struct CatalogTable {
-    private let places: [String: Int]
+    private let columnIndexes: [String: Int]
     private let cellCount: Int
 
-    /// By what a record calls it, the names of columns in the order in which they are preferred.
+    /// The possible names of the columns for each field, the preferred name first.
     private static let names: [String: [String]] = [
         "title": ["title", "book", "original_title"],
         "subtitle": ["subtitle"], "series": ["series"], "series_position": ["series_position"],
@@ -24,26 +24,26 @@ struct CatalogTable {
         "goodreads": ["goodreads_book_id", "bookid"], "id": ["id"],
     ]
 
-    /// - Throws: where the file has no column with titles.
+    /// - Throws: If the header has no column for titles.
     init(header: [String]) throws(CatalogRecord.Problem) {
         let columns = header.map { trimmed($0).lowercased() }
         cellCount = columns.count
-        places = Self.names.compactMapValues { names in
+        columnIndexes = Self.names.compactMapValues { names in
             names.lazy.compactMap { columns.firstIndex(of: $0) }.first
         }
-        guard places["title"] != nil else {
-            throw .init("the first line names no column “title”")
+        guard columnIndexes["title"] != nil else {
+            throw .init("the header has no column “title”")
         }
     }
 
     func record(_ cells: [String]) throws(CatalogRecord.Problem) -> CatalogRecord {
         guard cells.count == cellCount else {
-            throw .init("\(cells.count) cells where the first line has \(cellCount)")
+            throw .init("\(cells.count) cells, but the header has \(cellCount) columns")
         }
-        // Spreadsheets and catalogues have many words for nothing.
+        // Spreadsheets and catalogs have several words for an empty cell.
         func cell(_ name: String) -> String? {
-            guard let place = places[name] else { return nil }
-            let text = trimmed(cells[place])
+            guard let index = columnIndexes[name] else { return nil }
+            let text = trimmed(cells[index])
             return ["", "none", "nan", "null", "n/a", "[]"].contains(text.lowercased()) ? nil : text
         }
         guard let title = cell("title") else { throw .init("title is missing") }
@@ -53,10 +53,10 @@ struct CatalogTable {
         record.seriesPosition = try CatalogRecord.text(cell("series_position"), "series_position")
         record.authors = Array(
             (cell("authors").map(Self.authors) ?? cell("author").map(Self.names) ?? [])
-                .filter { !Self.isKeyOfWikidata($0) }.prefix(CatalogRecord.authorsMax))
+                .filter { !Self.isWikidataKey($0) }.prefix(CatalogRecord.authorsMax))
         record.isbn = try Self.isbn([cell("isbn13"), cell("isbn")].compactMap { $0 })
         record.publisher = try CatalogRecord.text(
-            cell("publisher").flatMap { Self.isKeyOfWikidata($0) ? nil : $0 }, "publisher")
+            cell("publisher").flatMap { Self.isWikidataKey($0) ? nil : $0 }, "publisher")
         record.publishedDate = cell("date").flatMap(publishedDate)
         record.language = cell("language").flatMap(Self.language)
         record.pageCount = cell("pages").flatMap { Double($0) }
@@ -76,17 +76,21 @@ struct CatalogTable {
         if let key = cell("goodreads"), Int(key) != nil {
             record.sources.append(("goodreads", key))
         }
-        if let key = cell("id"), Self.isKeyOfWikidata(key) {
+        if let key = cell("id"), Self.isWikidataKey(key) {
             record.sources.append(("wikidata", key))
         }
         return record
     }
 
-    /// The first cell that holds an ISBN. Spreadsheets take the zeros in front away, which can be mended,
-    /// and round long numbers, which cannot.
+    /// Returns the first ISBN in the cells.
+    ///
+    /// Spreadsheets remove leading zeros, which this function restores. They also round long numbers, which cannot be
+    /// restored.
+    ///
+    /// - Throws: If there are numbers but none is a valid ISBN.
     private static func isbn(_ cells: [String]) throws(CatalogRecord.Problem) -> ISBN? {
         var problem: CatalogRecord.Problem?
-        // A work's cell may list the numbers of its editions.
+        // The cell of a work may list the ISBNs of its editions.
         for cell in cells.flatMap({ $0.split(separator: ",") }).map(trimmed) {
             let digits = cell.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "X" || $0 == "x") }
             let padded =
@@ -102,7 +106,8 @@ struct CatalogTable {
         return nil
     }
 
-    /// `['Coelho, Paulo', 'Clarke, Alan']`, `Charles Osborne;Agatha Christie`, `J.K. Rowling, Mary GrandPré`.
+    /// Parses names such as `['Coelho, Paulo', 'Clarke, Alan']`, `Charles Osborne;Agatha Christie`, or
+    /// `J.K. Rowling, Mary GrandPré`.
     private static func authors(_ cell: String) -> [String] {
         if cell.hasPrefix("[") {
             return list(cell).map { name in
@@ -114,20 +119,19 @@ struct CatalogTable {
         return cell.split(separator: separator).map { trimmed($0) }.filter { !$0.isEmpty }
     }
 
-    /// A list, or words between semicolons, or one name.
+    /// Parses a list, names separated by semicolons, or one name.
     private static func names(_ cell: String) -> [String] {
         if cell.hasPrefix("[") { return list(cell) }
         return cell.split(separator: ";").map { trimmed($0) }.filter { !$0.isEmpty }
     }
 
-    /// The items of a list as Python writes it.
+    /// Parses a list in Python's syntax.
     private static func list(_ cell: String) -> [String] {
         var items: [String] = []
         var rest = cell.dropFirst()
         while let quote = rest.firstIndex(where: { $0 == "'" || $0 == "\"" }) {
             rest = rest[rest.index(after: quote)...]
-            let mark = cell[quote]
-            guard let end = rest.firstIndex(of: mark) else { break }
+            guard let end = rest.firstIndex(of: cell[quote]) else { break }
             let item = trimmed(rest[..<end])
             if !item.isEmpty { items.append(item) }
             rest = rest[rest.index(after: end)...]
@@ -135,13 +139,13 @@ struct CatalogTable {
         return items
     }
 
-    /// `Q6882`: a thing of Wikidata, whose name stands elsewhere.
-    private static func isKeyOfWikidata(_ text: String) -> Bool {
+    /// Whether the text is a key of Wikidata, such as `Q6882`, instead of a name.
+    private static func isWikidataKey(_ text: String) -> Bool {
         text.first == "Q" && text.count > 1
             && text.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
     }
 
-    /// `en` of `eng` and `en-US`; nil for what is no code.
+    /// Returns `en` for `eng` and `en-US`; nil if the text is not a language code.
     private static func language(_ text: String) -> String? {
         let code = text.prefix { $0 != "-" && $0 != "_" }.lowercased()
         guard (2...3).contains(code.utf8.count), code.utf8.allSatisfy({ $0 > 0x60 && $0 < 0x7B })

@@ -1,81 +1,89 @@
 import BookSources
 import Postgres
 
-/// Fills what the catalogue does not know of its editions from the outside sources, the popular first.
+/// Fills missing data of the catalog's editions from external sources, the most popular editions first:
+/// `bookplate-admin backfill editions`.
 ///
-/// Each edition remembers when it was asked for, in the transaction that saves what was found: stopped anywhere,
-/// it goes on with the next one.
+/// The transaction that saves the result of an edition also records when the edition was looked up. So an interrupted
+/// run continues with the next edition.
 package struct EditionBackfill {
     package struct Progress: Sendable, Equatable {
-        /// Editions that the sources were asked for.
-        package var asked = 0
-        /// Of these, those that a source knows.
+        /// The number of editions that were looked up.
+        package var lookedUp = 0
+        /// The number of these that a source knows.
         package var found = 0
-        /// Those that no source could be asked for; they are asked for again.
+        /// The number of editions for which no source could answer. The next run looks them up again.
         package var unavailable = 0
 
         package init() {}
     }
 
-    /// Not asked for again so soon, whatever is missing still.
+    /// The minimum time between two lookups of an edition.
     private static let pause = "30 days"
-    /// Nobody waits: the sources' own pace decides.
+    /// The maximum time of a lookup. It is long because no request waits for the result.
     private static let budget = Duration.seconds(30)
-    /// Editions asked for at once.
+    /// The number of concurrent lookups.
     package static let batchMax = 8
 
     private let connection: AdminConnection
 
     package init(_ connection: AdminConnection) { self.connection = connection }
 
-    /// How many editions lack something and are due.
+    /// Returns the number of incomplete editions whose lookup is due.
     package func remaining() throws(PostgresError) -> Int {
-        Int(
-            try connection.query("SELECT count(*) FROM editions e WHERE \(Self.isDue)")
-                .int64(0, 0) ?? 0)
+        let counts = try connection.query("SELECT count(*) FROM editions e WHERE \(Self.isDue)")
+            .decode(Int64.self)
+        return Int(counts.first ?? 0)
     }
 
-    /// The next editions.
+    /// Returns the next editions.
     package func next(_ count: Int) throws(PostgresError) -> [Edition] {
         var parameters = Parameters()
         parameters.append(int32: Int32(clamping: count))
-        let rows = try connection.query(
+        return try connection.query(
             """
-            SELECT e.id, e.isbn13 FROM editions e WHERE \(Self.isDue) \
-            ORDER BY e.popularity DESC, e.id LIMIT $1
-            """, parameters)
-        return (0..<rows.count).compactMap { row in
-            guard let id = rows.uuid(row, 0), let isbn = rows.text(row, 1).flatMap({ ISBN($0) })
-            else { return nil }
-            return Edition(id: id, isbn: isbn)
+            SELECT e.id, e.isbn13
+            FROM editions e
+            WHERE \(Self.isDue)
+            ORDER BY e.popularity DESC, e.id
+            LIMIT $1
+            """, parameters
+        ).decode()
+    }
+
+    /// An incomplete edition.
+    package struct Edition: Sendable, RowDecodable {
+        let id: UUID
+        let isbn: ISBN
+
+        package init?(_ row: inout RowReader) {
+            guard let id = row.uuid(), let isbn = row.text().flatMap({ ISBN($0) }) else {
+                return nil
+            }
+            self.id = id
+            self.isbn = isbn
         }
     }
 
-    /// An edition to be asked for.
-    package struct Edition: Sendable {
-        let id: UUID
-        let isbn: ISBN
-    }
-
-    /// Asks the sources for the editions.
-    package static func ask(
+    /// Looks up the editions at the sources concurrently.
+    package static func lookUp(
         _ editions: [Edition], _ sources: SourceChain
     ) async -> [SourceChain.Lookup] {
         await withTaskGroup(of: (Int, SourceChain.Lookup).self) { group in
-            for (place, edition) in editions.enumerated() {
+            for (index, edition) in editions.enumerated() {
                 group.addTask {
                     let lookup = await sources.edition(
                         BookNumber(edition.isbn), within: budget, priority: .background)
-                    return (place, lookup)
+                    return (index, lookup)
                 }
             }
             var lookups = [SourceChain.Lookup](repeating: .init(), count: editions.count)
-            for await (place, lookup) in group { lookups[place] = lookup }
+            for await (index, lookup) in group { lookups[index] = lookup }
             return lookups
         }
     }
 
-    /// Saves what the sources said, and that they were asked.
+    /// Saves the results and the time of the lookups.
     package func save(
         _ lookups: [SourceChain.Lookup], of editions: [Edition]
     ) throws(PostgresError) -> Progress {
@@ -90,7 +98,7 @@ package struct EditionBackfill {
                     progress.unavailable += 1
                     continue
                 }
-                progress.asked += 1
+                progress.lookedUp += 1
                 try connection.query(
                     "UPDATE editions SET sources_asked_at = now() WHERE id = $1", .of(edition.id))
             }
@@ -103,8 +111,15 @@ package struct EditionBackfill {
     }
 
     private static let isDue = """
-        e.isbn13 IS NOT NULL AND (e.description IS NULL OR e.page_count IS NULL OR e.authors = '{}' \
-        OR e.publisher IS NULL OR e.published_date IS NULL OR e.cover_links = '{}') \
-        AND (e.sources_asked_at IS NULL OR e.sources_asked_at < now() - interval '\(pause)')
+        e.isbn13 IS NOT NULL
+            AND (
+                e.description IS NULL
+                OR e.page_count IS NULL
+                OR e.authors = '{}'
+                OR e.publisher IS NULL
+                OR e.published_date IS NULL
+                OR e.cover_links = '{}'
+            )
+            AND (e.sources_asked_at IS NULL OR e.sources_asked_at < now() - interval '\(pause)')
         """
 }

@@ -2,16 +2,20 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// `Query.lookupISBN`: the catalogue's edition, or else one that the outside sources know, which is then
-/// the catalogue's.
+/// Resolves `Query.lookupISBN`: the edition in the catalog, or one from an external source, which is added to the
+/// catalog.
 struct ISBNLookup: FieldLoader {
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         let type = FeedCard.type
         var columns = ColumnSet()
         let layout = RowLayout(field.selections[0], of: type, columns: &columns)
-        // The caller is $1 in every type's columns.
+        // The caller is $1 in the columns of every type.
         let byISBN = Statement(
-            "SELECT \(columns.sql) FROM \(type.table) WHERE \(type.scope) AND e.isbn13 = $2")
+            """
+            SELECT \(columns.sql)
+            FROM \(type.table)
+            WHERE \(type.scope) AND e.isbn13 = $2
+            """)
         return Prepared(layout: layout, byISBN: byISBN)
     }
 
@@ -30,7 +34,7 @@ struct ISBNLookup: FieldLoader {
             parameters.append(text: isbn.description)
             let entry = ISBNLookups.Entry(
                 isbn: isbn, statement: byISBN, parameters: parameters,
-                inCatalog: request.query(byISBN, parameters))
+                catalogRows: request.query(byISBN, parameters))
             request.lookUp(entry)
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
@@ -45,39 +49,40 @@ struct ISBNLookup: FieldLoader {
     }
 }
 
-/// The look-ups of one level of a query. A look-up that has to wait for the sources waits together with the others.
+/// The ISBN lookups of one level of a query. They query the external sources together.
 final class ISBNLookups {
     final class Entry {
         let isbn: ISBN
         fileprivate let statement: Statement
         fileprivate let parameters: Parameters
-        private let inCatalog: RequestContext.PendingRows
-        fileprivate var afterwards: Result<Rows, BookplateError>?
+        private let catalogRows: RequestContext.PendingRows
+        /// The result after the external sources were queried.
+        fileprivate var externalResult: Result<Rows, BookplateError>?
 
         init(
             isbn: ISBN, statement: Statement, parameters: Parameters,
-            inCatalog: RequestContext.PendingRows
+            catalogRows: RequestContext.PendingRows
         ) {
             self.isbn = isbn
             self.statement = statement
             self.parameters = parameters
-            self.inCatalog = inCatalog
+            self.catalogRows = catalogRows
         }
 
-        /// The edition, once the level was flushed.
+        /// Returns the edition's rows. Call it after the level was flushed.
         func rows() throws(BookplateError) -> Rows {
-            if let afterwards { return try afterwards.get() }
-            return try inCatalog.rows()
+            if let externalResult { return try externalResult.get() }
+            return try catalogRows.rows()
         }
     }
 
-    /// So many ISBNs are asked for outside of one request, as by `createBooks`.
-    private static let askedMax = Book.creationsMax
+    /// The maximum number of ISBNs that one level looks up at external sources. It is the limit of `createBooks`.
+    private static let externalMax = Book.creationsMax
 
     var entries: [Entry] = []
 
-    /// Asks the sources for what the catalogue does not have, and the catalogue again for what they found.
-    fileprivate func askMissing(for request: RequestContext) async throws(BookplateError) {
+    /// Looks up the ISBNs that the catalog does not have at the sources, then reads the catalog again.
+    private func fetchMissing(for request: RequestContext) async throws(BookplateError) {
         var missing: [Entry] = []
         for entry in entries {
             if try entry.rows().count == 0 { missing.append(entry) }
@@ -85,25 +90,26 @@ final class ISBNLookups {
         guard !missing.isEmpty else { return }
         var isbns: [ISBN] = []
         for entry in missing where !isbns.contains(entry.isbn) { isbns.append(entry.isbn) }
-        let asked = Array(isbns.prefix(Self.askedMax))
-        let unavailable = try await OutsideEditions.fetch(asked, for: request)
-            .union(isbns.dropFirst(Self.askedMax))
-        let answers = try await request.read { segment, _ in
-            for entry in missing { segment.append(entry.statement, entry.parameters) }
+        let requested = Array(isbns.prefix(Self.externalMax))
+        let unavailable = try await ExternalEditions.fetch(requested, for: request)
+            .union(isbns.dropFirst(Self.externalMax))
+        let results = try await request.read { pipeline, _ in
+            for entry in missing { pipeline.append(entry.statement, entry.parameters) }
         }
-        for (entry, rows) in zip(missing, answers) {
-            entry.afterwards =
+        for (entry, rows) in zip(missing, results) {
+            entry.externalResult =
                 unavailable.contains(entry.isbn) && rows.count == 0
-                ? .failure(.upstreamUnavailable(OutsideEditions.unavailable)) : .success(rows)
+                ? .failure(.upstreamUnavailable(ExternalEditions.unavailable)) : .success(rows)
         }
     }
 
+    /// Queries the external sources for the ISBNs that the catalog does not have.
     func askOutside(for request: RequestContext) async {
         do throws(BookplateError) {
-            try await askMissing(for: request)
+            try await fetchMissing(for: request)
         } catch {
             for entry in entries where (try? entry.rows())?.count == 0 {
-                entry.afterwards = .failure(error)
+                entry.externalResult = .failure(error)
             }
         }
     }

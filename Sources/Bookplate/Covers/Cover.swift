@@ -2,7 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// The picture of a book of a reader's library.
+/// The cover image of a book in a reader's library.
 enum Cover {
     static let userID = Column("c.user_id", .uuid)
     static let bookID = Column("c.book_id", .uuid)
@@ -24,12 +24,20 @@ enum Cover {
         .one, type, key: Book.id, matching: "c.book_id",
         from: "covers c WHERE c.user_id = $1 AND c.book_id = ANY($2)")
 
-    /// Nobody waits for longer than a minute, also when no server runs that would say so.
+    /// The value of `Book.coverStatus`.
+    ///
+    /// It is FETCHING for less than a minute, even if no server is running that could end the wait (`EndCoverWaits`).
     static let statusOfBook = Column(
         """
-        CASE WHEN b.cover_status = 'FETCHING' AND b.cover_wanted_at < now() - interval '55 seconds' \
-        THEN CASE WHEN EXISTS (SELECT FROM covers c WHERE c.user_id = b.user_id AND c.book_id = b.id) \
-        THEN 'READY' ELSE 'NOT_FOUND' END::cover_status ELSE b.cover_status END
+        CASE
+            WHEN b.cover_status = 'FETCHING' AND b.cover_wanted_at < now() - interval '55 seconds'
+            THEN CASE
+                WHEN EXISTS (SELECT FROM covers c WHERE c.user_id = b.user_id AND c.book_id = b.id)
+                THEN 'READY'
+                ELSE 'NOT_FOUND'
+            END::cover_status
+            ELSE b.cover_status
+        END
         """, .text)
 }
 
@@ -41,6 +49,6 @@ enum CoverSource: String, Sendable {
     case googleBooks = "GOOGLE_BOOKS"
     case webSearch = "WEB_SEARCH"
 
-    /// Those of covers that nobody gave.
+    /// The sources of covers that a search found.
     static let found: [CoverSource] = [.openLibrary, .googleBooks, .webSearch]
 }

@@ -3,29 +3,42 @@ import ImageProcessing
 import Postgres
 import Telemetry
 
-/// Looks for covers of all books that have none: `bookplate-admin backfill covers`.
+/// Searches for covers of all books that have none: `bookplate-admin backfill covers`.
 ///
-/// Reader by reader, in the order of ids. Where it is stands in the database, moved on in the transaction
-/// that keeps what was found: stopped anywhere, it goes on with the next book. It goes past books that nobody could
-/// tell of; but while these follow one another, nothing is written down, unless they are to be skipped: where no source can be reached
-/// at all, the next run asks for the same ones.
+/// Processes the books in the order of user and book ids. The position is stored in the database in the same
+/// transaction as each result, so an interrupted run continues with the next book.
+///
+/// A book for which a source could not answer is skipped, but the position is not stored until a later book has a
+/// result, unless `skipsUnavailable` is set. So if no source can be reached, the next run starts with the same books.
 package struct CoverBackfill {
     package struct Progress: Sendable, Equatable {
-        /// Books that were looked for.
-        package var asked = 0
+        /// The number of books that were searched for.
+        package var searched = 0
         package var found = 0
-        /// Those whose cover somebody may have who could not say.
+        /// The number of books without a result because a source could not answer.
         package var unavailable = 0
-        /// Those for whose cover there was no room.
+        /// The number of books whose cover was found but could not be stored.
         package var failed = 0
 
         package init() {}
     }
 
     /// A book without a cover.
-    package struct Book: Sendable {
-        let wish: CoverWish
-        let sought: CoverQuery
+    package struct Book: Sendable, RowDecodable {
+        let query: CoverQuery
+        let request: CoverRequest
+
+        package init?(_ row: inout RowReader) {
+            guard let query = CoverQuery(&row) else { return nil }
+            let requestedAt = row.timestamptz()
+            guard let user = row.uuid(), let id = row.uuid() else { return nil }
+            self.query = query
+            request = CoverRequest(user: user, book: id, requestedAt: requestedAt)
+        }
+
+        fileprivate var position: CoverRecord.Position {
+            CoverRecord.Position(user: request.user, book: request.book)
+        }
     }
 
     private static let task = "covers"
@@ -33,25 +46,25 @@ package struct CoverBackfill {
     private let connection: AdminConnection
     private let search: CoverSearch
     private let skipsUnavailable: Bool
-    /// The last book that was looked for.
+    /// The position of the last book that was searched for.
     private var position: CoverRecord.Position?
-    /// What this run and the one that it goes on from have done.
+    /// The totals of this run and of the interrupted run that it continues.
     private var total: Progress
-    /// What an earlier run has done that was stopped; nothing where there is none.
+    /// The totals of the interrupted run that this one continues; zeros if there is none.
     package let earlier: Progress
 
     /// - Parameters:
-    ///   - startsOver: from the first book, wherever the last run has stopped.
-    ///   - skipsUnavailable: whether the next run leaves out books, too, that nobody could tell of.
-    /// - Returns: nil where another one is under way.
+    ///   - startsOver: Whether to start with the first book even if the last run was interrupted.
+    ///   - skipsUnavailable: Whether the next run also skips books for which a source could not answer.
+    /// - Returns: Nil if another backfill of covers is running.
     package init?(
         _ connection: AdminConnection, _ sources: CoverSources, covers: Covers, startsOver: Bool,
         skipsUnavailable: Bool
     ) throws(PostgresError) {
-        let isOnly = try connection.query(
+        let locked = try connection.query(
             "SELECT pg_try_advisory_lock(hashtext('backfill covers'))"
-        ).bool(0, 0)
-        guard isOnly == true else { return nil }
+        ).decode(Bool.self)
+        guard locked.first == true else { return nil }
         self.connection = connection
         self.skipsUnavailable = skipsUnavailable
         search = CoverSearch(sources, covers: covers, metrics: Metrics())
@@ -60,119 +73,125 @@ package struct CoverBackfill {
             let position = CoverRecord.Position(checkpoint.position)
         {
             self.position = position
-            earlier.asked = checkpoint.done
+            earlier.searched = checkpoint.done
             earlier.found = checkpoint.found
         }
         self.earlier = earlier
         total = earlier
     }
 
-    /// The next run begins with the first book.
+    /// Deletes the stored position, so that the next run starts with the first book.
     package func finish() throws(PostgresError) {
         try Checkpoint.forget(Self.task, connection)
     }
 
-    /// How many books are left.
+    /// Returns the number of books that are left.
     package func remaining() throws(PostgresError) -> Int {
-        Int(
-            try connection.query(
-                "SELECT count(*) FROM books b WHERE \(Self.isDue)", positionParameters
-            ).int64(0, 0) ?? 0)
+        let counts = try connection.query(
+            "SELECT count(*) FROM books b WHERE \(Self.isDue)", positionParameters
+        ).decode(Int64.self)
+        return Int(counts.first ?? 0)
     }
 
-    /// The next books.
+    /// Returns the next books.
     package func next(_ count: Int) throws(PostgresError) -> [Book] {
         var parameters = positionParameters
         parameters.append(int32: Int32(clamping: count))
-        let rows = try connection.query(
+        return try connection.query(
             """
-            SELECT b.title, coalesce(b.author, e.authors[1]), coalesce(b.isbn13, e.isbn13), \
-            coalesce(e.cover_links, '{}'), b.cover_wanted_at, b.user_id, b.id \
-            FROM books b LEFT JOIN editions e ON e.id = b.edition_id \
-            WHERE \(Self.isDue) ORDER BY b.user_id, b.id LIMIT $3
-            """, parameters)
-        return (0..<rows.count).compactMap { row in
-            guard let sought = CoverQuery(rows, row), let user = rows.uuid(row, 5),
-                let id = rows.uuid(row, 6)
-            else { return nil }
-            return Book(
-                wish: CoverWish(user: user, book: id, wantedAt: rows.timestamptz(row, 4)),
-                sought: sought)
-        }
+            SELECT
+                b.title,
+                coalesce(b.author, e.authors[1]),
+                coalesce(b.isbn13, e.isbn13),
+                coalesce(e.cover_links, '{}'),
+                b.cover_wanted_at,
+                b.user_id,
+                b.id
+            FROM books b
+            LEFT JOIN editions e ON e.id = b.edition_id
+            WHERE \(Self.isDue)
+            ORDER BY b.user_id, b.id
+            LIMIT $3
+            """, parameters
+        ).decode()
     }
 
-    /// What the search for a book came to.
+    /// The result of the search for one book.
     package struct Found: Sendable {
         let outcome: CoverSearch.Outcome
 
-        /// Where nobody had one, those that could not say, by name; empty where the time was over. nil where there is an answer.
+        /// The names of the sources that could not answer if nothing was found; empty if the time was up. Nil if the
+        /// search has a result.
         package var unavailable: Set<String>? {
             guard case .unavailable(let sources, _) = outcome else { return nil }
-            return Set(sources.map { $0?.rawValue ?? "the search of the web" })
+            return Set(sources.map { $0?.rawValue ?? "the web search" })
         }
     }
 
-    /// Looks for the covers of all the books at once.
-    package func look(for books: [Book]) async -> [Found] {
+    /// Searches for the covers of all the books concurrently.
+    package func findCovers(of books: [Book]) async -> [Found] {
         await withTaskGroup(of: (Int, Found).self) { group in
-            for (place, book) in books.enumerated() {
+            for (index, book) in books.enumerated() {
                 group.addTask { [search] in
-                    let outcome = await search.best(for: book.sought, asksWebEarly: false)
-                    return (place, Found(outcome: outcome))
+                    let outcome = await search.best(
+                        for: book.query, searchesWebAfterFailures: false)
+                    return (index, Found(outcome: outcome))
                 }
             }
-            var found = [Found](
+            var results = [Found](
                 repeating: Found(outcome: .unavailable([], pausedUntil: nil)), count: books.count)
-            for await (place, one) in group { found[place] = one }
-            return found
+            for await (index, result) in group { results[index] = result }
+            return results
         }
     }
 
-    /// Keeps what was found for a book, and goes on to the next.
+    /// Stores the result of a book and moves the position to it.
     package mutating func save(
         _ found: Found, of book: Book
     ) async throws(PostgresError) -> Progress {
         var progress = Progress()
-        progress.asked = 1
-        position = CoverRecord.Position(user: book.wish.user, book: book.wish.book)
-        total.asked += 1
+        progress.searched = 1
+        position = book.position
+        total.searched += 1
         switch found.outcome {
-        case .nothing: try end(book, as: .notFound)
+        case .nothing: try end(book, .notFound)
         case .unavailable:
             progress.unavailable = 1
             if skipsUnavailable { try checkpoint(at: book).keep(as: Self.task, connection) }
         case .found(let images, let source):
             total.found += 1
-            let kept = try await keep(images, source, book)
-            progress.found = kept ? 1 : 0
-            progress.failed = kept ? 0 : 1
+            let isStored = try await store(images, source, book)
+            progress.found = isStored ? 1 : 0
+            progress.failed = isStored ? 0 : 1
         }
         return progress
     }
 
-    private mutating func keep(
+    /// - Returns: Whether the book has a cover now.
+    private mutating func store(
         _ images: CoverImages, _ source: CoverSource, _ book: Book
     ) async throws(PostgresError) -> Bool {
         let covers = search.covers
         let staged: StagedCover
         do throws(BookplateError) {
             staged = try await covers.stage(
-                images, user: book.wish.user, book: book.wish.book, source: source)
+                images, user: book.request.user, book: book.request.book, source: source)
         } catch {
             try fail(book)
             return false
         }
         do throws(PostgresError) {
-            var version: String?
-            try inTurn(book) { () throws(PostgresError) in
-                version = try connection.query(
-                    StagedCover.setFoundCover.text,
-                    staged.foundParameters(wantedAt: book.wish.wantedAt)
-                ).text(0, 0)
+            var currentVersion: String?
+            try inTransaction(of: book) { () throws(PostgresError) in
+                currentVersion = try connection.query(
+                    StagedCover.setFoundCover.statement.text,
+                    staged.foundParameters(requestedAt: book.request.requestedAt)
+                ).decode(String.self).first
             }
-            await covers.settle(staged, kept: version)
-            return version != nil
+            await covers.settle(staged, kept: currentVersion)
+            return currentVersion != nil
         } catch .server(let error) where error.sqlState.rawValue == "BP413" {
+            // The user or the tenant has reached the storage limit.
             await covers.settle(staged, kept: nil)
             try fail(book)
             return false
@@ -184,22 +203,22 @@ package struct CoverBackfill {
 
     private mutating func fail(_ book: Book) throws(PostgresError) {
         total.found -= 1
-        try end(book, as: .failed)
+        try end(book, .failed)
     }
 
-    private func end(_ book: Book, as status: CoverSearchEnd) throws(PostgresError) {
-        try inTurn(book) { () throws(PostgresError) in
-            try connection.query(CoverWish.end.text, book.wish.ended(as: status))
+    private func end(_ book: Book, _ failure: CoverSearchFailure) throws(PostgresError) {
+        try inTransaction(of: book) { () throws(PostgresError) in
+            try connection.query(CoverRequest.end.text, book.request.endParameters(failure))
         }
     }
 
-    /// Runs the work in the book's owner's turn, and notes in the same transaction that it is done.
-    private func inTurn(
-        _ book: Book, _ work: () throws(PostgresError) -> Void
+    /// Runs the work in a transaction that locks the book's owner and stores the position.
+    private func inTransaction(
+        of book: Book, _ work: () throws(PostgresError) -> Void
     ) throws(PostgresError) {
         try connection.execute("BEGIN")
         do throws(PostgresError) {
-            try connection.query("SELECT take_turns($1)", .of(book.wish.user))
+            try connection.query("SELECT take_turns($1)", .of(book.request.user))
             try work()
             try checkpoint(at: book).keep(as: Self.task, connection)
             try connection.execute("COMMIT")
@@ -210,8 +229,7 @@ package struct CoverBackfill {
     }
 
     private func checkpoint(at book: Book) -> Checkpoint {
-        let position = CoverRecord.Position(user: book.wish.user, book: book.wish.book)
-        return Checkpoint(position: position.text, done: total.asked, found: total.found)
+        Checkpoint(position: book.position.text, done: total.searched, found: total.found)
     }
 
     private var positionParameters: Parameters {
@@ -221,10 +239,11 @@ package struct CoverBackfill {
         return parameters
     }
 
-    /// A book whose search has just begun is a server's; one whose search nobody ended is anybody's.
+    /// Selects books without a cover after the position. Books with a recent request are left to the servers; a request
+    /// that is older than two hours was abandoned.
     private static let isDue = """
-        NOT EXISTS (SELECT FROM covers c WHERE c.user_id = b.user_id AND c.book_id = b.id) \
-        AND (b.cover_wanted_at IS NULL OR b.cover_wanted_at < now() - interval '2 hours') \
-        AND ($1::uuid IS NULL OR (b.user_id, b.id) > ($1, $2))
+        NOT EXISTS (SELECT FROM covers c WHERE c.user_id = b.user_id AND c.book_id = b.id)
+            AND (b.cover_wanted_at IS NULL OR b.cover_wanted_at < now() - interval '2 hours')
+            AND ($1::uuid IS NULL OR (b.user_id, b.id) > ($1, $2))
         """
 }

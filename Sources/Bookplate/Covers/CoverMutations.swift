@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLPostgres
 import HTTPFetch
 import ImageProcessing
 import Postgres
@@ -10,12 +11,13 @@ extension Cover {
         if let search = input["search"], !search.isNull {
             guard search == .boolean(true) else {
                 throw .badUserInput(
-                    field: "source.search", "Say search: true, or give an image or an address.")
+                    field: "source.search",
+                    "search must be true. Otherwise, omit it and provide an image or a URL.")
             }
-            return try await lookFor(id, in: request, book)
+            return try await startSearch(for: id, in: request, book)
         }
-        // Before any work is done for it.
-        try await request.knowsBook(id)
+        // Check that the book exists before charging and decoding.
+        try await request.requireBook(id)
         try request.charge(RateLimits.unitsPerImage)
         let images: CoverImages
         let source: CoverSource
@@ -33,16 +35,16 @@ extension Cover {
         return try book.only(rows, orElse: Book.noSuchBook)
     }
 
-    /// Answers at once: the book has the cover that it has, until another one is found.
-    private static func lookFor(
-        _ id: UUID, in request: RequestContext, _ book: RowsByID
+    /// Starts a background search and returns the book at once. The book keeps its cover until another one is found.
+    private static func startSearch(
+        for id: UUID, in request: RequestContext, _ book: RowsByID
     ) async throws(BookplateError) -> Children {
         try request.charge(RateLimits.unitsPerImage)
-        let canAsk = !request.services.coverSources.isEmpty
-        let rows = try await request.write { segment, viewer in
-            segment.append(canAsk ? wishForOne : findNone, .of(viewer.userID, id))
-            book.append([id], to: &segment, for: viewer)
-            if canAsk { segment.enqueueCoverSearches() }
+        let canSearch = !request.services.coverSources.isEmpty
+        let rows = try await request.write { pipeline, viewer in
+            pipeline.append(canSearch ? requestOne : setNotFound, .of(viewer.userID, id))
+            book.append([id], to: &pipeline, for: viewer)
+            if canSearch { pipeline.enqueueCoverSearches() }
         }
         return try book.only(rows[1], orElse: Book.noSuchBook)
     }
@@ -55,17 +57,18 @@ extension Cover {
 }
 
 extension RequestContext {
-    /// - Throws: `.notFound` for a book that the caller does not have.
-    func knowsBook(_ id: UUID) async throws(BookplateError) {
-        let rows = try await read { segment, viewer in
-            segment.append(findBook, .of(viewer.userID, id))
+    /// - Throws: `.notFound` if the book is not in the caller's library.
+    func requireBook(_ id: UUID) async throws(BookplateError) {
+        let (results, book) = try await read { pipeline, viewer in
+            pipeline.appendForRows(findBook, .of(viewer.userID, id))
         }
-        guard rows[0].count > 0 else { throw .notFound(Book.noSuchBook) }
+        guard results[book].count > 0 else { throw .notFound(Book.noSuchBook) }
     }
 
-    /// Stores a cover, makes it the book's, and removes the one before.
+    /// Stores an image, makes it the book's cover, and removes the previous cover.
     ///
-    /// - Parameter append: adds one statement to the transaction, whose rows are the result.
+    /// - Parameter append: Adds one statement to the transaction.
+    /// - Returns: The rows of that statement.
     func setCover(
         _ images: CoverImages, of book: UUID, source: CoverSource,
         _ append: (inout Pipeline, Viewer) -> Void
@@ -74,40 +77,46 @@ extension RequestContext {
         let staged = try await covers.stage(
             images, user: try caller().userID, book: book, source: source)
         do throws(BookplateError) {
-            let rows = try await write { segment, viewer in
-                staged.append(to: &segment)
-                append(&segment, viewer)
-                segment.appendRemovedCovers(of: viewer.userID)
+            let rows = try await write { pipeline, viewer in
+                staged.append(to: &pipeline)
+                append(&pipeline, viewer)
+                pipeline.appendRemovedCovers(of: viewer.userID)
             }
-            await covers.settle(staged, kept: rows[0].text(0, 0))
-            await removeCovers(rows[2])
-            return rows[1]
+            let (currentVersion, result, removed) = (rows[0], rows[1], rows[2])
+            await covers.settle(staged, kept: currentVersion.decode(String.self).first)
+            await removeCovers(removed)
+            return result
         } catch {
             await covers.settle(staged, failed: error)
             throw error
         }
     }
 
-    /// - Parameter append: adds one statement to the transaction, whose rows are the result.
+    /// Removes the book's cover.
+    ///
+    /// - Parameter append: Adds one statement to the transaction.
+    /// - Returns: The rows of that statement.
     func removeCover(
         of book: UUID, _ append: (inout Pipeline, Viewer) -> Void
     ) async throws(BookplateError) -> Rows {
-        let rows = try await write { segment, viewer in
-            segment.append(deleteCover, .of(viewer.userID, book))
-            segment.append(clearStatus, .of(viewer.userID, book))
-            append(&segment, viewer)
-            segment.appendRemovedCovers(of: viewer.userID)
+        let rows = try await write { pipeline, viewer in
+            pipeline.append(deleteCover, .of(viewer.userID, book))
+            pipeline.append(clearStatus, .of(viewer.userID, book))
+            append(&pipeline, viewer)
+            pipeline.appendRemovedCovers(of: viewer.userID)
         }
-        await removeCovers(rows[3])
-        return rows[2]
+        let (result, removed) = (rows[2], rows[3])
+        await removeCovers(removed)
+        return result
     }
 
-    /// The bytes of a file of a multipart request.
+    /// Returns the bytes of a file of a multipart request.
     func upload(_ reference: Value, field: String) throws(BookplateError) -> [UInt8] {
         guard let index = UploadReference.index(reference), uploads.indices.contains(index) else {
             throw .badUserInput(
                 field: field,
-                "This is a file of a multipart/form-data request that its map leads here.")
+                "Send the image as a file of a multipart/form-data request whose map refers to this variable."
+            )
         }
         return uploads[index]
     }
@@ -119,6 +128,7 @@ private let deleteCover = Statement("DELETE FROM covers WHERE user_id = $1 AND b
 
 private let clearStatus = Statement(
     """
-    UPDATE books SET cover_status = 'NONE', cover_wanted_at = NULL, updated_at = now() \
+    UPDATE books
+    SET cover_status = 'NONE', cover_wanted_at = NULL, updated_at = now()
     WHERE user_id = $1 AND id = $2 AND cover_status <> 'NONE'
     """)

@@ -2,33 +2,34 @@ import BookSources
 import ImageProcessing
 import Telemetry
 
-/// Looks for the best cover of a book: by ISBN, then by title and author, then on the web.
+/// Searches for the best cover of a book: by ISBN, then by title and author, then on the web.
 struct CoverSearch: Sendable {
-    /// What a search came to.
+    /// The result of a search.
     enum Outcome {
         case found(CoverImages, CoverSource)
+        /// All sources answered, and none has a cover.
         case nothing
-        /// Nothing was found, and these sources could not answer. The web search is nil. The set is empty if the time was over.
-        /// `pausedUntil` is when it is worth searching again, if all of them are paused.
+        /// Nothing was found, and the sources in the set could not answer; nil means the web search. The set is
+        /// empty if the time was up. `pausedUntil` is when it is worth searching again, if all of them are paused.
         case unavailable(Set<SourceName?>, pausedUntil: ContinuousClock.Instant?)
     }
 
-    /// Of the places of one stage.
+    /// The maximum time for the requests of one stage.
     private static let stageBudget = Duration.seconds(9)
     private static let webBudget = Duration.seconds(20)
-    /// A reader is told after a minute; this is over before.
+    /// The maximum time of a search. A waiting reader is notified after a minute, so the search ends before that.
     static let budget = Duration.seconds(42)
-    /// Pictures looked at in one stage.
-    private static let offersMax = 8
+    /// The maximum number of images downloaded in one stage.
+    private static let linksMax = 8
 
     let sources: CoverSources
     let covers: Covers
-    private let counts: CoverCounts
+    private let metrics: CoverMetrics
 
     init(_ sources: CoverSources, covers: Covers, metrics: Metrics) {
         self.sources = sources
         self.covers = covers
-        counts = CoverCounts(metrics)
+        self.metrics = CoverMetrics(metrics)
     }
 
     private struct Candidate {
@@ -37,61 +38,86 @@ struct CoverSearch: Sendable {
         let quality: Int
     }
 
-    /// - Parameter asksWebEarly: whether the search of the web is made, too, where a source could not answer that may
-    ///   have a cover when it is asked again.
-    func best(
-        for book: CoverQuery, asksWebEarly: Bool, priority: RequestPriority = .background
-    ) async -> Outcome {
-        let end = ContinuousClock.now.advanced(by: Self.budget)
+    /// The state of a search.
+    private struct State {
+        let end: ContinuousClock.Instant
         var best: Candidate?
+        /// The sources that could not answer; nil means the web search.
         var failures: Set<SourceName?> = []
         var pauses = FailurePauses()
-        var looked: Set<String> = []
-        // Whose likeliest picture is known: its others are of other editions.
-        var served: Set<SourceName> = []
-        for stage in CoverStage.allCases {
-            if stage == .web, !failures.isEmpty, !asksWebEarly { break }
-            guard Self.isWorthwhile(stage, after: best), ContinuousClock.now < end,
-                !Task.isCancelled
-            else { break }
-            let budget = stage == .web ? Self.webBudget : Self.stageBudget
-            let found = await sources.links(
-                for: book, at: stage, by: min(end, .now.advanced(by: budget)), priority: priority)
-            failures.formUnion(found.failures)
-            if !found.failures.isEmpty { pauses.add(found.pausedUntil) }
-            if stage == .title { served = [] }
-            var count = 0
-            for offer in found.links where looked.insert(offer.url).inserted {
-                if offer.source.map(served.contains) ?? false { continue }
-                count += 1
-                if count > Self.offersMax || ContinuousClock.now >= end { break }
-                switch await look(at: offer, by: end, priority) {
-                case .usable(let images, let quality):
-                    if let source = offer.source { served.insert(source) }
-                    if quality > best?.quality ?? 0 {
-                        best = Candidate(
-                            images: images, source: CoverSource(offer.source), quality: quality)
-                    }
-                case .missing, .refused: break
-                case .failed(let pausedUntil):
-                    failures.insert(offer.source)
-                    pauses.add(pausedUntil)
-                }
-                if best.map({ $0.quality >= CoverJudgement.goodEnough }) ?? false { break }
-            }
+        var seenURLs: Set<String> = []
+        /// The sources that have provided a usable image. Their first image is the most likely one; the others show
+        /// other editions.
+        var servedSources: Set<SourceName> = []
+
+        var isGoodEnough: Bool { best.map { $0.quality >= CoverJudgement.goodEnough } ?? false }
+
+        var isCutShort: Bool { ContinuousClock.now >= end || Task.isCancelled }
+
+        var outcome: Outcome {
+            if let best { return .found(best.images, best.source) }
+            if isCutShort { return .unavailable(failures, pausedUntil: nil) }
+            if !failures.isEmpty { return .unavailable(failures, pausedUntil: pauses.end) }
+            return .nothing
         }
-        let isCutShort = ContinuousClock.now >= end || Task.isCancelled
-        let outcome: Outcome =
-            if let best { .found(best.images, best.source) } else if isCutShort || !failures.isEmpty
-            {
-                .unavailable(failures, pausedUntil: isCutShort ? nil : pauses.end)
-            } else { .nothing }
-        counts.count(outcome)
+    }
+
+    /// Searches stage by stage until a stage cannot improve the result.
+    ///
+    /// - Parameter searchesWebAfterFailures: Whether to search the web even if a source could not answer that may
+    ///   have a cover when it is queried again.
+    func best(
+        for book: CoverQuery, searchesWebAfterFailures: Bool,
+        priority: RequestPriority = .background
+    ) async -> Outcome {
+        var state = State(end: .now.advanced(by: Self.budget))
+        for stage in CoverStage.allCases {
+            if stage == .web, !state.failures.isEmpty, !searchesWebAfterFailures { break }
+            guard Self.isWorthwhile(stage, after: state.best), !state.isCutShort else { break }
+            await run(stage, for: book, priority, &state)
+        }
+        let outcome = state.outcome
+        metrics.count(outcome)
         return outcome
     }
 
-    /// A wrong cover is worse than a small one: words are asked only where the ISBN brings little, and the web
-    /// only where they bring nothing.
+    /// Queries the sources of a stage, and downloads the images until one is good enough.
+    private func run(
+        _ stage: CoverStage, for book: CoverQuery, _ priority: RequestPriority,
+        _ state: inout State
+    ) async {
+        let budget = stage == .web ? Self.webBudget : Self.stageBudget
+        let found = await sources.links(
+            for: book, at: stage, by: min(state.end, .now.advanced(by: budget)),
+            priority: priority)
+        state.failures.formUnion(found.failures)
+        if !found.failures.isEmpty { state.pauses.add(found.pausedUntil) }
+        if stage == .title { state.servedSources = [] }
+        var count = 0
+        for link in found.links where state.seenURLs.insert(link.url).inserted {
+            if link.source.map(state.servedSources.contains) ?? false { continue }
+            count += 1
+            if count > Self.linksMax || ContinuousClock.now >= state.end { break }
+            switch await download(link, by: state.end, priority) {
+            case .usable(let images, let quality):
+                if let source = link.source { state.servedSources.insert(source) }
+                if quality > state.best?.quality ?? 0 {
+                    state.best = Candidate(
+                        images: images, source: CoverSource(link.source), quality: quality)
+                }
+            case .missing, .refused: break
+            case .failed(let pausedUntil):
+                state.failures.insert(link.source)
+                state.pauses.add(pausedUntil)
+            }
+            if state.isGoodEnough { break }
+        }
+    }
+
+    /// Whether a stage can improve the result.
+    ///
+    /// A wrong cover is worse than a small one. So a search by title runs only if the ISBN led to a poor image or none,
+    /// and the web search only if nothing was found.
     private static func isWorthwhile(_ stage: CoverStage, after best: Candidate?) -> Bool {
         guard let best else { return true }
         return switch stage {
@@ -101,19 +127,19 @@ struct CoverSearch: Sendable {
         }
     }
 
-    private func look(
-        at offer: CoverLink, by end: ContinuousClock.Instant, _ priority: RequestPriority
-    ) async -> CoverLook {
-        let look = await covers.look(
-            at: offer, of: sources, within: ContinuousClock.now.duration(to: end),
+    private func download(
+        _ link: CoverLink, by end: ContinuousClock.Instant, _ priority: RequestPriority
+    ) async -> CoverDownload {
+        let download = await covers.download(
+            link, from: sources, within: ContinuousClock.now.duration(to: end),
             priority: priority)
-        counts.count(look.name, of: offer.source)
-        return look
+        metrics.count(download, from: link.source)
+        return download
     }
 }
 
 extension CoverSource {
-    /// - Parameter source: nil for a search of the web.
+    /// - Parameter source: Nil for the web search.
     init(_ source: SourceName?) {
         self =
             switch source {

@@ -4,13 +4,14 @@ import ImageProcessing
 import ObjectStorage
 import Postgres
 
-/// The address of a picture: a field that is made of its parent's columns and the server's own address.
+/// Resolves the URL of an image from the columns of its parent and the server's public URL.
 struct CoverURL: RowLoader {
-    /// Whose picture.
+    /// The type of the parent object.
     enum Parent {
         case cover
-        /// Its cover, or a title card where it has none.
+        /// A book: its cover, or its title card if it has no cover.
         case book
+        /// A card of the feed: the edition's cover, or its title card if it has no cover.
         case feedCard
     }
 
@@ -57,17 +58,17 @@ struct CoverURL: RowLoader {
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             guard let rows = parents as? RowBatch else { return .needsParents }
-            let addresses = request.services.covers.addresses
+            let urlBuilder = request.services.covers.urls
             let size = (arguments["size"]?.string).flatMap { CoverURL.variants[$0] } ?? .full
             let urls = (0..<rows.count).map { object -> Value in
-                field.url(of: object, in: rows, size, addresses).map { .string($0) } ?? .null
+                field.url(of: object, in: rows, size, urlBuilder).map { .string($0) } ?? .null
             }
             return .ready(.each(of: LeafBatch(urls)))
         }
     }
 
     private func url(
-        of object: Int, in rows: RowBatch, _ variant: ObjectVariant, _ addresses: CoverAddresses
+        of object: Int, in rows: RowBatch, _ variant: ObjectVariant, _ urlBuilder: CoverURLBuilder
     ) -> String? {
         func uuid(_ column: Column) -> UUID? {
             rows.cell(column, of: object).flatMap { UUID(bytes: $0) }
@@ -80,15 +81,15 @@ struct CoverURL: RowLoader {
             guard let user = uuid(Cover.userID), let book = uuid(Cover.bookID),
                 let version = text(Cover.version)
             else { return nil }
-            return addresses.cover(user, book, version, variant)
+            return urlBuilder.cover(user, book, version, variant)
         case .book:
             guard let user = uuid(Self.ofBook.userID), let book = uuid(Self.ofBook.id),
                 let title = text(Self.ofBook.title)
             else { return nil }
             if let version = text(Self.ofBook.version) {
-                return addresses.cover(user, book, version, variant)
+                return urlBuilder.cover(user, book, version, variant)
             }
-            return addresses.titleCard(
+            return urlBuilder.titleCard(
                 of: book, user,
                 TitleCard(
                     title: title, author: text(Self.ofBook.author),
@@ -96,9 +97,9 @@ struct CoverURL: RowLoader {
         case .feedCard:
             guard let id = uuid(FeedCard.id), let title = text(FeedCard.title) else { return nil }
             if let version = text(FeedCard.coverVersion) {
-                return addresses.cover(ofEdition: id, version)
+                return urlBuilder.cover(ofEdition: id, version)
             }
-            return addresses.titleCard(
+            return urlBuilder.titleCard(
                 of: id,
                 TitleCard(title: title, author: text(FeedCard.author), genre: text(FeedCard.genre)))
         }

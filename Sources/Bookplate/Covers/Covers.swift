@@ -1,3 +1,4 @@
+import Basics
 import HTTPFetch
 import Identity
 import ImageProcessing
@@ -6,18 +7,18 @@ import Logging
 import ObjectStorage
 import Postgres
 
-/// The store of covers with what fills it. One for the process.
+/// Decodes, stores, and removes covers. A process has one instance.
 package final class Covers: Sendable {
     package let store: any ObjectStore
     let images: ImagerPool
     let fetcher: Fetcher
-    let addresses: CoverAddresses
+    let urls: CoverURLBuilder
     let titleCards: TitleCards
     let logger: Logger
 
     /// - Parameters:
-    ///   - fetcher: gets images from addresses that strangers give: its policy has to refuse private ones.
-    ///   - publicURL: what addresses begin with; no slash at its end.
+    ///   - fetcher: Fetches images from untrusted URLs, so its policy must refuse private addresses.
+    ///   - publicURL: The server's public URL, without a trailing slash.
     package init(
         store: any ObjectStore, images: ImagerPool, fetcher: Fetcher, publicURL: String,
         logger: Logger
@@ -26,21 +27,19 @@ package final class Covers: Sendable {
         self.images = images
         self.fetcher = fetcher
         self.logger = logger
-        addresses = CoverAddresses(publicURL: publicURL)
+        urls = CoverURLBuilder(publicURL: publicURL)
         titleCards = TitleCards(store: store, images: images)
     }
 
-    /// Decodes an image of a stranger's.
+    /// Decodes an untrusted image.
     ///
-    /// - Throws: `.unsupportedImage`, `.payloadTooLarge` or `.rateLimited`.
+    /// - Throws: `.unsupportedImage`, `.payloadTooLarge`, `.rateLimited`, `.cancelled`, or `.internalError`.
     func decode(_ bytes: [UInt8]) async throws(BookplateError) -> CoverImages {
         guard bytes.count <= ImageLimits.inputBytesMax else {
-            throw .payloadTooLarge("An image may have 25 MB at most.")
+            throw .payloadTooLarge("An image can have at most 25 MB.")
         }
-        do throws(ImageError) {
-            return try await images.cover(from: bytes)
-        } catch {
-            throw describe(error)
+        return try await mappingError(describe) { () async throws(ImageError) in
+            try await images.cover(from: bytes)
         }
     }
 
@@ -50,16 +49,16 @@ package final class Covers: Sendable {
         case .overloaded: return .rateLimited(retryAfterSeconds: 5)
         case .cancelled: return .cancelled
         case .unavailable(let reason):
-            logger.error("no image can be read", metadata: ["reason": "\(reason)"])
+            logger.error("images cannot be decoded", metadata: ["reason": "\(reason)"])
             return .internalError
         }
     }
 
-    /// Brings an image into the store, where nobody sees it before its row names it.
+    /// Writes an image to the store. Clients cannot see it until a row of `covers` refers to it.
     func stage(
         _ images: CoverImages, user: UUID, book: UUID, source: CoverSource
     ) async throws(BookplateError) -> StagedCover {
-        // An id that is written in lower case is a name.
+        // Never fails: a UUID's description is a valid name.
         guard let key = ObjectKey(.bookCovers, folder: "\(user)", name: "\(book)") else {
             throw .internalError
         }
@@ -77,19 +76,19 @@ package final class Covers: Sendable {
         } catch {
             logger.error("a cover cannot be stored", metadata: ["reason": "\(error.description)"])
             throw error == .full
-                ? .payloadTooLarge("There is no room for more covers at the moment.")
+                ? .payloadTooLarge("The server's storage is full. Try again later.")
                 : .internalError
         }
     }
 
-    /// The beginning of the hash of its variants' hashes, and something random.
+    /// Returns a version: eight bytes of the hash of the variants' hashes and eight random bytes, in hexadecimal.
     static func newVersion(of hashes: [[UInt8]]) -> String {
         lowercaseHex(sha256(hashes.joined()).prefix(8)) + lowercaseHex(randomBytes(8))
     }
 
-    /// Ends a staged write as its transaction has ended.
+    /// Ends a staged write after its transaction was committed.
     ///
-    /// - Parameter version: the one that the row names.
+    /// - Parameter version: The version that the row refers to now; nil if there is no row.
     func settle(_ cover: StagedCover, kept version: String?) async {
         if version == cover.pending.version {
             await store.settle(cover.pending)
@@ -98,8 +97,10 @@ package final class Covers: Sendable {
         }
     }
 
-    /// Ends a staged write whose transaction failed. Where it may have been kept all the same, as its answer was lost,
-    /// the files stay: a sweep finds out.
+    /// Ends a staged write after its transaction failed.
+    ///
+    /// If the transaction may have been committed because only its result was lost, the files stay. `StorageSweep`
+    /// removes them if no row refers to them.
     func settle(_ cover: StagedCover, failed error: BookplateError) async {
         switch error {
         case .internalError, .cancelled, .upstreamUnavailable: await store.settle(cover.pending)
@@ -115,7 +116,7 @@ package final class Covers: Sendable {
     }
 
     func settle(_ cover: StagedCover, failed error: PostgresError) async {
-        // What the database says itself is the end of its transaction.
+        // An error from the server means that the transaction was rolled back.
         if case .server = error {
             await store.abandon(cover.pending)
         } else {
@@ -123,26 +124,27 @@ package final class Covers: Sendable {
         }
     }
 
-    /// Removes the files of versions that no row names any more; what fails is left to the sweep.
+    /// Removes the files of versions that no row refers to any more. `StorageSweep` retries after an error.
     ///
-    /// - Returns: those whose files are gone.
+    /// - Returns: The versions whose files were removed.
     func removeFiles(_ removed: [RemovedCover], of user: UUID) async -> [RemovedCover] {
-        var gone: [RemovedCover] = []
+        var deleted: [RemovedCover] = []
         for cover in removed {
             guard let key = ObjectKey(.bookCovers, folder: "\(user)", name: "\(cover.book)")
             else { continue }
             do throws(ObjectError) {
                 try await store.remove(key, version: cover.version)
-                gone.append(cover)
+                deleted.append(cover)
             } catch {
                 logger.warning(
-                    "a cover's files are left behind", metadata: ["reason": "\(error.description)"])
+                    "the files of a cover cannot be removed",
+                    metadata: ["reason": "\(error.description)"])
             }
         }
-        return gone
+        return deleted
     }
 
-    /// Removes every object of a user, when the account is gone.
+    /// Removes all objects of a user whose account was deleted.
     func removeAll(of user: UUID) async throws(ObjectError) {
         _ = try await store.removeFolder("\(user)", of: .titleCards)
         _ = try await store.removeFolder("\(user)", of: .bookCovers)
@@ -150,23 +152,39 @@ package final class Covers: Sendable {
 }
 
 extension RequestContext {
-    /// Removes the title cards of books that were deleted: rows of id, title, author and genre. Cards of
-    /// earlier titles are left to the sweep.
+    /// Removes the title cards of deleted books. `StorageSweep` removes cards with earlier titles.
+    ///
+    /// - Parameter books: Rows with the columns of `DeletedBook`.
     func removeTitleCards(of books: Rows) async {
         guard let user = viewer?.userID else { return }
-        for row in 0..<books.count {
-            guard let id = books.uuid(row, 0), let title = books.text(row, 1),
-                let key = ObjectKey(.titleCards, folder: "\(user)", name: "\(id)")
+        for book in books.decode(DeletedBook.self) {
+            guard let key = ObjectKey(.titleCards, folder: "\(user)", name: "\(book.id)")
             else { continue }
-            let card = TitleCard(
-                title: title, author: books.text(row, 2), genre: books.text(row, 3))
-            try? await services.covers.store.remove(key, version: card.version)
+            try? await services.covers.store.remove(key, version: book.card.version)
         }
     }
 }
 
-/// A version that no row names any more.
-struct RemovedCover: Sendable {
+/// The id, title, author, and genre of a deleted book.
+private struct DeletedBook: RowDecodable {
+    let id: UUID
+    let card: TitleCard
+
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid(), let card = TitleCard(&row) else { return nil }
+        self.id = id
+        self.card = card
+    }
+}
+
+/// A version that no row refers to any more.
+struct RemovedCover: RowDecodable {
     let book: UUID
     let version: String
+
+    init?(_ row: inout RowReader) {
+        guard let book = row.uuid(), let version = row.text() else { return nil }
+        self.book = book
+        self.version = version
+    }
 }

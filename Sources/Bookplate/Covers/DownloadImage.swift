@@ -2,12 +2,14 @@ import HTTPFetch
 import ImageProcessing
 
 extension Covers {
-    /// Gets the image that a stranger's address leads to, and decodes it.
+    /// Downloads and decodes an image from a URL that a user provided.
     func fetch(_ url: String) async throws(BookplateError) -> CoverImages {
         try await decode(try await download(url))
     }
 
-    /// The bytes at an address. Private addresses are refused at every hop, after the name is looked up.
+    /// Downloads the bytes at a URL.
+    ///
+    /// Private addresses are refused at every redirect, after name resolution.
     func download(_ url: String) async throws(BookplateError) -> [UInt8] {
         let response: FetchResponse
         do throws(FetchError) {
@@ -19,21 +21,22 @@ extension Covers {
             switch error {
             case .invalidURL, .invalidRequest, .addressRefused, .redirectRefused, .movedAway:
                 throw .badUserInput(
-                    field: "source.url", "No image may be fetched from this address.")
+                    field: "source.url",
+                    "The image cannot be fetched from this URL. Use a public http or https URL.")
             case .tooLarge:
-                throw .payloadTooLarge("The image at this address is larger than 25 MB.")
+                throw .payloadTooLarge("The image at this URL is larger than 25 MB.")
             case .cancelled:
                 throw .cancelled
             case .overloaded:
                 throw .rateLimited(retryAfterSeconds: 5)
             case .hostNotFound, .connectionFailed, .tlsFailed, .timedOut, .tooManyRedirects,
                 .notHTTP, .interrupted, .failed:
-                throw .upstreamUnavailable("The address does not answer with an image.")
+                throw .upstreamUnavailable("The URL did not return an image.")
             }
         }
         guard response.status == 200 else {
             throw .upstreamUnavailable(
-                "The address does not answer with an image: status \(response.status).")
+                "The URL did not return an image: HTTP status \(response.status).")
         }
         return response.body
     }

@@ -1,3 +1,4 @@
+import Basics
 import BookSources
 import Identity
 import ImageProcessing
@@ -5,19 +6,22 @@ import JobQueue
 import ObjectStorage
 import Postgres
 
-/// Pictures of the catalogue's books, which every reader's feed shows: fetched in the background from where the outside
-/// sources say they are, and kept in the store under the edition's id. A card never waits for one.
+/// Covers of the catalog's editions, which the feed shows.
+///
+/// Jobs download them from the URLs that external sources return and store them under the edition's id. A feed request
+/// never waits for a download.
 struct EditionCovers: Sendable {
-    /// From this width on a picture fills a card on a phone.
+    /// The minimum width in pixels of an image that fills a card on a phone.
     static let highResolutionWidth = 400
-    /// Of one edition; a source has several pictures of a book.
+    /// The maximum number of images to download for one edition. A source can have several images of a book.
     private static let linksMax = 4
-    /// Nobody waits: the sources' own pace decides.
+    /// The maximum time of a lookup. It is long because no request waits for the result.
     private static let budget = Duration.seconds(30)
-    /// After so many days a book is asked for again that nobody has a picture of,
+    /// The number of days before the next search for an edition of which no source has an image.
     private static let missedDays: Int32 = 90
-    /// and one whose pictures are at sources that are switched off: they may be on then.
-    private static let switchedOffDays: Int32 = 7
+    /// The number of days before the next search for an edition whose images are at disabled sources, which may have
+    /// been enabled by then.
+    private static let disabledDays: Int32 = 7
 
     let covers: Covers
     let sources: SourceChain
@@ -29,56 +33,60 @@ struct EditionCovers: Sendable {
         coverSources = services.coverSources
     }
 
-    /// Whether there is a source that knows books by ISBN. An installation that asks nobody outside asks for no picture either.
-    var canAsk: Bool { !sources.names.isEmpty }
+    /// Whether a source that looks up books by ISBN is configured. Without one, no image is downloaded either, because
+    /// the installation must not send requests to external services.
+    var isEnabled: Bool { !sources.names.isEmpty }
 
-    /// What fetching pictures came to.
+    /// The result of fetching covers.
     struct Progress {
         var found = 0
-        /// Those whose picture somebody may have who could not say. They were written down as such when they were taken, so
-        /// that a crash leaves them so as well.
-        var late = 0
+        /// The number of editions without a cover for which a source could not answer. The statement that selected them
+        /// has already scheduled the next search, so a crash loses nothing.
+        var unavailable = 0
     }
 
-    /// Fetches pictures for editions, rows of id, ISBN and links.
-    func fetch(_ editions: Rows, in job: JobContext) async throws(JobError) -> Progress {
+    /// Fetches covers for editions.
+    func fetch(
+        _ editions: [EditionWithoutCover], in job: JobContext
+    ) async throws(JobError) -> Progress {
         var progress = Progress()
-        for row in 0..<editions.count {
+        for edition in editions {
             if Task.isCancelled { throw .retry("The server stopped.") }
-            guard let id = editions.uuid(row, 0) else { continue }
-            let known = editions.texts(row, 2) ?? []
-            var offers = offers(known)
+            var links = enabledLinks(edition.links)
             var failures = Failures()
-            if offers.isEmpty, let isbn = editions.text(row, 1).flatMap({ ISBN($0) }) {
-                offers = try await ask(for: isbn, in: job, &failures)
+            if links.isEmpty, let isbn = edition.isbn {
+                links = try await lookUp(isbn, in: job, &failures)
             }
-            switch await best(of: offers, &failures) {
+            switch await best(of: links, &failures) {
             case let images?:
-                try await store(images, of: id, in: job)
+                try await store(images, of: edition.id, in: job)
                 progress.found += 1
             case nil where failures.any:
-                progress.late += 1
-                if let end = failures.pauses.end { try await postpone(id, until: end, job) }
+                progress.unavailable += 1
+                if let end = failures.pauses.end {
+                    try await postpone(edition.id, until: end, job)
+                }
             case nil:
-                let isSwitchedOff = !known.isEmpty && offers.isEmpty
-                try await miss(id, for: isSwitchedOff ? Self.switchedOffDays : Self.missedDays, job)
+                let isDisabled = !edition.links.isEmpty && links.isEmpty
+                try await recordMiss(
+                    edition.id, forDays: isDisabled ? Self.disabledDays : Self.missedDays, job)
             }
         }
         return progress
     }
 
-    /// At once, so that it is known however the job ends.
-    private func miss(
-        _ id: UUID, for days: Int32, _ job: JobContext
+    /// Records that no source has a cover. Writes it at once, so that it is not lost if the job fails later.
+    private func recordMiss(
+        _ id: UUID, forDays days: Int32, _ job: JobContext
     ) async throws(JobError) {
-        _ = try await job.write { segment in
+        _ = try await job.write { pipeline in
             var parameters = Parameters.of(id)
             parameters.append(int32: days)
-            segment.append(Self.noteMiss, parameters)
+            pipeline.append(Self.recordMiss, parameters)
         }
     }
 
-    /// Sources that could not answer for an edition.
+    /// The sources that could not answer for an edition.
     private struct Failures {
         var any = false
         var pauses = FailurePauses()
@@ -89,26 +97,26 @@ struct EditionCovers: Sendable {
         }
     }
 
-    /// Lets the edition wait for paused sources.
+    /// Schedules the next search for when the paused sources are available.
     private func postpone(
         _ id: UUID, until end: ContinuousClock.Instant, _ job: JobContext
     ) async throws(JobError) {
-        _ = try await job.write { segment in
+        _ = try await job.write { pipeline in
             var parameters = Parameters.of(id)
             parameters.append(
                 int64: max(0, ContinuousClock.now.duration(to: end).milliseconds))
-            segment.append(Self.postpone, parameters)
+            pipeline.append(Self.postpone, parameters)
         }
     }
 
-    /// Those of sources that are switched on.
-    private func offers(_ links: [String]) -> [CoverLink] {
+    /// Returns the links to enabled sources.
+    private func enabledLinks(_ links: [String]) -> [CoverLink] {
         coverSources.links(links.compactMap { CoverCandidate(link: $0) })
     }
 
-    /// Asks the sources for the addresses of pictures. The other data of the book is saved as well.
-    private func ask(
-        for isbn: ISBN, in job: JobContext, _ failures: inout Failures
+    /// Looks up an edition for the URLs of its images. Saves its other data in the catalog, too.
+    private func lookUp(
+        _ isbn: ISBN, in job: JobContext, _ failures: inout Failures
     ) async throws(JobError) -> [CoverLink] {
         let lookup = await sources.edition(
             BookNumber(isbn), within: Self.budget, waitsForAll: true, priority: .background)
@@ -117,16 +125,16 @@ struct EditionCovers: Sendable {
             return []
         }
         _ = try await job.write { facts.append(to: &$0) }
-        return offers(facts.coverLinks)
+        return enabledLinks(facts.coverLinks)
     }
 
-    /// The first picture that is good enough, or the best one.
+    /// Downloads the images until one is good enough. Returns the best one.
     private func best(
-        of offers: [CoverLink], _ failures: inout Failures
+        of links: [CoverLink], _ failures: inout Failures
     ) async -> CoverImages? {
         var best: (images: CoverImages, quality: Int)?
-        for offer in offers.prefix(Self.linksMax) {
-            switch await covers.look(at: offer, of: coverSources) {
+        for link in links.prefix(Self.linksMax) {
+            switch await covers.download(link, from: coverSources) {
             case .usable(let images, let quality):
                 if quality > best?.quality ?? -1 { best = (images, quality) }
                 if quality >= CoverJudgement.goodEnough { return images }
@@ -141,7 +149,8 @@ struct EditionCovers: Sendable {
         _ images: CoverImages, of id: UUID, in job: JobContext
     ) async throws(JobError) {
         guard let key = ObjectKey(.editionCovers, folder: "\(id)".prefix(2), name: "\(id)") else {
-            throw .giveUp("An edition's id is no name.")
+            // Impossible: a UUID's description is a valid name.
+            throw .giveUp("The edition's id cannot be used as a file name.")
         }
         let variants: [ObjectVariant: [UInt8]] = [
             .thumbnail: images.thumbnail.bytes, .full: images.full.bytes,
@@ -149,37 +158,51 @@ struct EditionCovers: Sendable {
         ]
         let version = Covers.newVersion(
             of: [images.thumbnail, images.full, images.large].map { sha256($0.bytes) })
-        let write: PendingWrite
-        do throws(ObjectError) {
-            write = try await covers.store.write(key, version: version, variants)
-        } catch {
-            throw .retry(error.description)
+        let write = try await mappingError({ JobError.retry($0.description) }) {
+            () async throws(ObjectError) in
+            try await covers.store.write(key, version: version, variants)
         }
         do throws(JobError) {
-            let rows = try await job.write { segment in
+            let currentVersion = try await job.write { pipeline in
                 var parameters = Parameters.of(id)
                 parameters.append(text: version)
                 parameters.append(int32: Int32(images.large.width))
-                segment.append(Self.setCover, parameters)
+                return pipeline.append(Self.setCover, parameters)
             }
-            if rows[0].text(0, 0) == version {
+            if currentVersion.first == version {
                 await covers.store.settle(write)
             } else {
                 await covers.store.abandon(write)
             }
         } catch {
-            // It may be kept all the same where the answer was lost; a sweep finds out.
+            // The transaction may have been committed even if its result was lost, so the files stay. `StorageSweep`
+            // removes them if no row refers to them.
             await covers.store.settle(write)
             throw error
         }
     }
 
-    private static let setCover = Statement("SELECT set_edition_cover($1, $2, $3)")
+    private static let setCover = TypedStatement<String>("SELECT set_edition_cover($1, $2, $3)")
     private static let postpone = Statement("SELECT postpone_edition_cover($1, $2)")
-    private static let noteMiss = Statement("SELECT miss_edition_cover($1, $2)")
+    private static let recordMiss = Statement("SELECT miss_edition_cover($1, $2)")
 }
 
-/// Fetches the picture of a book that has just come into the catalogue.
+/// An edition whose cover is due to be fetched.
+struct EditionWithoutCover: RowDecodable {
+    let id: UUID
+    let isbn: ISBN?
+    /// The URLs of images that external sources have returned; see `CoverCandidate.init(link:)`.
+    let links: [String]
+
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid() else { return nil }
+        self.id = id
+        isbn = row.text().flatMap { ISBN($0) }
+        links = row.texts() ?? []
+    }
+}
+
+/// Fetches the cover of an edition that was just added to the catalog.
 struct FetchEditionCover: JobHandler {
     struct Payload: Codable, Sendable { let isbn13: String }
 
@@ -189,51 +212,53 @@ struct FetchEditionCover: JobHandler {
     let editions: EditionCovers
 
     func run(_ payload: Payload, in job: JobContext) async throws(JobError) {
-        guard editions.canAsk else { return }
-        let rows = try await job.write { segment in
+        guard editions.isEnabled else { return }
+        let taken = try await job.write { pipeline in
             var parameters = Parameters()
             parameters.append(text: payload.isbn13)
-            segment.append(Self.take, parameters)
+            return pipeline.append(Self.take, parameters)
         }
-        // Where a source cannot answer, FetchEditionCovers takes it up in 15 minutes.
-        _ = try await editions.fetch(rows[0], in: job)
+        // If a source cannot answer, FetchEditionCovers tries again after 15 minutes.
+        _ = try await editions.fetch(taken, in: job)
     }
 
-    private static let take = Statement(
+    private static let take = TypedStatement<EditionWithoutCover>(
         "SELECT id, isbn13, cover_links FROM take_edition_without_cover($1)")
 }
 
-/// Fetches pictures of the catalogue's books that have none, the popular first, and up to half of them those that nobody could tell
-/// of: slowly, for the sources are everybody's.
+/// Fetches missing covers of the catalog's editions, the most popular first.
+///
+/// Up to half of each batch are editions for which a source could not answer before. The rate is low because the
+/// sources are public services.
 struct FetchEditionCovers: JobHandler {
     static let kind = "edition.covers"
     static let settings = JobSettings(concurrency: 1, timeout: .seconds(600), every: .seconds(60))
-    /// Each minute, of all servers together.
+    /// The maximum number of editions per minute, for all servers together.
     private static let countMax: Int32 = 5
 
     let editions: EditionCovers
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
-        guard editions.canAsk else { return }
+        guard editions.isEnabled else { return }
         if let end = editions.sources.pausedUntil(.background) {
             throw .postpone("All book sources are paused.", until: end)
         }
-        let rows = try await job.write { segment in
+        let taken = try await job.write { pipeline in
             var parameters = Parameters()
             parameters.append(int32: Self.countMax)
-            segment.append(Self.take, parameters)
+            return pipeline.append(Self.take, parameters)
         }
-        let progress = try await editions.fetch(rows[0], in: job)
-        if rows[0].count > 0 {
+        let progress = try await editions.fetch(taken, in: job)
+        if !taken.isEmpty {
             job.logger.info(
-                "catalogue covers were looked for",
+                "fetched covers of catalog editions",
                 metadata: [
-                    "editions": "\(rows[0].count)", "found": "\(progress.found)",
-                    "late": "\(progress.late)",
+                    "editions": "\(taken.count)", "found": "\(progress.found)",
+                    "unavailable": "\(progress.unavailable)",
                 ])
         }
     }
 
-    private static let take = Statement(
+    private static let take = TypedStatement<EditionWithoutCover>(
         "SELECT id, isbn13, cover_links FROM take_editions_without_cover($1)")
 }

@@ -1,38 +1,42 @@
 import ImageProcessing
 
-/// Whether a picture may be a book's cover, and how good a one.
+/// Whether an image can be a book's cover, and how good it is.
 enum CoverJudgement: Equatable {
-    /// The larger the better: hundreds of pixels of its width, as many as the full size has; half of them where it is
-    /// shaped unlike a book. Between two that are nearly alike the likelier one is to win, and not a few pixels.
+    /// A higher quality is better.
+    ///
+    /// The quality is the width in hundreds of pixels, up to the width of the full size. It is halved if the image does
+    /// not have the shape of a book. The unit is coarse so that a few pixels do not decide between two images: of equal
+    /// ones, the search takes the one from the more likely source.
     case usable(quality: Int)
     case refused(Refusal)
 
     enum Refusal: Equatable {
         case tooSmall
-        /// A spine, a spread, a banner.
+        /// The image is a spine, a double page, or a banner, for example.
         case wronglyShaped
-        /// An empty page.
+        /// Nearly all pixels have the same color.
         case blank
-        /// A service's "no image".
+        /// A source's "no image available".
         case placeholder
     }
 
-    /// What fills the full size; nothing better is looked for.
+    /// The quality of an image that fills the full size. The search stops at this quality.
     static let goodEnough = ImageLimits.full.width / 100
-    /// Below this another edition's cover may be better.
+    /// Below this quality, the cover of another edition may be better.
     static let poor = 3
 
+    /// The minimum width and height in pixels.
     private static let sideMin = 100
     private static let bytesMin = 2000
-    /// Width by height: from tall to a little more than square, as audio books are.
+    /// The accepted ratios of width to height: from tall to slightly wider than square, the shape of audiobook covers.
     private static let shapes = 0.4...1.1
     private static let bookShapes = 0.5...0.85
 
-    /// - Parameter bytes: the file as it came.
+    /// - Parameter bytes: The original file.
     init(_ images: CoverImages, bytes: [UInt8]) {
         let (width, height) = (images.sourceWidth, images.sourceHeight)
         let shape = Double(width) / Double(max(1, height))
-        if Placeholders.contain(bytes, lookingLike: images.blockHash) {
+        if Placeholders.match(bytes, blockHash: images.blockHash) {
             self = .refused(.placeholder)
         } else if min(width, height) < Self.sideMin || bytes.count < Self.bytesMin {
             self = .refused(.tooSmall)
@@ -44,8 +48,8 @@ enum CoverJudgement: Equatable {
             self = .refused(.blank)
         } else {
             let width = min(width, ImageLimits.full.width)
-            let worth = Self.bookShapes.contains(shape) ? width : width / 2
-            self = .usable(quality: worth / 100)
+            let effectiveWidth = Self.bookShapes.contains(shape) ? width : width / 2
+            self = .usable(quality: effectiveWidth / 100)
         }
     }
 }

@@ -2,33 +2,35 @@ import ImageProcessing
 import ObjectStorage
 import Postgres
 
-/// A cover whose files are in the store and whose row is not there yet.
+/// A cover whose files are in the store but which is not yet in the table `covers`.
 struct StagedCover: Sendable {
     let user: UUID
     let book: UUID
     let source: CoverSource
     let images: CoverImages
-    /// Of the thumbnail, the full and the large size.
+    /// The SHA-256 hashes of the thumbnail, the full, and the large size.
     let hashes: [[UInt8]]
     let pending: PendingWrite
 
-    /// Adds the statement that makes it the book's cover; its row is the version that is the cover now.
-    func append(to segment: inout Pipeline) {
+    /// Adds the statement that makes this the book's cover. Its row has the current version of the book's cover.
+    func append(to pipeline: inout Pipeline) {
         var parameters = parameters
         parameters.append(timestamptz: nil)
-        segment.append(Self.setCover, parameters)
+        pipeline.append(Self.setCover, parameters)
     }
 
-    /// Adds the statement that makes it the book's cover where the book still waits for it; its row is the version
-    /// that is the cover now, or null where it does not.
-    func appendFound(to segment: inout Pipeline, wantedAt: Int64?) {
-        segment.append(Self.setFoundCover, foundParameters(wantedAt: wantedAt))
+    /// Adds the statement that makes this the book's cover if the book still waits for it.
+    ///
+    /// - Returns: The key of the current version of the book's cover. It has no row if the book does not wait for the
+    ///   cover.
+    func appendFound(to pipeline: inout Pipeline, requestedAt: Int64?) -> ResultKey<String> {
+        pipeline.append(Self.setFoundCover, foundParameters(requestedAt: requestedAt))
     }
 
-    /// Of `setFoundCover`.
-    func foundParameters(wantedAt: Int64?) -> Parameters {
+    /// The parameters of `setFoundCover`.
+    func foundParameters(requestedAt: Int64?) -> Parameters {
         var parameters = parameters
-        parameters.append(timestamptz: wantedAt)
+        parameters.append(timestamptz: requestedAt)
         return parameters
     }
 
@@ -52,17 +54,19 @@ struct StagedCover: Sendable {
 
     private static let setCover = Statement(
         "SELECT set_cover($1, $2, $3, $4::cover_source, $5, $6, $7, $8, $9, $10, $11)")
-    static let setFoundCover = Statement(
+    static let setFoundCover = TypedStatement<String>(
         "SELECT set_found_cover($1, $2, $3, $4::cover_source, $5, $6, $7, $8, $9, $10, $11)")
 }
 
 extension Pipeline {
-    /// Adds a look at the versions that transactions of the user, this one too, have left behind.
-    mutating func appendRemovedCovers(of user: UUID) {
+    /// Adds a query of the versions that this and earlier transactions of the user have replaced or removed, and whose
+    /// files may still exist.
+    @discardableResult
+    mutating func appendRemovedCovers(of user: UUID) -> ResultKey<RemovedCover> {
         append(removedCovers, .of(user))
     }
 
-    /// Adds the end of removed versions whose files are gone.
+    /// Adds a statement that forgets removed versions after their files were deleted.
     mutating func forget(_ removed: [RemovedCover], of user: UUID) {
         var parameters = Parameters.of(user)
         parameters.append(uuids: removed.map(\.book))
@@ -71,35 +75,30 @@ extension Pipeline {
     }
 }
 
-private let removedCovers = Statement(
+private let removedCovers = TypedStatement<RemovedCover>(
     """
-    SELECT book_id, version FROM removed_covers WHERE user_id = $1 AND kept_until IS NULL LIMIT 200
+    SELECT book_id, version
+    FROM removed_covers
+    WHERE user_id = $1 AND kept_until IS NULL
+    LIMIT 200
     """)
 
 private let forgetRemovedCovers = Statement(
     """
-    DELETE FROM removed_covers r USING unnest($2::uuid[], $3::text[]) AS g (book_id, version) \
+    DELETE FROM removed_covers r
+    USING unnest($2::uuid[], $3::text[]) AS g (book_id, version)
     WHERE r.user_id = $1 AND r.book_id = g.book_id AND r.version = g.version
     """)
 
-extension RemovedCover {
-    static func all(_ rows: Rows) -> [RemovedCover] {
-        (0..<rows.count).compactMap { row in
-            guard let book = rows.uuid(row, 0), let version = rows.text(row, 1) else { return nil }
-            return RemovedCover(book: book, version: version)
-        }
-    }
-}
-
 extension RequestContext {
-    /// Removes what a mutation's `appendRemovedCovers` has found, if it is anything.
-    func removeCovers(_ rows: Rows?) async {
-        guard let rows, rows.count > 0, let user = viewer?.userID else { return }
-        let gone = await services.covers.removeFiles(RemovedCover.all(rows), of: user)
-        guard !gone.isEmpty else { return }
-        // What stays written here is removed again, which does nothing.
-        _ = try? await write { segment, viewer throws(BookplateError) in
-            segment.forget(gone, of: viewer.userID)
+    /// Removes the files of the versions that a mutation's `appendRemovedCovers` has found.
+    func removeCovers(_ rows: Rows) async {
+        guard rows.count > 0, let user = viewer?.userID else { return }
+        let deleted = await services.covers.removeFiles(rows.decode(), of: user)
+        guard !deleted.isEmpty else { return }
+        // If this fails, the next call removes the same files again, which has no effect.
+        _ = try? await write { pipeline, viewer throws(BookplateError) in
+            pipeline.forget(deleted, of: viewer.userID)
         }
     }
 }

@@ -1,27 +1,28 @@
+import Basics
 import Identity
 import ImageProcessing
 import ObjectStorage
 import Postgres
 
-/// Makes variants of covers again that are missing or damaged, from the largest that is whole: after a disk has lost
-/// files, or a backup was incomplete.
+/// Recreates missing or damaged size variants of covers from the largest intact one: `bookplate-admin backfill
+/// thumbnails`. Use it after a disk has lost files or a backup was incomplete.
 ///
-/// What is made is a new version, as with every cover: whole before its row names it. Where a run has come to is written
-/// down with each batch.
+/// A repaired cover gets a new version, whose files are complete before its row refers to them. The position is stored
+/// after each batch, so an interrupted run continues there.
 package struct ThumbnailBackfill {
     package struct Summary: Sendable, Equatable {
-        /// Covers that were looked at.
-        package var looked = 0
-        /// Of these, those that lacked something and have it again.
-        package var mended = 0
-        /// Those of which nothing is left to make it from.
+        /// The number of covers that were checked.
+        package var checked = 0
+        /// The number of covers that were repaired.
+        package var repaired = 0
+        /// The number of covers that cannot be repaired because no full or large variant is intact.
         package var lost = 0
 
         package init() {}
     }
 
     private static let task = "thumbnails"
-    /// Covers that are looked at, and images that wait for the imager, at once.
+    /// The number of covers that are checked concurrently, which is also the number of images that wait for the imager.
     package static let batchMax = 16
 
     private let store: FileStore
@@ -29,10 +30,10 @@ package struct ThumbnailBackfill {
     private let connection: AdminConnection
     private let isDryRun: Bool
     private var position: CoverRecord.Position?
-    /// How many covers earlier runs have looked at.
+    /// The number of covers that interrupted runs have checked.
     package private(set) var doneBefore = 0
 
-    /// - Parameter startsOver: from the first cover, wherever the last run has stopped.
+    /// - Parameter startsOver: Whether to start with the first cover even if the last run was interrupted.
     package init(
         _ store: FileStore, _ images: ImagerPool, startsOver: Bool, isDryRun: Bool,
         _ connection: AdminConnection
@@ -47,54 +48,48 @@ package struct ThumbnailBackfill {
         doneBefore = position == nil ? 0 : checkpoint?.done ?? 0
     }
 
-    /// Looks at the next covers and mends them.
+    /// Checks the next covers and repairs them.
     ///
-    /// - Returns: nil when there are none left; the next run begins with the first.
+    /// - Returns: Nil if no cover is left; then the next run starts with the first one.
     package mutating func next(_ countMax: Int) async throws(StorageError) -> Summary? {
         let records = try page(countMax)
         guard let last = records.last else {
-            if !isDryRun {
-                try asking { () throws(PostgresError) in
-                    try Checkpoint.forget(Self.task, connection)
-                }
-            }
+            if !isDryRun { try forgetPosition() }
             return nil
         }
         let (store, images, isDryRun) = (store, images, isDryRun)
-        let outcomes = try await concurrently(records) { record throws(StorageError) in
-            try await Self.mend(record, store, images, isDryRun: isDryRun)
+        let outcomes = try await mapConcurrently(records) { record throws(StorageError) in
+            try await Self.repair(record, store, images, isDryRun: isDryRun)
         }
         var summary = Summary()
         for (record, outcome) in zip(records, outcomes) {
-            summary.looked += 1
+            summary.checked += 1
             switch outcome {
-            case .whole: continue
+            case .intact: continue
             case .lost: summary.lost += try isCurrent(record) ? 1 : 0
-            case .wouldMend: summary.mended += 1
-            case .mended(let cover): summary.mended += try await keep(cover, of: record) ? 1 : 0
+            case .repairable: summary.repaired += 1
+            case .repaired(let cover):
+                summary.repaired += try await replace(record, with: cover) ? 1 : 0
             }
         }
         let position = CoverRecord.Position(last)
         self.position = position
         doneBefore += records.count
-        if !isDryRun {
-            let checkpoint = Checkpoint(position: position.text, done: doneBefore)
-            try asking { () throws(PostgresError) in
-                try checkpoint.keep(as: Self.task, connection)
-            }
-        }
+        if !isDryRun { try savePosition(position) }
         return summary
     }
 
     // MARK: - Images
 
     private enum Outcome: Sendable {
-        case whole, lost, wouldMend
-        case mended(MendedCover)
+        case intact, lost
+        /// A dry run created the variants but did not store them.
+        case repairable
+        case repaired(RepairedCover)
     }
 
-    /// A new version whose files are in the store.
-    private struct MendedCover: Sendable {
+    /// A new version, whose files are in the store.
+    private struct RepairedCover: Sendable {
         let width: Int32
         let height: Int32
         let variants: [[UInt8]]
@@ -102,41 +97,45 @@ package struct ThumbnailBackfill {
         let pending: PendingWrite
     }
 
-    private static func mend(
+    private static func repair(
         _ record: CoverRecord, _ store: FileStore, _ images: ImagerPool, isDryRun: Bool
     ) async throws(StorageError) -> Outcome {
         let bytes = try await record.states(in: store).map(\.bytes)
-        guard bytes.contains(where: { $0 == nil }) else { return .whole }
-        // A thumbnail is too small to make a cover from.
+        guard bytes.contains(where: { $0 == nil }) else { return .intact }
+        // A thumbnail is too small to recreate the larger variants.
         guard let source = bytes[2] ?? bytes[1], let key = record.key else { return .lost }
-        let made: CoverImages
+        let recreated: CoverImages
         do throws(ImageError) {
-            made = try await images.cover(from: source)
+            recreated = try await images.cover(from: source)
         } catch .unsupported {
             return .lost
         } catch {
             throw .images("\(error)")
         }
-        if isDryRun { return .wouldMend }
-        let variants = zip(bytes, [made.thumbnail, made.full, made.large]).map { $0 ?? $1.bytes }
+        if isDryRun { return .repairable }
+        let variants = zip(bytes, [recreated.thumbnail, recreated.full, recreated.large]).map {
+            $0 ?? $1.bytes
+        }
         let hashes = variants.map { sha256($0) }
-        let pending = try await storing { () async throws(ObjectError) in
+        let pending = try await mappingError(StorageError.store) { () async throws(ObjectError) in
             try await store.write(
                 key, version: Covers.newVersion(of: hashes),
                 Dictionary(uniqueKeysWithValues: zip(CoverRecord.variants, variants)))
         }
-        return .mended(
-            MendedCover(
-                width: bytes[1] == nil ? Int32(made.full.width) : record.width,
-                height: bytes[1] == nil ? Int32(made.full.height) : record.height,
+        return .repaired(
+            RepairedCover(
+                width: bytes[1] == nil ? Int32(recreated.full.width) : record.width,
+                height: bytes[1] == nil ? Int32(recreated.full.height) : record.height,
                 variants: variants, hashes: hashes, pending: pending))
     }
 
     // MARK: - Rows
 
-    /// - Returns: false where the cover was replaced meanwhile.
-    private func keep(
-        _ cover: MendedCover, of record: CoverRecord
+    /// Makes a repaired cover the book's cover.
+    ///
+    /// - Returns: False if the cover was replaced or removed in the meantime.
+    private func replace(
+        _ record: CoverRecord, with cover: RepairedCover
     ) async throws(StorageError) -> Bool {
         var parameters = Parameters.of(record.user, record.book)
         parameters.append(text: record.version)
@@ -147,52 +146,67 @@ package struct ThumbnailBackfill {
         parameters.appendArray(of: .bytea) { elements in
             for hash in cover.hashes { hash.withUnsafeBytes { elements.append(cell: $0) } }
         }
-        let rows: Rows
+        let isReplaced: Bool
         do throws(PostgresError) {
-            rows = try connection.query(Self.replace, parameters)
+            isReplaced =
+                try connection.query(Self.replaceCover, parameters).decode(Bool.self).first == true
         } catch {
-            // It may be kept all the same where the answer was lost; a sweep finds out.
+            // The transaction may have been committed even if its result was lost, so the files stay. `StorageSweep`
+            // removes them if no row refers to them.
             await store.settle(cover.pending)
             throw .database(error)
         }
-        guard rows.bool(0, 0) == true else {
+        guard isReplaced else {
             await store.abandon(cover.pending)
             return false
         }
         await store.settle(cover.pending)
         if let key = record.key {
-            try await storing { () async throws(ObjectError) in
+            try await mappingError(StorageError.store) { () async throws(ObjectError) in
                 try await store.remove(key, version: record.version)
             }
         }
         return true
     }
 
-    /// Devices hear of it by the cover's event; the address before shows the new version as well.
-    private static let replace = """
-        WITH turn AS MATERIALIZED (SELECT take_turns($1)), replaced AS (
-          UPDATE covers c SET version = $4, width = $5, height = $6, byte_counts = $7, hashes = $8
-          FROM turn WHERE c.user_id = $1 AND c.book_id = $2 AND c.version = $3 RETURNING c.book_id)
+    /// Replaces a version if it is still current. A trigger notifies clients of the new URL; requests for the old URL
+    /// receive the new version.
+    private static let replaceCover = """
+        WITH locked_user AS MATERIALIZED (
+            SELECT take_turns($1)
+        ), replaced AS (
+            UPDATE covers c
+            SET version = $4, width = $5, height = $6, byte_counts = $7, hashes = $8
+            -- The join takes the lock before the update.
+            FROM locked_user
+            WHERE c.user_id = $1 AND c.book_id = $2 AND c.version = $3
+            RETURNING c.book_id
+        )
         SELECT EXISTS (SELECT FROM replaced)
         """
 
     private func page(_ countMax: Int) throws(StorageError) -> [CoverRecord] {
-        try asking { () throws(PostgresError) in
+        try mappingError(StorageError.database) { () throws(PostgresError) in
             try CoverRecord.page(after: position, countMax, connection)
         }
     }
 
     private func isCurrent(_ record: CoverRecord) throws(StorageError) -> Bool {
-        try asking { () throws(PostgresError) in try record.isCurrent(connection) }
+        try mappingError(StorageError.database) { () throws(PostgresError) in
+            try record.isCurrent(connection)
+        }
     }
 
-    private func asking<Value>(
-        _ work: () throws(PostgresError) -> Value
-    ) throws(StorageError) -> Value {
-        do throws(PostgresError) {
-            return try work()
-        } catch {
-            throw .database(error)
+    private func savePosition(_ position: CoverRecord.Position) throws(StorageError) {
+        let checkpoint = Checkpoint(position: position.text, done: doneBefore)
+        try mappingError(StorageError.database) { () throws(PostgresError) in
+            try checkpoint.keep(as: Self.task, connection)
+        }
+    }
+
+    private func forgetPosition() throws(StorageError) {
+        try mappingError(StorageError.database) { () throws(PostgresError) in
+            try Checkpoint.forget(Self.task, connection)
         }
     }
 }

@@ -1,12 +1,13 @@
+import Basics
 import ImageProcessing
 import ObjectStorage
 import Postgres
 
-/// Pictures for books that have none: drawn when first looked at, then kept.
+/// Images for books without a cover. A card is drawn at its first request and then kept in the store.
 actor TitleCards {
     private let store: any ObjectStore
     private let images: ImagerPool
-    /// Cards that are being drawn, by key.
+    /// The cards that are being drawn, by key.
     private var drawing: [ObjectKey: Task<Result<Void, ImageError>, Never>] = [:]
 
     init(store: any ObjectStore, images: ImagerPool) {
@@ -14,7 +15,10 @@ actor TitleCards {
         self.images = images
     }
 
-    /// Sees to it that a card is in the store.
+    /// Draws a card unless it is in the store.
+    ///
+    /// Concurrent requests for the same key share one drawing. If the book's title has changed in between, the second
+    /// request receives the card with the first one's title; the next request draws the new one.
     func draw(_ card: TitleCard, as key: ObjectKey) async throws(ImageError) {
         let version = card.version
         if let path = ObjectPath(key, version: version, .full),
@@ -22,18 +26,16 @@ actor TitleCards {
         {
             return
         }
-        // Whoever asks meanwhile waits for the same drawing; what stands on it is then looked at again.
         if let drawing = drawing[key] { return try await drawing.value.get() }
         let task = Task { [store, images] in
             await Result { () async throws(ImageError) in
                 let drawn = try await images.titleCard(card)
-                do throws(ObjectError) {
+                try await mappingError({ ImageError.unavailable($0.description) }) {
+                    () async throws(ObjectError) in
                     let write = try await store.write(
                         key, version: version,
                         [.thumbnail: drawn.thumbnail.bytes, .full: drawn.full.bytes])
                     await store.settle(write)
-                } catch {
-                    throw ImageError.unavailable(error.description)
                 }
             }
         }
@@ -41,6 +43,14 @@ actor TitleCards {
         let result = await task.value
         drawing[key] = nil
         try result.get()
+    }
+}
+
+extension TitleCard: RowDecodable {
+    /// Reads a title, an author, and a genre.
+    package init?(_ row: inout RowReader) {
+        guard let title = row.text() else { return nil }
+        self.init(title: title, author: row.text(), genre: row.text())
     }
 }
 

@@ -2,7 +2,8 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// A reader's rating and words on a book of theirs. Kept, but hidden, while the book is not READ.
+/// A reader's rating of a book in the library, with an optional text. It is kept but hidden while the book's status is
+/// not READ.
 enum Review {
     static let id = Column("r.id", .uuid)
     static let bookID = Column("r.book_id", .uuid)
@@ -10,8 +11,11 @@ enum Review {
     static let type: RowType = RowType(
         name: "Review", table: "reviews r",
         scope: """
-            r.user_id = $1 AND EXISTS (SELECT FROM books rb WHERE rb.user_id = r.user_id \
-            AND rb.id = r.book_id AND rb.status = 'READ')
+            r.user_id = $1
+              AND EXISTS (
+                SELECT FROM books rb
+                WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
+              )
             """, id: id,
         fields: [
             "id": .column(id),

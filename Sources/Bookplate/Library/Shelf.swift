@@ -2,7 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// A named list of books; a book stands on any number of them.
+/// A named list of books. A book can be on any number of shelves.
 enum Shelf {
     static let id = Column("s.id", .uuid)
 
@@ -16,8 +16,12 @@ enum Shelf {
             "updatedAt": .column(Column("s.updated_at", .timestamp)),
             "bookCount": .column(
                 Column(
-                    "(SELECT count(*) FROM shelf_books c "
-                        + "WHERE c.user_id = s.user_id AND c.shelf_id = s.id)", .integer)),
+                    """
+                    (
+                      SELECT count(*) FROM shelf_books c
+                      WHERE c.user_id = s.user_id AND c.shelf_id = s.id
+                    )
+                    """, .integer)),
             "books": .relation(Book.ofShelf),
         ])
 
@@ -28,7 +32,9 @@ enum Shelf {
     static let ofBook = RowRelation(
         .many, type, key: Book.id, matching: "sb.book_id",
         from: """
-            shelf_books sb JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id \
-            WHERE sb.user_id = $1 AND sb.book_id = ANY($2) ORDER BY s.position, s.id
+            shelf_books sb
+            JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
+            WHERE sb.user_id = $1 AND sb.book_id = ANY($2)
+            ORDER BY s.position, s.id
             """)
 }

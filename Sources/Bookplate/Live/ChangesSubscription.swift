@@ -1,12 +1,12 @@
 import GraphQL
 import Postgres
 
-/// `Subscription.changes`: what was missed since a cursor, and then each change as it happens.
+/// Loads `Subscription.changes`: all changes after a cursor, and then each change as it happens.
 ///
-/// The log is read, never the notification: a slow reader stands further back in the log, and nothing
-/// is kept for it but a page.
+/// Changes are read from the log; notifications only say when to read. A slow client is further behind in the log, and
+/// the server stores at most one page for it.
 struct ChangesSubscription: FieldLoader {
-    /// How many changes one subscription holds at most.
+    /// The maximum number of changes that one subscription holds in memory.
     private static let pageMax = 100
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
@@ -21,13 +21,13 @@ struct ChangesSubscription: FieldLoader {
         ) async throws(BookplateError) -> any EventSource {
             let watch = request.services.hub.watchLibrary(of: try request.caller().userID)
             guard let text = arguments["after"]?.string else {
-                // Nothing was missed: it begins where the log ends.
+                // Without a cursor, the subscription begins at the end of the log.
                 let end = try await read(request, after: ChangeCursor(seq: .max), first: 1).cursor
                 return Source(request, watch, from: end)
             }
             let cursor = try ChangeCursor(text)
             let page = try await read(request, after: cursor, first: 1)
-            // A client that missed more than the log has is told so before anything else.
+            // If the log no longer has all missed changes, fail before the subscription begins.
             if page.resetRequired { throw .resetRequired(cursor: page.cursor.text) }
             return Source(request, watch, from: cursor)
         }
@@ -43,11 +43,12 @@ struct ChangesSubscription: FieldLoader {
     private static func read(
         _ request: RequestContext, after cursor: ChangeCursor, first: Int
     ) async throws(BookplateError) -> ChangePage {
-        let rows = try await request.readPatiently { segment, viewer in
-            segment.append(
-                Change.select, Change.parameters(viewer.userID, after: cursor, first: first))
+        let rows = try await request.readWithRetry { pipeline, viewer in
+            pipeline.append(
+                ChangePage.select,
+                ChangePage.parameters(viewer.userID, after: cursor, first: first))
         }
-        return ChangePage(rows[0], after: cursor, first: first)
+        return ChangePage(rows, after: cursor, first: first)
     }
 
     private final class Source: EventSource {

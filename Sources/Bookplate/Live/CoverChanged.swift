@@ -1,7 +1,7 @@
 import GraphQL
 import Postgres
 
-/// `Subscription.coverChanged`: what happens to the pictures of the caller's books, from now on.
+/// Loads `Subscription.coverChanged`: the changes of covers of the caller's books, from the time of subscription on.
 struct CoverChanged: FieldLoader {
     static let eventFields: [String: FieldResolver] = [
         "book": .load(RowsOfPlainObject(.one, Book.type)), "coverUrl": .property,
@@ -22,13 +22,13 @@ struct CoverChanged: FieldLoader {
             var book: UUID?
             if arguments["bookId"]?.string != nil {
                 let id = try arguments.id("bookId", else: Book.noSuchBook)
-                try await request.knowsBook(id)
+                try await request.requireBook(id)
                 book = id
             }
-            let rows = try await request.read { segment, viewer in
-                segment.append(lastEvent, .of(viewer.userID))
+            let lastEventIDs = try await request.read { pipeline, viewer in
+                pipeline.append(lastEventID, .of(viewer.userID))
             }
-            return Source(request, watch, book: book, after: rows[0].int64(0, 0) ?? 0)
+            return Source(request, watch, book: book, after: lastEventIDs.first ?? 0)
         }
 
         func start(
@@ -43,14 +43,15 @@ struct CoverChanged: FieldLoader {
         private let request: RequestContext
         private let watch: Hub.Watch
         private let book: UUID?
-        private var last: Int64
+        /// The id of the last event that was read.
+        private var lastID: Int64
         private var page: ArraySlice<PlainObject> = []
 
-        init(_ request: RequestContext, _ watch: Hub.Watch, book: UUID?, after last: Int64) {
+        init(_ request: RequestContext, _ watch: Hub.Watch, book: UUID?, after lastID: Int64) {
             self.request = request
             self.watch = watch
             self.book = book
-            self.last = last
+            self.lastID = lastID
         }
 
         func next() async throws(BookplateError) -> (any ObjectBatch)? {
@@ -63,45 +64,71 @@ struct CoverChanged: FieldLoader {
         }
 
         private func read() async throws(BookplateError) {
-            let rows = try await request.readPatiently { segment, viewer in
+            let events = try await request.readWithRetry { pipeline, viewer in
                 var parameters = Parameters.of(viewer.userID)
-                parameters.append(int64: last)
+                parameters.append(int64: lastID)
                 parameters.append(uuid: book)
-                segment.append(nextEvents, parameters)
-            }[0]
+                return pipeline.append(CoverEvent.query, parameters)
+            }
             let user = try request.caller().userID
-            page = (0..<rows.count).compactMap { row in event(rows, row, of: user) }[...]
-            last = rows.count > 0 ? rows.int64(rows.count - 1, 0) ?? last : last
+            page = events.compactMap { object($0, of: user) }[...]
+            lastID = events.last?.id ?? lastID
         }
 
-        private func event(_ rows: Rows, _ row: Int, of user: UUID) -> PlainObject? {
-            guard let book = rows.uuid(row, 1), let status = rows.text(row, 2),
-                let at = rows.timestamptz(row, 5)
-            else { return nil }
+        /// Returns the event as an object of the schema; nil if it has no status.
+        private func object(_ event: CoverEvent, of user: UUID) -> PlainObject? {
+            guard let status = event.status else { return nil }
             var leaves: [String: Value] = [
                 "status": .string(status),
-                "timestamp": .string(Instant(microseconds: at).text),
+                "timestamp": .string(Instant(microseconds: event.at).text),
             ]
-            if let source = rows.text(row, 3) { leaves["source"] = .string(source) }
-            if let version = rows.text(row, 4) {
-                let url = request.services.covers.addresses.cover(user, book, version)
+            if let source = event.source { leaves["source"] = .string(source) }
+            if let version = event.version {
+                let url = request.services.covers.addresses.cover(user, event.book, version)
                 leaves["coverUrl"] = .string(url)
             }
-            return PlainObject(leaves: leaves, ids: ["book": [book]])
+            return PlainObject(leaves: leaves, ids: ["book": [event.book]])
         }
     }
 }
 
-/// How many events one subscription holds at most.
-private let pageMax = 100
+private let lastEventID = TypedStatement<Int64>(
+    "SELECT coalesce(max(id), 0) FROM events WHERE user_id = $1")
 
-private let lastEvent = Statement("SELECT coalesce(max(id), 0) FROM events WHERE user_id = $1")
+/// A change of a book's cover.
+private struct CoverEvent: RowDecodable {
+    let id: Int64
+    let book: UUID
+    let status: String?
+    let source: String?
+    let version: String?
+    /// The time of the event in microseconds since the Unix epoch.
+    let at: Int64
 
-/// Of books that are still there.
-private let nextEvents = Statement(
-    """
-    SELECT e.id, b.id, e.payload->>'status', e.payload->>'source', e.payload->>'version', e.created_at \
-    FROM events e JOIN books b ON b.user_id = e.user_id AND b.id = (e.payload->>'book_id')::uuid \
-    WHERE e.user_id = $1 AND e.id > $2 AND e.kind = 'cover_changed' \
-    AND ($3 IS NULL OR b.id = $3) ORDER BY e.id LIMIT \(pageMax)
-    """)
+    init?(_ row: inout RowReader) {
+        guard let id = row.int64(), let book = row.uuid() else { return nil }
+        self.id = id
+        self.book = book
+        status = row.text()
+        source = row.text()
+        version = row.text()
+        guard let at = row.timestamptz() else { return nil }
+        self.at = at
+    }
+
+    /// The maximum number of events that one subscription holds in memory.
+    private static let pageMax = 100
+
+    /// Returns the events after `$2`. Events of deleted books are left out.
+    static let query = TypedStatement<CoverEvent>(
+        """
+        SELECT
+          e.id, b.id, e.payload->>'status', e.payload->>'source', e.payload->>'version', e.created_at
+        FROM events e
+        JOIN books b ON b.user_id = e.user_id AND b.id = (e.payload->>'book_id')::uuid
+        WHERE e.user_id = $1 AND e.id > $2 AND e.kind = 'cover_changed'
+          AND ($3 IS NULL OR b.id = $3)
+        ORDER BY e.id
+        LIMIT \(pageMax)
+        """)
+}

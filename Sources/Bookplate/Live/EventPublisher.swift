@@ -2,18 +2,18 @@ import GraphQL
 import Logging
 import Postgres
 
-/// Tells a broker of what happened, from the outbox: at least once, and of each user in order.
+/// Publishes the events of the outbox to a broker: each at least once, and the events of one user in order.
 ///
-/// Of all servers one publishes at a time: the one that has the lease. What the broker has not
-/// acknowledged stays in the outbox.
+/// Only one server publishes at a time: the one that holds the lease. Events stay in the outbox until the broker has
+/// acknowledged them.
 package final class EventPublisher: Sendable {
-    /// How an event is told; the product knows topics and payloads, not brokers.
+    /// An event as it is published. The message does not depend on the kind of broker.
     package struct Message: Sendable {
         package let topic: String
         package let payload: [UInt8]
     }
 
-    /// A connection to the broker, made anew after each failure.
+    /// A connection to the broker. After a failure it is closed and replaced.
     package struct Broker: Sendable {
         package let publish: @Sendable ([Message]) async throws -> Void
         package let close: @Sendable () async -> Void
@@ -27,17 +27,20 @@ package final class EventPublisher: Sendable {
         }
     }
 
+    /// The maximum number of events that are published together.
     private static let batchMax: Int32 = 100
-    /// Longer than a batch may take.
+    /// The duration of the lease. It is longer than a batch may take.
     private static let leaseMilliseconds: Int32 = 15_000
-    /// How often the outbox is looked at though nobody told of an event.
+    /// The time after which the outbox is read even without a notification.
     private static let pollInterval = Duration.seconds(2)
-    private static let gatheringTime = Duration.milliseconds(10)
+    /// The delay after a notification, so that one read covers the notifications that follow it closely.
+    private static let gatheringDelay = Duration.milliseconds(10)
+    /// The pause after a failure.
     private static let retryInterval = Duration.seconds(1)
 
     private let database: ConnectionPool
     private let hub: Hub
-    private let addresses: CoverAddresses
+    private let urls: CoverURLBuilder
     private let connect: @Sendable () async throws -> Broker
     private let logger: Logger
     private let holder = UUID.version7()
@@ -48,12 +51,12 @@ package final class EventPublisher: Sendable {
     ) {
         self.database = database
         hub = services.hub
-        addresses = services.covers.addresses
+        urls = services.covers.urls
         logger = services.logger
         self.connect = connect
     }
 
-    /// Publishes until the task is cancelled, then gives the lease back.
+    /// Publishes until the task is cancelled, then releases the lease.
     package func run() async {
         let watch = hub.watchOutbox()
         var broker: Broker?
@@ -61,81 +64,104 @@ package final class EventPublisher: Sendable {
             do {
                 if try await publish(&broker) { continue }
                 await watch.signal.wait(atMost: Self.pollInterval)
-                // It is told of every change of every library; so many look once.
-                try await Task.sleep(for: Self.gatheringTime)
+                // The signal is set for every change of every library, and most changes write no event.
+                try await Task.sleep(for: Self.gatheringDelay)
             } catch is CancellationError {
                 break
             } catch {
-                logger.warning("events wait for the broker", metadata: ["reason": "\(error)"])
+                logger.warning(
+                    "cannot publish events, trying again", metadata: ["reason": "\(error)"])
                 await broker?.close()
                 broker = nil
-                // Another server may reach it.
-                _ = try? await ask(Self.releaseLease, .of(holder))
+                // Another server may be able to reach the broker.
+                _ = try? await database.run(.one(Self.releaseLease, .of(holder)))
                 try? await Task.sleep(for: Self.retryInterval)
             }
         }
         await broker?.close()
-        // In a task of its own: this one is cancelled.
-        await Task { _ = try? await self.ask(Self.releaseLease, .of(self.holder)) }.value
+        // In a task of its own, because this one is cancelled.
+        await Task {
+            _ = try? await self.database.run(.one(Self.releaseLease, .of(self.holder)))
+        }.value
     }
 
-    /// Publishes a batch.
+    /// Publishes a batch of events.
     ///
-    /// - Returns: whether there may be more.
+    /// - Returns: Whether the outbox may have more events.
     private func publish(_ broker: inout Broker?) async throws -> Bool {
         var parameters = Parameters.of(holder)
         parameters.append(int32: Self.leaseMilliseconds)
         parameters.append(int32: Self.batchMax)
-        let rows = try await ask(Self.takeEvents, parameters)
-        if rows.count == 0 { return false }
-        let messages = (0..<rows.count).compactMap { message(rows, $0) }
+        let events = try await database.run(.one(Self.takeEvents.statement, parameters))[0]
+            .decode(OutboxEvent.self)
+        if events.isEmpty { return false }
+        let messages = events.compactMap(message)
         if !messages.isEmpty {
             let connected: Broker
             if let broker { connected = broker } else { connected = try await connect() }
             broker = connected
             try await connected.publish(messages)
         }
-        var told = Parameters()
-        told.append(uuids: (0..<rows.count).compactMap { rows.uuid($0, 0) })
-        told.append(int64s: (0..<rows.count).compactMap { rows.int64($0, 1) })
-        _ = try await ask(Self.markDelivered, told)
-        return rows.count == Int(Self.batchMax)
+        var published = Parameters()
+        published.append(uuids: events.map(\.user))
+        published.append(int64s: events.map(\.id))
+        _ = try await database.run(.one(Self.markDelivered, published))
+        return events.count == Int(Self.batchMax)
     }
 
-    /// nil for events that brokers are not told of.
-    private func message(_ rows: Rows, _ row: Int) -> Message? {
-        guard let user = rows.uuid(row, 0), rows.text(row, 2) == "cover_changed",
-            let book = rows.uuid(row, 3), let version = rows.text(row, 4),
-            let source = rows.text(row, 5), let at = rows.timestamptz(row, 6)
+    /// Returns the message of an event; nil if events of this kind are not published.
+    private func message(_ event: OutboxEvent) -> Message? {
+        guard event.kind == "cover_changed", let book = event.book, let version = event.version,
+            let source = event.source, let at = event.at
         else { return nil }
         var writer = ResponseWriter(capacity: 512)
         writer.write(
             .object([
                 .init("book_id", .string(book.description)),
-                .init("cover_url", .string(addresses.cover(user, book, version))),
+                .init("cover_url", .string(addresses.cover(event.user, book, version))),
                 .init("timestamp", .string(Instant(microseconds: at).text)),
                 .init(
                     "source",
-                    .string(Self.givenSources.contains(source) ? "manual_upload" : "web_search")),
+                    .string(Self.readerSources.contains(source) ? "manual_upload" : "web_search")),
             ]))
-        return Message(topic: "users/\(user)/cover_uploaded", payload: writer.bytes)
+        return Message(topic: "users/\(event.user)/cover_uploaded", payload: writer.bytes)
     }
 
-    /// Those that the reader gave; all others were found.
-    private static let givenSources: Set = [
+    /// The sources of covers that readers provide. Covers of all other sources are found by a search.
+    private static let readerSources: Set = [
         CoverSource.manualUpload.rawValue, CoverSource.url.rawValue,
     ]
 
-    private func ask(
-        _ statement: Statement, _ parameters: Parameters
-    ) async throws(PostgresError) -> Rows {
-        try await database.run(.one(statement, parameters))[0]
+    private struct OutboxEvent: RowDecodable {
+        let user: UUID
+        let id: Int64
+        let kind: String?
+        let book: UUID?
+        let version: String?
+        let source: String?
+        /// The time of the event in microseconds since the Unix epoch.
+        let at: Int64?
+
+        init?(_ row: inout RowReader) {
+            guard let user = row.uuid(), let id = row.int64() else { return nil }
+            self.user = user
+            self.id = id
+            kind = row.text()
+            book = row.uuid()
+            version = row.text()
+            source = row.text()
+            at = row.timestamptz()
+        }
     }
 
-    private static let takeEvents = Statement(
+    /// Acquires or renews the lease, and returns the oldest events of the outbox. Returns none if another server holds
+    /// the lease.
+    private static let takeEvents = TypedStatement<OutboxEvent>(
         """
-        SELECT user_id, id, kind, (payload->>'book_id')::uuid, payload->>'version', \
-        payload->>'source', created_at FROM take_events($1, $2, $3)
+        SELECT
+          user_id, id, kind, (payload->>'book_id')::uuid, payload->>'version', payload->>'source',
+          created_at
+        FROM take_events($1, $2, $3)
         """)
 
     private static let markDelivered = Statement("SELECT mark_events_delivered($1, $2)")

@@ -2,17 +2,16 @@ import Logging
 import Postgres
 import Synchronization
 
-/// Wakes what waits for news of the database, in one server process.
+/// Wakes the subscriptions and sockets of this process when their library or session has changed.
 ///
-/// NOTIFY tells at once and across servers, but what is told while the connection is down is lost: so
-/// the tables are asked, too, seldom while the connection is up and often while it is not. One
-/// statement asks for everybody who waits.
+/// Servers notify each other with NOTIFY. Notifications are lost while the connection that listens is down, so the hub
+/// also polls the tables: every 10 s while it listens, and every 0.25 s while it does not. One statement polls
+/// for up to 5000 sessions or libraries.
 package final class Hub: Sendable {
-    /// While notifications come, and while they do not.
     private static let pollIntervals: (listening: Duration, disconnected: Duration) = (
         .seconds(10), .milliseconds(250)
     )
-    /// In one statement.
+    /// The maximum number of sessions or libraries that one statement polls.
     private static let polledMax = 5000
 
     private struct SessionWatchers {
@@ -21,9 +20,9 @@ package final class Hub: Sendable {
     }
 
     private struct LibraryWatchers {
-        /// Of the newest change that polling has seen; nil before it has looked.
+        /// The position of the newest change that polling has found; nil before the first poll.
         var position: Int64?
-        /// Whether a notification may have been missed since then.
+        /// Whether a notification may have been lost since the last poll.
         var isStale: Bool
         var signals: [Int: Signal] = [:]
     }
@@ -32,7 +31,7 @@ package final class Hub: Sendable {
         var lastID = 0
         var sessions: [UUID: SessionWatchers] = [:]
         var libraries: [UUID: LibraryWatchers] = [:]
-        /// Of those who watch the outbox of all.
+        /// The signals of the watches of the outbox.
         var outbox: [Int: Signal] = [:]
         var isListening = false
         var listener: Listener?
@@ -41,10 +40,10 @@ package final class Hub: Sendable {
 
     private let state = Mutex(State())
     private let database: ConnectionPool
-    /// Told of every change, to know whom it must not answer yet.
+    /// Learns of every change, so that it does not serve users whose changes it may not have received.
     private let replica: Replica?
     private let logger: Logger
-    /// Set when polling is not to wait any longer.
+    /// Set to poll immediately.
     private let pollNow = Signal()
 
     private init(_ database: ConnectionPool, _ replica: Replica?, _ logger: Logger) {
@@ -53,7 +52,7 @@ package final class Hub: Sendable {
         self.logger = logger
     }
 
-    /// Begins to listen on a connection of its own, and to poll by the pool. Close it in the end.
+    /// Starts to listen on a connection of its own and to poll through the pool. The caller must close the hub.
     package static func start(
         _ configuration: PostgresConfiguration, database: ConnectionPool, replica: Replica? = nil,
         logger: Logger
@@ -62,14 +61,14 @@ package final class Hub: Sendable {
         var configuration = configuration
         let onEvent = configuration.onEvent
         configuration.onEvent = { [weak hub] event in
-            if case .connectionLost = event { hub?.isListening(false) }
+            if case .connectionLost = event { hub?.listeningChanged(to: false) }
             onEvent(event)
         }
         let listener = try await Listener.start(
             configuration, channels: [sessionChannel, changeChannel],
             on: database.executor
         ) { [weak hub] event in
-            hub?.heard(event)
+            hub?.received(event)
         }
         hub.state.withLock {
             $0.listener = listener
@@ -83,14 +82,14 @@ package final class Hub: Sendable {
         return hub
     }
 
-    /// Ends listening and polling; nobody is woken any more.
+    /// Stops listening and polling. Watches are no longer woken.
     package func close() async {
         let (listener, polling) = state.withLock { ($0.listener.take(), $0.polling.take()) }
         polling?.cancel()
         await listener?.close()
     }
 
-    /// How many sessions and libraries are watched.
+    /// The number of watches of sessions and libraries.
     package var watchCount: Int {
         state.withLock { state in
             state.sessions.values.reduce(0) { $0 + $1.onEnd.count }
@@ -100,9 +99,9 @@ package final class Hub: Sendable {
 
     // MARK: Watching
 
-    /// What is watched is watched until this is let go.
+    /// A registration with the hub. It ends when this object is released.
     package final class Watch: Sendable {
-        /// Set at each change of the library.
+        /// Set after each change.
         let signal: Signal
         private let release: @Sendable () -> Void
 
@@ -116,7 +115,7 @@ package final class Hub: Sendable {
 
     /// Watches a session.
     ///
-    /// - Parameter onEnd: called when it has ended, on any thread, perhaps more than once.
+    /// - Parameter onEnd: Called after the session has ended, on any thread, and possibly more than once.
     func watch(session: UUID, of userID: UUID, onEnd: @escaping @Sendable () -> Void) -> Watch {
         let id = state.withLock { state in
             state.lastID += 1
@@ -132,13 +131,13 @@ package final class Hub: Sendable {
         }
     }
 
-    /// Watches what is the user's.
+    /// Watches the data of a user: the library with its log, imports, and events.
     func watchLibrary(of userID: UUID) -> Watch {
         let signal = Signal()
         let id = state.withLock { state in
             state.lastID += 1
-            let none = LibraryWatchers(isStale: !state.isListening)
-            state.libraries[userID, default: none].signals[state.lastID] = signal
+            let empty = LibraryWatchers(isStale: !state.isListening)
+            state.libraries[userID, default: empty].signals[state.lastID] = signal
             return state.lastID
         }
         return Watch(signal) { [weak self] in
@@ -151,7 +150,7 @@ package final class Hub: Sendable {
         }
     }
 
-    /// Watches the outbox of all users.
+    /// Watches the event outbox, which all users share.
     func watchOutbox() -> Watch {
         let signal = Signal()
         let id = state.withLock { state in
@@ -164,21 +163,23 @@ package final class Hub: Sendable {
         }
     }
 
-    // MARK: Hearing
+    // MARK: Notifications
 
-    private func isListening(_ isListening: Bool) {
+    private func listeningChanged(to isListening: Bool) {
         replica?.setHubConnected(isListening)
         state.withLock { state in
             state.isListening = isListening
-            for userID in state.libraries.keys { state.libraries[userID]?.isStale = true }
+            for userID in state.libraries.keys {
+                state.libraries[userID]?.isStale = true
+            }
         }
-        // What was told meanwhile, nobody has heard.
+        // Notifications were lost while the connection was down.
         pollNow.set()
     }
 
-    private func heard(_ event: Listener.Event) {
+    private func received(_ event: Listener.Event) {
         switch event {
-        case .resync: isListening(true)
+        case .resync: listeningChanged(to: true)
         case .notification(channel: Self.sessionChannel, let payload):
             guard let session = UUID(payload) else { return }
             replica?.changed(session)
@@ -220,47 +221,61 @@ package final class Hub: Sendable {
                 parameters.append(uuids: chunk.map(\.1))
                 parameters.append(uuids: chunk.map(\.0))
                 let rows = try await database.run(
-                    .one(Self.endedSessions, parameters, isReadOnly: true))[0]
-                for row in 0..<rows.count { rows.uuid(row, 0).map(sessionEnded) }
+                    .one(Self.endedSessions, parameters, isReadOnly: true))
+                rows[0].decode(UUID.self).forEach(sessionEnded)
             }
             for chunk in libraries.chunks(of: Self.polledMax) {
                 var parameters = Parameters()
                 parameters.append(uuids: Array(chunk))
                 let rows = try await database.run(
-                    .one(Self.positions, parameters, isReadOnly: true))[0]
-                var woken = 0
-                for row in 0..<rows.count {
-                    guard let userID = rows.uuid(row, 0), let position = rows.int64(row, 1),
-                        isNews(position, of: userID)
-                    else { continue }
-                    libraryChanged(userID)
-                    woken += 1
-                    // Each will ask the database, and not all at once.
-                    if woken % 50 == 0 { try? await Task.sleep(for: .milliseconds(20)) }
+                    .one(Self.positions, parameters, isReadOnly: true))
+                var wokenCount = 0
+                for library in rows[0].decode(LibraryPosition.self)
+                where hasChanged(library) {
+                    libraryChanged(library.userID)
+                    wokenCount += 1
+                    // Each of them will query the database. Pauses spread the load.
+                    if wokenCount % 50 == 0 { try? await Task.sleep(for: .milliseconds(20)) }
                 }
             }
         } catch {
-            // The database is away; what waits is asked for again soon.
+            // The next poll tries again.
             logger.debug("live: cannot poll", metadata: ["error": "\(error)"])
         }
     }
 
-    private func isNews(_ position: Int64, of userID: UUID) -> Bool {
+    /// Records the position of a library. Returns whether its watches may not know of its newest change.
+    private func hasChanged(_ library: LibraryPosition) -> Bool {
         state.withLock { state in
-            guard let watchers = state.libraries[userID] else { return false }
-            state.libraries[userID]?.position = position
-            state.libraries[userID]?.isStale = false
-            // Who began to watch while notifications came has read what was there before.
-            return watchers.isStale || (watchers.position ?? position) != position
+            guard let watchers = state.libraries[library.userID] else { return false }
+            state.libraries[library.userID]?.position = library.position
+            state.libraries[library.userID]?.isStale = false
+            // A watch that began while the hub was listening reads the tables after it has begun, so a first position
+            // is not a change.
+            return watchers.isStale
+                || (watchers.position ?? library.position) != library.position
         }
     }
 
+    /// The payload is the id of a session that has ended.
     private static let sessionChannel = "session_ended"
-    /// The channel that is notified with a user's id after their library, its change log, or the outbox has changed.
+    /// The payload is the id of a user whose library, imports, or events have changed.
     package static let changeChannel = "changes"
 
     private static let endedSessions = Statement("SELECT ended_sessions($1, $2)")
     private static let positions = Statement("SELECT user_id, place FROM library_positions($1)")
+
+    /// A row of `positions`: a number that changes with each change of the user's data.
+    private struct LibraryPosition: RowDecodable {
+        let userID: UUID
+        let position: Int64
+
+        init?(_ row: inout RowReader) {
+            guard let userID = row.uuid(), let position = row.int64() else { return nil }
+            self.userID = userID
+            self.position = position
+        }
+    }
 }
 
 extension Array {

@@ -2,9 +2,9 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// `Subscription.importProgress`: an import as it is, at once and whenever it has moved, until it has ended.
+/// Loads `Subscription.importProgress`: the state of an import, at once and after each change, until the import has ended.
 ///
-/// It tells of the newest state: a slow reader gets fewer answers, not older ones.
+/// Each event has the newest state. A slow client receives fewer events, not outdated ones.
 struct ImportProgress: FieldLoader {
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         Prepared(row: RowLookup.byID(Import.type).prepare(field))
@@ -16,20 +16,19 @@ struct ImportProgress: FieldLoader {
         func source(
             _ arguments: ArgumentValues, in request: RequestContext
         ) async throws(BookplateError) -> any EventSource {
-            let missing = "There is no such import."
-            let id = try arguments.id("id", else: missing)
+            let id = try arguments.id("id", else: Import.noSuchImport)
             let watch = request.services.hub.watchLibrary(of: try request.caller().userID)
-            let rows = try await request.read { segment, viewer in
-                segment.append(readState, .of(viewer.userID, id))
+            let states = try await request.read { pipeline, viewer in
+                pipeline.append(State.query, .of(viewer.userID, id))
             }
-            guard rows[0].count > 0 else { throw .notFound(missing) }
+            guard !states.isEmpty else { throw .notFound(Import.noSuchImport) }
             return Source(request, watch, id)
         }
 
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
-            // The row as it is when the answer is made.
+            // Reads the row again, so the response has the newest state.
             row.start(for: RootBatch(), arguments: arguments, in: request as any ExecutionContext)
         }
     }
@@ -38,7 +37,8 @@ struct ImportProgress: FieldLoader {
         private let request: RequestContext
         private let watch: Hub.Watch
         private let id: UUID
-        private var told: (updatedAt: Int64, isOver: Bool)?
+        /// The state that was last sent.
+        private var sent: State?
 
         init(_ request: RequestContext, _ watch: Hub.Watch, _ id: UUID) {
             self.request = request
@@ -47,16 +47,14 @@ struct ImportProgress: FieldLoader {
         }
 
         func next() async throws(BookplateError) -> (any ObjectBatch)? {
-            while !Task.isCancelled, told?.isOver != true {
-                let rows = try await request.readPatiently { segment, viewer in
-                    segment.append(readState, .of(viewer.userID, id))
-                }[0]
-                // Deleted meanwhile, with its account.
-                guard let updatedAt = rows.timestamptz(0, 0), let isOver = rows.bool(0, 1) else {
-                    return nil
+            while !Task.isCancelled, sent?.hasEnded != true {
+                let states = try await request.readWithRetry { pipeline, viewer in
+                    pipeline.append(State.query, .of(viewer.userID, id))
                 }
-                if told?.updatedAt != updatedAt || isOver {
-                    told = (updatedAt, isOver)
+                // There is no state after the import was deleted together with its account.
+                guard let state = states.first else { return nil }
+                if sent?.updatedAt != state.updatedAt || state.hasEnded {
+                    sent = state
                     return Event(id)
                 }
                 await watch.signal.wait()
@@ -66,7 +64,20 @@ struct ImportProgress: FieldLoader {
     }
 }
 
-private let readState = Statement(
-    """
-    SELECT updated_at, state IN ('DONE', 'FAILED') FROM imports WHERE user_id = $1 AND id = $2
-    """)
+private struct State: RowDecodable {
+    let updatedAt: Int64
+    let hasEnded: Bool
+
+    init?(_ row: inout RowReader) {
+        guard let updatedAt = row.timestamptz(), let hasEnded = row.bool() else { return nil }
+        self.updatedAt = updatedAt
+        self.hasEnded = hasEnded
+    }
+
+    static let query = TypedStatement<State>(
+        """
+        SELECT updated_at, state IN ('DONE', 'FAILED')
+        FROM imports
+        WHERE user_id = $1 AND id = $2
+        """)
+}

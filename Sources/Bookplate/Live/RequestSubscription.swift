@@ -1,21 +1,22 @@
+import Basics
 import GraphQL
 import Postgres
 
-/// A subscription of this product: the context is its own, and its errors are the catalogue's.
+/// A subscription field that runs in a `RequestContext` and throws `BookplateError`.
 protocol RequestSubscription: RequestLoad, PreparedSubscription {
-    /// Begins to watch for events.
+    /// Returns the source of the events. It has already begun to watch for them.
     func source(
         _ arguments: ArgumentValues, in request: RequestContext
     ) async throws(BookplateError) -> any EventSource
 }
 
-/// The events of one subscription, read from the tables when they are asked for.
+/// The events of one subscription. They are read from the tables on demand.
 protocol EventSource: AnyObject {
-    /// Waits for the next event; nil at the end, or when the task is cancelled.
+    /// Waits for the next event. Returns nil at the end of the subscription and when the task is cancelled.
     func next() async throws(BookplateError) -> (any ObjectBatch)?
 }
 
-/// One event, in place of the root.
+/// An event as the root object of an execution.
 final class Event<Value>: ObjectBatch {
     let value: Value
 
@@ -23,27 +24,30 @@ final class Event<Value>: ObjectBatch {
 
     let count = 1
 
-    /// The subscription's field is loaded; nothing is written of the event itself.
+    /// The only field, the subscription's, is loaded. It has no leaf to write.
     func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult { .null }
 }
 
 extension RequestContext {
-    private static let attemptsMax = 6
+    private static let readAttemptsMax = 6
 
-    /// Reads for a subscription, in a request of its own: a database that is away or too busy for some
-    /// seconds ends no subscription.
-    func readPatiently(
-        _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void
-    ) async throws(BookplateError) -> [Rows] {
+    /// Reads for a subscription in a request of its own.
+    ///
+    /// If the database is unavailable or overloaded, the read is tried again, with pauses of 6.2 seconds in all, so
+    /// that the subscription does not end.
+    ///
+    /// - Parameter fill: Appends the statement and returns its key.
+    func readWithRetry<Row>(
+        _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> ResultKey<Row>
+    ) async throws(BookplateError) -> [Row] {
         var attempts = 1
         while true {
             do throws(BookplateError) {
                 return try await another().read(fill)
             } catch {
-                guard error == .internalError, attempts < Self.attemptsMax, !Task.isCancelled else {
-                    throw error
-                }
-                // 0.2 s, and twice as long each time.
+                guard error == .internalError, attempts < Self.readAttemptsMax, !Task.isCancelled
+                else { throw error }
+                // 0.2 s, doubled after each attempt.
                 try? await Task.sleep(for: .milliseconds(100 << attempts))
                 attempts += 1
             }
@@ -59,10 +63,8 @@ extension RequestSubscription {
             // The server executes its schema with no other context.
             preconditionFailure("Bookplate's schema is executed in a RequestContext")
         }
-        do throws(BookplateError) {
-            return RequestSource(try await source(arguments, in: request), request)
-        } catch {
-            throw request.fieldError(error)
+        return try await mappingError(request.fieldError) { () async throws(BookplateError) in
+            RequestSource(try await source(arguments, in: request), request)
         }
     }
 }
@@ -77,10 +79,8 @@ private final class RequestSource: SourceStream {
     }
 
     func next() async throws(FieldError) -> (any ObjectBatch)? {
-        do throws(BookplateError) {
-            return try await source.next()
-        } catch {
-            throw request.fieldError(error)
+        try await mappingError(request.fieldError) { () async throws(BookplateError) in
+            try await source.next()
         }
     }
 }

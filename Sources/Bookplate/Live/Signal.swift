@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Says that there may be something new. Signals that nobody waits for count as one.
+/// A flag that wakes a task when there may be new data. Setting it again before a task has waited has no effect.
 final class Signal: Sendable {
     private struct State {
         var isSet = false
@@ -9,7 +9,7 @@ final class Signal: Sendable {
 
     private let state = Mutex(State())
 
-    /// To be called on any thread.
+    /// Sets the flag and wakes the waiting task. Can be called on any thread.
     func set() {
         state.withLock { state in
             state.isSet = true
@@ -17,7 +17,7 @@ final class Signal: Sendable {
         }?.resume()
     }
 
-    /// Waits until it is set, but not for longer.
+    /// Waits until the flag is set, and resets it. Returns after `time` at the latest.
     func wait(atMost time: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await Task.sleep(for: time) }
@@ -27,9 +27,9 @@ final class Signal: Sendable {
         }
     }
 
-    /// Waits until it is set, and takes it back. One task waits at a time.
+    /// Waits until the flag is set, and resets it. Only one task may wait at a time.
     ///
-    /// - Returns: also when the task is cancelled.
+    /// Also returns when the task is cancelled.
     func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -40,7 +40,7 @@ final class Signal: Sendable {
                 }
                 if isReady { continuation.resume() }
             }
-            // What is set while the task is cancelled, another one may wait for.
+            // A cancelled task leaves the flag set for the next task.
             if !Task.isCancelled { state.withLock { $0.isSet = false } }
         } onCancel: {
             state.withLock { $0.waiting.take() }?.resume()

@@ -1,5 +1,5 @@
-import EventLoops
 import CLibPQ
+import EventLoops
 import NIOCore
 
 /// One connection in libpq's pipeline mode, confined to the event loop of its pool.

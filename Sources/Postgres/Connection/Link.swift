@@ -1,5 +1,5 @@
-import EventLoops
 import CLibPQ
+import EventLoops
 import Glibc
 import NIOCore
 import NIOPosix

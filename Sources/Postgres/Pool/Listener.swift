@@ -1,5 +1,5 @@
-import EventLoops
 import CLibPQ
+import EventLoops
 import NIOCore
 
 /// Receives the notifications (`LISTEN`) of a fixed set of channels on a dedicated connection.

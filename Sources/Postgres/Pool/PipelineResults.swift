@@ -14,6 +14,9 @@ package struct PipelineResults: Sendable {
 
     /// The rows of a statement.
     package subscript(_ key: RowsKey) -> Rows { rows[key.index] }
+
+    /// The rows of the last statement, for example the one with which a mutation reads back the row that it changed.
+    package var last: Rows { rows[rows.count - 1] }
 }
 
 /// Identifies the decoded rows of one statement of a pipeline.

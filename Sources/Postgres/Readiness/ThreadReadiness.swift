@@ -1,5 +1,5 @@
-import EventLoops
 import CReadiness
+import EventLoops
 import Glibc
 import NIOCore
 

@@ -1,8 +1,8 @@
+import EventLoops
 import Logging
 import NIOCore
 import NIOExtras
 import NIOPosix
-import EventLoops
 import ServiceLifecycle
 import Synchronization
 import Telemetry

@@ -27,7 +27,10 @@ import Testing
     @Test(arguments: [
         ("type Query {", "type Query {\n  invented: Int", "Query.invented has no resolver."),
         ("  hook: String\n", "", "The schema has no field FeedCard.hook."),
-        ("  deleteBook(id: ID!): ID!\n", "", "The schema has no field Mutation.deleteBook."),
+        (
+            "  \"\"\"Deletes a book from the library and returns its id.\"\"\"\n  deleteBook(id: ID!): ID!\n",
+            "", "The schema has no field Mutation.deleteBook."
+        ),
     ])
     func aFieldWithoutItsOtherHalfIsFound(old: String, new: String, problem: String) {
         let sdl = BookplateSchema.text.replacing(old, with: new)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Bookplate
 
-/// Catalogue files as they are found, damage included.
+/// Catalog files of different formats, with and without errors.
 @Suite struct CatalogFileTests {
     private func entries(_ text: String) throws -> [(line: Int, result: String)] {
         try CatalogFile(Array(text.utf8)).entries.map { entry in
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func tablesOfManyKindsAreRead() throws {
+    @Test func readsTablesOfSeveralFormats() throws {
         for (text, expected) in [
             (
                 "isbn13,isbn,title,authors,language,pages,date_published,image\n9783257233056,3257233051,Veronika beschliesst zu sterben: Roman,\"['Coelho, Paulo']\",de,223.0,2002.0,https://a\n",
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func numbersAndListsAreRead() throws {
+    @Test func readsNumbersAndLists() throws {
         let text =
             "Book,Genres,Avg_Rating,Num_Ratings,Description\nEmma,\"['Classics', \"\"Children's\"\", 'Classics']\",4.47,\"9,278,135\",\"Two\nlines\"\n"
         let record = try #require(
@@ -60,8 +60,8 @@ import Testing
         #expect(record.description == "Two\nlines")
     }
 
-    /// What is bad is told by its line, and the rest is read.
-    @Test func damageStaysInItsLine() throws {
+    /// An error is reported with its line, and the other lines are read.
+    @Test func reportsErrorsByLine() throws {
         let text = """
             isbn13,title,authors
             9780306406157,Good,Ann
@@ -86,8 +86,8 @@ import Testing
         #expect(found[2].result.hasPrefix("ISBN 9.78043902348e+12: "))
         #expect(found[3].result.hasPrefix("Two|few"))
         #expect(found[4].result == "a quoted field is not closed where it ends")
-        #expect(found[5].result == "2 cells where the first line has 3")
-        // Against the rules, and clear enough.
+        #expect(found[5].result == "2 cells, but the header has 3 columns")
+        // Invalid CSV, but unambiguous.
         #expect(found[6].result.hasPrefix("Behind quotes|Ann"))
         #expect(found[7].result == "title is missing")
         #expect(found[8].result.hasPrefix("Numberless|Ann|-"))
@@ -95,7 +95,7 @@ import Testing
         #expect(found[10].result.hasPrefix("Last|"))
     }
 
-    @Test func badBytesSpoilTheirRecordOnly() throws {
+    @Test func invalidBytesAffectOnlyTheirRecord() throws {
         let bytes = Array("title\nGood\n".utf8) + [0xFF, 0x0A] + Array("Also\n".utf8)
         let found = Array(try CatalogFile(bytes).entries)
         #expect(found.map(\.line) == [2, 3, 4])
@@ -104,17 +104,17 @@ import Testing
     }
 
     @Test(arguments: ["", " \n\n"])
-    func emptyFilesHoldNothing(text: String) throws {
+    func emptyFilesHaveNoEntries(text: String) throws {
         #expect(try entries(text).isEmpty)
     }
 
     @Test(arguments: ["a,b\n1,2\n", "\"title\n"])
-    func filesThatAreNoneAreRefused(text: String) {
+    func refusesFilesWithoutAValidHeader(text: String) {
         #expect(throws: CatalogFile.Unreadable.self) { try CatalogFile(Array(text.utf8)) }
     }
 
-    /// A table without ISBNs and ids is known again by its words.
-    @Test func importedTwiceItIsThereOnce() async throws {
+    /// Records without ISBN and ids are matched by title and author.
+    @Test func importingATableTwiceAddsEachBookOnce() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let text = "title,author\nEmma,Jane Austen\nPersuasion,Jane Austen\nemma!,jane austen\n"
         for created in [2, 0] {
@@ -126,7 +126,7 @@ import Testing
                 return (summary, problems)
             }
             #expect(summary.created == created)
-            #expect(problems == [4: "the same book stands on line 2 already"])
+            #expect(problems == [4: "this book is already on line 2"])
         }
         #expect(try await database.count("SELECT count(*) FROM editions") == 2)
         #expect(

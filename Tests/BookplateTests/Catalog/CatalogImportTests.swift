@@ -31,7 +31,7 @@ import Testing
         #expect(try await database.count("SELECT count(*) FROM genres") == 0)
     }
 
-    @Test func badLinesAreToldWithTheirNumbersAndPassedOver() async throws {
+    @Test func invalidLinesAreReportedAndSkipped() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let (summary, problems) = try await database.importCatalog([
             TestCatalog.line(1, genres: []), "", "not json", #"{"title":""}"#, "\r",
@@ -42,10 +42,10 @@ import Testing
         #expect(problems.keys.sorted() == [3, 4, 7, 8, 9])
         #expect(problems[4] == "title is missing")
         #expect(problems[8] == "the line is longer than 1 MiB")
-        #expect(problems[9] == "the same book stands on line 1 already")
+        #expect(problems[9] == "this book is already on line 1")
     }
 
-    @Test func whatTheFileDoesNotSayStays() async throws {
+    @Test func dataThatTheFileDoesNotContainStays() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await database.importCatalog([TestCatalog.line(1, genres: ["Fantasy"])])
         let summary = try await database.importCatalog([
@@ -63,10 +63,10 @@ import Testing
         #expect(row.text(0, 4) == "Author 1")
     }
 
-    @Test func aBookKeepsItsIDWhateverNamesIt() async throws {
+    @Test func matchesBooksByISBNAndExternalID() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await database.importCatalog([#"{"ids":{"a":"1"},"title":"T"}"#])
-        // The ISBN comes later, then another source by the ISBN.
+        // The second record adds the ISBN. The third one has another source and matches by ISBN.
         try await database.importCatalog([
             #"{"ids":{"a":"1"},"title":"T","isbn13":"9780306406157"}"#
         ])
@@ -76,14 +76,14 @@ import Testing
         #expect(last.summary.created == 0)
         #expect(try await count(database) == 1)
         #expect(try await database.count("SELECT count(*) FROM edition_sources") == 2)
-        // One work's id on two ISBNs is two editions.
+        // The same external id with two ISBNs belongs to two editions of a work.
         let other = try await database.importCatalog([
             #"{"ids":{"a":"1"},"title":"T","isbn13":"9780804429573"}"#
         ])
         #expect(other.summary.created == 1)
     }
 
-    /// An interrupted import is none.
+    /// A failed import changes nothing.
     @Test func importIsOneTransaction() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await database.execute("ALTER TABLE editions ADD CHECK (title <> 'Card 3')")
@@ -93,7 +93,7 @@ import Testing
         #expect(try await count(database) == 0)
     }
 
-    @Test func newBooksComeIntoTheFeed() async throws {
+    @Test func newBooksAppearInTheFeed() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(4))
         let reader = try await app.makeReader()
         #expect(try await reader.feedCards(50).count == 4)

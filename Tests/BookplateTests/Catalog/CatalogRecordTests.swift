@@ -8,7 +8,7 @@ import Testing
         try CatalogRecord(line: Array(line.utf8))
     }
 
-    @Test func readsAWholeLine() throws {
+    @Test func readsAllFields() throws {
         let record = try record(
             """
             {"ids":{"goodreads":"1","wikidata":"Q1"},"title":" Dune ","subtitle":"Part","series":"Dune",\
@@ -27,7 +27,7 @@ import Testing
         #expect(record.sources.map(\.key) == ["1", "Q1"])
     }
 
-    @Test func titleIsEnough() throws {
+    @Test func onlyTheTitleIsRequired() throws {
         let record = try record(
             #"{"title":"T","isbn13":null,"authors":null,"ids":null,"pageCount":0}"#)
         #expect(record.isbn == nil)
@@ -41,7 +41,7 @@ import Testing
         (#"{"title":"T","isbn10":"0306406152"}"#, "9780306406157"),
         (#"{"title":"T","isbn10":"080442957X","isbn13":null}"#, "9780804429573"),
     ])
-    func eitherISBNWillDo(line: String, isbn: String) throws {
+    func readsISBN10AndISBN13(line: String, isbn: String) throws {
         #expect(try record(line).isbn?.description == isbn)
     }
 
@@ -56,7 +56,7 @@ import Testing
         (#"{"title":"\#(String(repeating: "x", count: 501))"}"#, "at most 500 characters"),
         (#"{"title":"T","publishedDate":"the year 1965"}"#, "at most 10 characters"),
     ])
-    func saysWhatIsWrong(line: String, message: String) {
+    func reportsTheProblem(line: String, message: String) {
         let problem = #expect(throws: CatalogRecord.Problem.self) { try record(line) }
         #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
     }
@@ -66,7 +66,7 @@ import Testing
         (#"{"title":"T","ratingsCount":99999999999}"#, Int32.max),
         (#"{"title":"T","ratingsCount":"many"}"#, 0), (#"{"title":"T","ratingsCount":1e400}"#, 0),
     ])
-    func countsAreBroughtIntoTheirRange(line: String, count: Int32) throws {
+    func clampsCounts(line: String, count: Int32) throws {
         #expect(try record(line).ratingsCount == count)
     }
 
@@ -87,11 +87,11 @@ import Testing
                 String(repeating: "word ", count: 28).dropLast() + "…"
             ),
         ] as [(String, String?)])
-    func hookIsOneLineCutAtAWord(description: String, expected: String?) {
+    func hookIsTheFirstSentenceOrWholeWords(description: String, expected: String?) {
         #expect(hook(of: description) == expected)
     }
 
-    @Test func hookHasAtMostAHundredAndFortyCharacters() {
+    @Test func hookHasAtMost140Characters() {
         var random = SeededGenerator(8)
         for _ in 0..<500 {
             let words = (0..<Int.random(in: 1...80, using: &random)).map { _ in

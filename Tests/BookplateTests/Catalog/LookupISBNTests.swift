@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// ISBNs that the catalogue may not know: `lookupISBN`, and books that are made from them.
+/// Lookups of ISBNs that the catalog may not have: `lookupISBN`, and books that are created by ISBN.
 @Suite struct LookupISBNTests {
     static let lookup = """
         query($isbn: String!) { lookupISBN(isbn: $isbn) {
@@ -41,18 +41,18 @@ import Testing
             app: app, reader: try await app.makeReader(), library: library, google: google)
     }
 
-    @Test func catalogueAnswersFirst() async throws {
+    @Test func catalogIsQueriedFirst() async throws {
         let setting = try await start()
         let response = try await setting.reader.execute(
             Self.lookup, ["isbn": .string(TestCatalog.isbn(3))])
         #expect(response["lookupISBN", "title"] == "Card 3")
         #expect(setting.library.requests.isEmpty)
-        // Its copy in the library is a level of its own.
+        // `inLibrary` is a level of its own.
         #expect(response.statements == 4)
         #expect(response.roundTrips == 2)
     }
 
-    @Test func sourcesAnswerNextAndTheCatalogueKeepsIt() async throws {
+    @Test func editionFromASourceIsAddedToTheCatalog() async throws {
         let setting = try await start()
         let response = try await setting.reader.execute(Self.lookup, ["isbn": "ISBN 0-14-032872-6"])
         let card = try #require(response["lookupISBN"], "\(response.json)")
@@ -66,7 +66,7 @@ import Testing
         #expect(card["isbn10"] == "0140328726")
         #expect(card["isbn13Hyphenated"] == "978-0-14-032872-1")
         #expect(card["hook"] == "Mr. Fox steals from three farmers every night.")
-        // Only genres that the catalogue has, by its own spelling.
+        // Only genres of the catalog, in its spelling.
         #expect(card["genres"] == ["Crime"])
         #expect(setting.library.requests == ["9780140328721"])
 
@@ -86,7 +86,7 @@ import Testing
         #expect(kept.text(0, 3) == "en")
     }
 
-    @Test func whatNobodyKnowsIsNullAndNotAskedForAgain() async throws {
+    @Test func unknownISBNIsNullAndNotLookedUpAgain() async throws {
         let setting = try await start()
         for _ in 0..<2 {
             let response = try await setting.reader.execute(Self.lookup, ["isbn": "9780306406157"])
@@ -95,17 +95,17 @@ import Testing
         }
         #expect(setting.library.requests.count == 1)
         #expect(setting.google.requests.count == 1)
-        // It is asked for again when the time is over.
+        // It is looked up again after the miss has expired.
         try await setting.app.database.execute("UPDATE source_misses SET expires_at = now()")
         _ = try await setting.reader.execute(Self.lookup, ["isbn": "9780306406157"])
         #expect(setting.library.requests.count == 2)
     }
 
-    @Test func onlyWhoCouldNotAnswerIsAskedAgain() async throws {
+    @Test func onlyFailedSourcesAreQueriedAgain() async throws {
         let setting = try await start()
         setting.google.fail(with: .status(503))
         let response = try await setting.reader.execute(Self.lookup, ["isbn": "9780306406157"])
-        // Open Library said no: that is an answer.
+        // Open Library does not know the ISBN, which is a valid result.
         #expect(response["lookupISBN"] == .null)
         #expect(response.errors.isEmpty)
         setting.google.fail(with: nil)
@@ -114,7 +114,7 @@ import Testing
         #expect(setting.google.requests.count == 2)
     }
 
-    @Test func whenNobodyCanAnswerItSaysSo() async throws {
+    @Test func failsIfNoSourceCanAnswer() async throws {
         let setting = try await start()
         setting.library.fail(with: .busy)
         setting.google.fail(with: .unreachable(.timedOut))
@@ -124,14 +124,14 @@ import Testing
         let made = try await setting.reader.execute(
             CreateBookTests.create, ["input": ["isbn": "9780140328721"]])
         #expect(made.code == "UPSTREAM_UNAVAILABLE")
-        // Nothing was remembered: it is found when they are back.
+        // The failure was not stored, so the book is found when the source is available again.
         setting.library.fail(with: nil)
         let found = try await setting.reader.execute(Self.lookup, ["isbn": "9780140328721"])
         #expect(found["lookupISBN", "title"] == "Fantastic Mr. Fox")
     }
 
-    /// Each source answers when all that are to be asked for are asked for: one after the other, nobody would.
-    @Test func manyAreAskedForTogether() async throws {
+    /// The lookups of a level run concurrently: the source does not answer before all of them have arrived.
+    @Test func lookupsOfALevelRunConcurrently() async throws {
         let isbns = (1...4).map { TestCatalog.isbn(2000 + $0) }
         let arrived = Mutex(0)
         let source = BookSource(
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: ["", " ", "9780306406158", "12345", "4006381333931", "0000000000", "x"])
-    func badNumbersNameTheirField(isbn: String) async throws {
+    func invalidISBNIsRefused(isbn: String) async throws {
         let setting = try await start()
         let response = try await setting.reader.execute(Self.lookup, ["isbn": .string(isbn)])
         #expect(response.code == "BAD_USER_INPUT")
@@ -181,14 +181,14 @@ import Testing
         #expect(setting.library.requests.isEmpty)
     }
 
-    @Test func nobodyLooksUpWithoutSigningIn() async throws {
+    @Test func lookupRequiresSignIn() async throws {
         let setting = try await start()
         let response = try await setting.app.execute(Self.lookup, ["isbn": "9780140328721"])
         #expect(response.code == "UNAUTHENTICATED")
         #expect(setting.library.requests.isEmpty)
     }
 
-    @Test func aBookIsMadeFromWhatTheSourcesSay() async throws {
+    @Test func createBookUsesTheSources() async throws {
         let setting = try await start()
         let response = try await setting.reader.execute(
             CreateBookTests.create, ["input": ["isbn": "0140328726"]])
@@ -201,8 +201,8 @@ import Testing
         #expect(again.errors.first?["extensions", "id"] == response["createBook", "id"])
     }
 
-    /// A title of one's own needs nobody's answer.
-    @Test func aTitleIsEnough() async throws {
+    /// A book with a title is created without querying the sources.
+    @Test func createBookWithATitleDoesNotQuerySources() async throws {
         let setting = try await start()
         let book = try await setting.reader.execute(
             CreateBookTests.create, ["input": ["isbn": "9780140328721", "title": "The fox"]])
@@ -211,7 +211,7 @@ import Testing
         #expect(setting.library.requests.isEmpty)
     }
 
-    @Test func fiftyScansAreAskedForAtOnce() async throws {
+    @Test func createBooksLooksUpFiftyISBNs() async throws {
         let known = (1...25).map { TestCatalog.isbn(1000 + $0) }
         let setting = try await start(
             Dictionary(
@@ -241,7 +241,7 @@ import Testing
         #expect(setting.library.requests.sorted() == (known + ["9780306406157"]).sorted())
     }
 
-    @Test func entriesOfABatchFailAloneWhenNobodyCanAnswer() async throws {
+    @Test func entriesOfABatchFailSeparately() async throws {
         let setting = try await start()
         setting.library.fail(with: .busy)
         setting.google.fail(with: .busy)
@@ -257,8 +257,8 @@ import Testing
             ])
     }
 
-    /// What is in the catalogue is filled and never changed, whoever asks the database to.
-    @Test func theServerCanOnlyFillTheCatalogue() async throws {
+    /// `save_edition` fills missing data and never changes existing data.
+    @Test func serverCanOnlyFillMissingData() async throws {
         let setting = try await start()
         let isbn = TestCatalog.isbn(3)
         let rows = try await setting.app.database.withConnection(as: TestCluster.app) {

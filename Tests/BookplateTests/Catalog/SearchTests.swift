@@ -3,7 +3,7 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// `search`: words as people type them.
+/// Searches of the catalog and of the reader's library, with words as people type them.
 @Suite struct SearchTests {
     static let books = [
         #"{"title":"The Hobbit","subtitle":"There and Back Again","authors":["J.R.R. Tolkien"],"isbn13":"9780261102217","ratingsCount":2000000}"#,
@@ -72,11 +72,11 @@ import Testing
         #expect(try await titles(query) == [])
     }
 
-    /// Signs that a query language would read are words' ends here.
+    /// Operators of query languages only separate words.
     @Test(arguments: [
         "hobbit & | !", "(hobbit:*", "'hobbit", "hobbit\\", "<hobbit>", "hobbit\u{200B}",
     ])
-    func signsMeanNothing(query: String) async throws {
+    func ignoresOperators(query: String) async throws {
         #expect(try await titles(query).first == "The Hobbit")
     }
 
@@ -84,7 +84,7 @@ import Testing
         ("", "query"), ("   ", "query"), (String(repeating: "a", count: 201), "query"),
         ("a\u{0}b", "query"),
     ])
-    func badQueriesNameTheirField(query: String, field: String) async throws {
+    func invalidQueryIsRefused(query: String, field: String) async throws {
         let response = try await Self.app().makeReader().execute(
             Self.search, ["query": .string(query)])
         #expect(response.code == "BAD_USER_INPUT")
@@ -92,20 +92,20 @@ import Testing
     }
 
     @Test(arguments: ["", "x", "AAAA", String(repeating: "A", count: 100), "%00"])
-    func cursorsOfNobodyAreRefused(cursor: String) async throws {
+    func invalidCursorIsRefused(cursor: String) async throws {
         let response = try await Self.app().makeReader().execute(
             Self.search, ["query": "dune", "after": .string(cursor)])
         #expect(response.code == "BAD_USER_INPUT")
         #expect(response.field == "after")
     }
 
-    @Test func longQueriesOfManyWordsAreAnswered() async throws {
+    @Test func acceptsLongQueries() async throws {
         _ = try await titles(Array(repeating: "the of", count: 28).joined(separator: " "))
         _ = try await titles(String(repeating: "村", count: 200))
         _ = try await titles("' OR 1=1; DROP TABLE editions --")
     }
 
-    /// Page by page the same as at once, also when books come meanwhile.
+    /// All pages together are the same as one large page, even if books are added in between.
     @Test(arguments: [1, 2, 7])
     func pagesShowEveryMatchOnce(first: Int) async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(40))
@@ -139,7 +139,7 @@ import Testing
         #expect(response.roundTrips == 1)
     }
 
-    @Test func whereTheCatalogueHasHardlyAnyTheSourcesAreAsked() async throws {
+    @Test func searchesTheSourcesIfTheCatalogHasFewMatches() async throws {
         let source = TestSource([
             "9780140328721": BookRecord(
                 title: "Fantastic Mr. Fox", authors: ["Roald Dahl"],
@@ -152,15 +152,15 @@ import Testing
             let response = try await reader.execute(Self.search, ["query": "Fantastic, Fox"])
             #expect(response["search", "nodes"]?.values(of: "title") == ["Fantastic Mr. Fox"])
         }
-        // The same words, however they are written, are asked for once a day.
+        // The sources are searched once a day for the same words in any spelling.
         _ = try await reader.execute(Self.search, ["query": "fantastic fox!"])
         #expect(source.requests.count == 1)
-        // Where there are enough, or a second page is wanted, nobody is asked.
+        // The sources are not searched if there are enough matches.
         _ = try await reader.execute(Self.search, ["query": "card"])
         #expect(source.requests.count == 1)
     }
 
-    @Test func sourcesThatFailLeaveTheCatalogue() async throws {
+    @Test func failedSourcesDoNotAffectTheCatalogsMatches() async throws {
         let source = TestSource()
         source.fail(with: .busy)
         let app = try await TestApp.start(
@@ -171,16 +171,16 @@ import Testing
             #expect(response["search", "nodes", 0, "title"] == "Dune")
             #expect(response.errors.isEmpty)
         }
-        // It was not answered, so it is asked again.
+        // The search failed, so it is repeated.
         #expect(source.requests.count == 2)
     }
 
-    @Test func nobodySearchesWithoutSigningIn() async throws {
+    @Test func searchRequiresSignIn() async throws {
         let response = try await Self.app().execute(Self.search, ["query": "dune"])
         #expect(response.code == "UNAUTHENTICATED")
     }
 
-    // MARK: - One's own library
+    // MARK: - The reader's library
 
     static let library = """
         query($search: String!, $order: BookOrder) { me {
@@ -196,7 +196,7 @@ import Testing
             ("0-261-10221-4", ["The Hobbit"]), ("potter", ["By hand: Harry Potter"]),
             ("tolkien zafon", []), ("dune", []), ("pottre", ["By hand: Harry Potter"]),
         ] as [(String, [Value])])
-    func ownBooksAreFound(search: String, titles: [Value]) async throws {
+    func findsBooksOfTheLibrary(search: String, titles: [Value]) async throws {
         let reader = try await Self.app().makeReader()
         for title in ["hobbit", "sombra", "ender's game"] {
             let card = try await reader.requireValue(
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func misspelledWordsCountWhereNoBookHasThemAsTheyAre() async throws {
+    @Test func usesSimilarWordsOnlyWithoutAnExactMatch() async throws {
         let reader = try await Self.app().makeReader()
         for title in ["Dune", "June", "Moon"] {
             _ = try await reader.makeBook(["title": .string(title)])
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func theBestOfOnesOwnComesFirst() async throws {
+    @Test func sortsTheLibraryByRelevance() async throws {
         let reader = try await Self.app().makeReader()
         for title in ["Dune Messiah", "Dune", "The Road to Dune and back", "Else"] {
             _ = try await reader.makeBook(["title": .string(title)])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bookplate
 
-/// Covers by GraphQL: real images, a real store, a real database.
+/// Tests the cover mutations with real images, a real store, and a real database.
 @Suite struct CoverTests {
     static let app = Shared { try await TestApp.start() }
 
@@ -20,7 +20,7 @@ import Testing
         }
         """
 
-    /// The files that the store has of a reader.
+    /// Returns the files of a reader's covers in the store.
     private func files(_ reader: TestReader) async throws -> [ObjectPath] {
         try await reader.app.services.covers.store.list(reader.id.string ?? "", of: .bookCovers)
             .objects
@@ -31,7 +31,7 @@ import Testing
         url?.string?.split(separator: "v=").last
     }
 
-    @Test func anUploadBecomesTheCover() async throws {
+    @Test func uploadBecomesTheCover() async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
         let response = try await reader.setCover(Self.set, book, TestImage.png())
@@ -54,8 +54,8 @@ import Testing
                 "book") == ["coverUrl": .string(url), "coverStatus": "READY"])
     }
 
-    /// A mutation that is sent again has no second effect, and another picture takes the place of the first.
-    @Test func theSamePictureKeepsItsAddress() async throws {
+    /// Repeating a mutation has no effect. Another image replaces the first one and its files.
+    @Test func sameImageKeepsItsURL() async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
         let first = try await reader.setCover(Self.set, book, TestImage.png(seed: 1))
@@ -69,7 +69,7 @@ import Testing
             files.allSatisfy { $0.version == version(second["setCover", "coverUrl"]) ?? "" })
     }
 
-    @Test func whatIsNoImageChangesNothing() async throws {
+    @Test func invalidImageChangesNothing() async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
         let before = try await reader.setCover(Self.set, book, TestImage.png())
@@ -83,7 +83,7 @@ import Testing
                 == ["coverUrl": before["setCover", "coverUrl"] ?? .null])
     }
 
-    @Test func anUploadHasToBeAFile() async throws {
+    @Test func uploadMustReferToAFile() async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
         for image in ["upload:0", "upload:-1", "upload:7"] as [Value] {
@@ -95,7 +95,7 @@ import Testing
         #expect(response.isRequestError)
     }
 
-    @Test func anAddressBecomesTheCover() async throws {
+    @Test func imageAtAURLBecomesTheCover() async throws {
         let png = TestImage.png(seed: 3)
         let server = try LoopbackServer { request in
             switch request.target {
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func aCoverIsRemoved() async throws {
+    @Test func removeCoverDeletesTheFiles() async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
         let url = try await reader.setCover(Self.set, book, TestImage.png())["setCover", "coverUrl"]
@@ -149,9 +149,8 @@ import Testing
         #expect(try await files(reader).isEmpty)
     }
 
-    /// However a book goes, its files go with it.
     @Test(arguments: ["book", "shelf", "account"])
-    func filesGoWithTheirBook(what: String) async throws {
+    func deletionRemovesTheFiles(what: String) async throws {
         let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let book = try await reader.makeBook("Dune", shelves: [shelf])
@@ -177,8 +176,8 @@ import Testing
                 "SELECT count(*) FROM covers WHERE user_id = '\(reader.id.string ?? "")'") == 0)
     }
 
-    /// Uploads of one cover at once: one of them is the cover, whole, and nothing is left of the others.
-    @Test func uploadsAtOnceLeaveOne() async throws {
+    /// After concurrent uploads for one book, the files of exactly one of them exist.
+    @Test func concurrentUploadsLeaveOneCover() async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -199,8 +198,8 @@ import Testing
         #expect(files.allSatisfy { $0.version == version(url) ?? "" })
     }
 
-    /// A book that is deleted while its cover is uploaded leaves no file, whoever is first.
-    @Test func deletingDuringUploadsLeavesNothing() async throws {
+    /// Deleting a book during uploads of its cover leaves no file, whatever the order of the transactions.
+    @Test func deletingABookDuringUploadsLeavesNoFile() async throws {
         let reader = try await Self.app().makeReader()
         for round in 0..<4 {
             let book = try await reader.makeBook("Book \(round)")
@@ -223,7 +222,7 @@ import Testing
         #expect(try await files(reader).isEmpty)
     }
 
-    @Test func theRoomOfAReaderIsLimited() async throws {
+    @Test func storageLimitsAreEnforced() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let (first, second) = (try await reader.makeBook("One"), try await reader.makeBook("Two"))
@@ -235,7 +234,7 @@ import Testing
         let refused = try await reader.setCover(Self.set, second, TestImage.png())
         #expect(refused.code == "PAYLOAD_TOO_LARGE", "\(refused.json)")
         #expect(try await files(reader).count == 3)
-        // Another picture of the same size in the same place is no more than before.
+        // Replacing a cover by one of the same size does not need more storage.
         #expect(
             try await reader.setCover(Self.set, first, TestImage.png()).errors.isEmpty)
         try await app.database.execute(
@@ -247,7 +246,7 @@ import Testing
         #expect(try await app.database.count("SELECT sum(bytes)::bigint FROM tenant_storage") == 0)
     }
 
-    @Test func everyCardHasAPicture() async throws {
+    @Test func everyFeedCardHasAnImage() async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await reader.requireValue(
             "{ feed(first: 5) { nodes { coverUrl coverKind } } }", .null, "feed", "nodes")

@@ -9,15 +9,15 @@ import TestSupport
 
 @testable import Bookplate
 
-/// The outside services that covers come from, played by one server over real HTTP with their recorded answers,
-/// and an app whose worker asks them.
+/// An app whose worker searches for covers, and one HTTP server that plays the external sources with their recorded
+/// responses.
 final class CoverWorld: Sendable {
     private let routes: Routes
     let server: LoopbackServer
     let app: TestApp
     let worker: TestWorker
 
-    /// Answers by the beginning of a request's target; the longest that fits.
+    /// Responses by the prefix of the request's target. The longest matching prefix applies.
     private final class Routes: Sendable {
         private let responses = Mutex<[(prefix: String, steps: @Sendable () -> [Step])]>([])
 
@@ -36,7 +36,7 @@ final class CoverWorld: Sendable {
         }
     }
 
-    /// - Parameter web: whether there is a key for the search of the web.
+    /// - Parameter web: Whether the web search is configured.
     static func start(web: Bool = false, catalog: [String] = []) async throws -> CoverWorld {
         let routes = Routes()
         let server = try LoopbackServer { routes.steps($0.target) ?? [.response(404, "")] }
@@ -69,7 +69,7 @@ final class CoverWorld: Sendable {
         self.worker = worker
     }
 
-    // MARK: - What the services have
+    // MARK: - Responses of the sources
 
     func setResponse(_ prefix: String, _ steps: @escaping @Sendable () -> [Step]) {
         routes.set(prefix, steps)
@@ -87,18 +87,18 @@ final class CoverWorld: Sendable {
         ]
     }
 
-    /// The one pixel that covers.openlibrary.org sends for a cover that it does not have, without `default=false`.
-    static let emptyPicture: [UInt8] = [
+    /// The one-pixel image that covers.openlibrary.org returns for a missing cover without `default=false`.
+    static let emptyImage: [UInt8] = [
         0x47, 0x49, 0x46, 0x38, 0x39, 0x61, 0x01, 0x00, 0x01, 0x00, 0xF0, 0x00, 0x00, 0x00, 0x00,
         0x00, 0xFF, 0xFF, 0xFF, 0x21, 0xF9, 0x04, 0x05, 0x00, 0x00, 0x00, 0x00, 0x2C, 0x00, 0x00,
         0x00, 0x00, 0x01, 0x00, 0x01, 0x00, 0x00, 0x02, 0x02, 0x44, 0x01, 0x00, 0x3B,
     ]
 
     static let fox = "9780140328721"
-    static let foxPicture = "/covers/b/id/8739161-L.jpg"
+    static let foxImageTarget = "/covers/b/id/8739161-L.jpg"
 
-    /// Open Library's record of an edition, whose one picture is at `foxPicture`.
-    func knowFox() {
+    /// Adds Open Library's record of an edition, whose only image is at `foxImageTarget`.
+    func addFoxRecord() {
         setResponse("/isbn/\(Self.fox).json") {
             [.response(302, headers: ["Location: https://openlibrary.org/books/OL7353617M.json"])]
         }
@@ -108,21 +108,21 @@ final class CoverWorld: Sendable {
     }
 
     static let annihilation = "9780374104092"
-    static let annihilationPicture = "/books/content?id=2cl7AgAAQBAJ"
+    static let annihilationImageTarget = "/books/content?id=2cl7AgAAQBAJ"
 
-    /// Google's volume of another, with its links leading here.
-    func knowAnnihilation() {
+    /// Adds Google's volume of another edition, with its links changed to this server.
+    func addAnnihilationVolume() {
         let volumes = text("google-volumes-isbn-9780374104092")
             .replacing("http://books.google.com", with: server.url(""))
         setResponse("/books/v1/volumes?q=isbn%3A\(Self.annihilation)") { [.response(200, volumes)] }
     }
 
-    /// Where requests to places that begin so went.
+    /// Returns the requests whose target has this prefix.
     func requests(_ prefix: String) -> [ReceivedRequest] {
         server.requests.filter { $0.target.hasPrefix(prefix) }
     }
 
-    // MARK: - What comes of it
+    // MARK: - Results
 
     static let cover = """
         query($id: ID!) { book(id: $id) {
@@ -130,9 +130,9 @@ final class CoverWorld: Sendable {
         } }
         """
 
-    /// The book when its search has come to an end.
-    func settled(_ reader: TestReader, _ book: Value) async throws -> Value {
-        try await waitUntil("no search is under way") {
+    /// Waits until the search for a book's cover has ended, and returns the book.
+    func bookAfterSearch(_ reader: TestReader, _ book: Value) async throws -> Value {
+        try await waitUntil("the search has ended") {
             try await app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND (payload->>'bookID') = '\(book.string ?? "")'"
             ) == 0
@@ -144,21 +144,21 @@ final class CoverWorld: Sendable {
         try await reader.requireValue(Self.cover, ["id": book], "book")
     }
 
-    /// The files that the store has of a reader's covers.
+    /// Returns the files of a reader's covers in the store.
     func files(_ reader: TestReader) async throws -> [ObjectPath] {
         try await app.covers.store.list(reader.id.string ?? "", of: .bookCovers).objects.map(\.path)
     }
 }
 
-/// The text of a recorded answer.
+/// Returns the text of a recorded response; an empty text if the fixture does not exist, so that the test's
+/// expectations fail.
 private func text(_ name: String) -> String {
     let path = "\(TestCluster.project)/Tests/BookSourcesTests/Fixtures/\(name).json"
-    // A test without its fixture is to fail by what it expects.
     return (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
 }
 
-/// A picture that came from somewhere.
-func picture(_ name: String) throws -> [UInt8] {
+/// Returns a recorded image.
+func imageFixture(_ name: String) throws -> [UInt8] {
     let path = "\(TestCluster.project)/Tests/ImageProcessingTests/Fixtures/\(name)"
     return Array(try Data(contentsOf: URL(filePath: path)))
 }

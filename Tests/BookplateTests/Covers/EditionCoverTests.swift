@@ -9,10 +9,10 @@ import Testing
 
 @testable import Bookplate
 
-/// Cards of the feed show the pictures that outside sources have of their books.
+/// Covers of catalog editions from external sources, as the feed's cards show them.
 @Suite struct EditionCoverTests {
-    /// Serves a picture of so many pixels a side: `/500x700`.
-    private func pictures() throws -> LoopbackServer {
+    /// Serves images of any size: the target `/500x700` returns an image of 500 by 700 pixels.
+    private func imageServer() throws -> LoopbackServer {
         try LoopbackServer { request in
             let sides = request.target.dropFirst().split(separator: "x").compactMap { Int($0) }
             guard sides.count == 2 else { return [.response(404)] }
@@ -27,12 +27,12 @@ import Testing
             covers: paths.map { CoverCandidate(source: .openLibrary, url: server.url($0)) })
     }
 
-    /// The jobs of one minute, done once.
+    /// Runs the job once.
     private func runJobs(_ app: TestApp) async throws {
         let worker = try await TestWorker.start(
             app.database,
             [FetchEditionCovers(editions: EditionCovers(app.services))])
-        try await waitUntil("the job was done") {
+        try await waitUntil("the job has run") {
             try await app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'edition.covers' AND run_at > now()") == 1
         }
@@ -47,8 +47,8 @@ import Testing
 
     private static let feed = "{ feed(first: 10) { nodes { id title coverUrl coverKind } } }"
 
-    @Test func cardsGetTheBestPictureThatASourceHas() async throws {
-        let server = try pictures()
+    @Test func cardsShowTheBestImageOfASource() async throws {
+        let server = try imageServer()
         let source = TestSource([
             TestCatalog.isbn(1): record(server, "/150x220", "/500x700", "/900x1300"),
             TestCatalog.isbn(2): record(server, "/nothing", "/150x220"),
@@ -70,7 +70,7 @@ import Testing
                 "Card 1": "HIGH_RESOLUTION", "Card 2": "THUMBNAIL", "Card 3": "TITLE_CARD",
                 "Card 4": "TITLE_CARD",
             ])
-        // What the address names is in the store, in every size.
+        // The store has every variant of the version in the URL.
         let card = try #require(cards.first { $0["title"] == "Card 1" })
         let id = try #require(card["id"]?.string)
         let version = try #require(card["coverUrl"]?.string?.split(separator: "v=").last)
@@ -79,12 +79,12 @@ import Testing
             let path = try #require(ObjectPath(key, version: version, variant))
             #expect(try await app.covers.store.open(path) != nil)
         }
-        // Nobody is asked again, and a sweep keeps what is named.
-        let asked = source.requests.count
+        // The sources are not queried again, and a sweep keeps the covers.
+        let requestCount = source.requests.count
         try await app.database.execute(
             "UPDATE jobs SET run_at = now() WHERE kind = 'edition.covers'")
         try await runJobs(app)
-        #expect(source.requests.count == asked)
+        #expect(source.requests.count == requestCount)
         let swept = try await StorageSweep(
             app.covers.store, graceSeconds: 0, isDryRun: false,
             AdminConnection(try app.database.url(as: TestCluster.owner))
@@ -92,9 +92,9 @@ import Testing
         #expect(swept.orphans == 0)
     }
 
-    /// The first to look for a book makes it come into the catalogue; its picture follows.
-    @Test func aBookThatIsLookedUpGetsItsPicture() async throws {
-        let server = try pictures()
+    /// The first lookup of a book adds it to the catalog. Its cover follows.
+    @Test func lookedUpBookGetsItsCover() async throws {
+        let server = try imageServer()
         let source = TestSource([TestCatalog.isbn(7): record(server, "/500x700")])
         let app = try await Self.app([], source)
         let reader = try await app.makeReader()
@@ -107,15 +107,15 @@ import Testing
                 == "TITLE_CARD")
         let worker = try await TestWorker.start(
             app.database, [FetchEditionCover(editions: EditionCovers(app.services))])
-        try await waitUntil("the picture is there") {
+        try await waitUntil("the cover is stored") {
             try await reader.requireValue(lookup, ["isbn": isbn], "lookupISBN", "coverKind")
                 == "HIGH_RESOLUTION"
         }
         await worker.stop()
     }
 
-    /// Its job ends; the book waits with the others.
-    @Test func aBookThatIsLookedUpWhileASourceIsAwayIsAskedForSoon() async throws {
+    /// If a source fails after a lookup, the job ends and the edition is due soon.
+    @Test func lookedUpBookIsDueSoonIfASourceFails() async throws {
         let server = try LoopbackServer { _ in [.response(503)] }
         let source = TestSource([TestCatalog.isbn(7): record(server, "/500x700")])
         let app = try await Self.app([], source)
@@ -137,10 +137,9 @@ import Testing
                 == 1)
     }
 
-    /// That only the network was away is no answer: such books are asked for again soon, before all others, and those that
-    /// nobody has a picture of are not.
-    @Test func aSourceThatWasAwayIsAskedAgainSoon() async throws {
-        let server = try pictures()
+    /// If a source could not answer, the edition is due soon. If no source has a cover, it is due after 90 days.
+    @Test func failedSourceIsQueriedAgainSoon() async throws {
+        let server = try imageServer()
         let source = TestSource([TestCatalog.isbn(1): record(server, "/500x700")])
         let app = try await Self.app(TestCatalog.lines(2), source)
         func due(_ minutes: Int) async throws -> Int {
@@ -153,25 +152,25 @@ import Testing
         source.fail(with: .status(503))
         try await runJobs(app)
         #expect(try await due(16) == 2)
-        // The second time it waits for longer.
-        try await again(app)
+        // The delay grows with each failure.
+        try await makeDueAndRunJobs(app)
         #expect(try await due(31) == 2)
-        try await again(app)
+        try await makeDueAndRunJobs(app)
         #expect(try await due(59) == 0)
         #expect(try await due(61) == 2)
         #expect(source.requests.count == 6)
         source.fail(with: nil)
-        try await again(app)
+        try await makeDueAndRunJobs(app)
         #expect(
             try await app.database.count(
                 "SELECT count(*) FROM editions WHERE cover_version IS NOT NULL") == 1)
-        // The other is known to have none.
+        // No source has a cover of the other edition.
         #expect(try await due(89 * 24 * 60) == 0)
         #expect(try await due(91 * 24 * 60) == 1)
     }
 
-    /// The jobs of the minute in which the books that wait are due.
-    private func again(_ app: TestApp) async throws {
+    /// Makes the editions due and runs the job.
+    private func makeDueAndRunJobs(_ app: TestApp) async throws {
         try await app.database.execute(
             """
             UPDATE editions SET cover_due_at = now() - interval '1 second' WHERE cover_version IS NULL;
@@ -180,9 +179,9 @@ import Testing
         try await runJobs(app)
     }
 
-    /// A picture that cannot be had now is another thing than one that is not there.
+    /// A server error is temporary; a missing image is not.
     @Test(arguments: [(503, 1), (404, 0)])
-    func aPictureThatCannotBeHadIsNoAnswer(status: Int, soon: Int) async throws {
+    func serverErrorIsRetriedSoon(status: Int, dueSoon: Int) async throws {
         let server = try LoopbackServer { _ in [.response(status)] }
         let source = TestSource([TestCatalog.isbn(1): record(server, "/500x700")])
         let app = try await Self.app(TestCatalog.lines(1), source)
@@ -190,11 +189,11 @@ import Testing
         #expect(
             try await app.database.count(
                 "SELECT count(*) FROM editions WHERE cover_due_at < now() + interval '1 hour'")
-                == soon)
+                == dueSoon)
     }
 
-    /// However many nobody can tell of, the others have their turn.
-    @Test func lateOnesTakeHalfOfThePlaces() async throws {
+    /// Editions with failures are at most half of a batch, so they do not displace the others.
+    @Test func failedEditionsTakeHalfOfABatch() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(20))
         try await app.database.execute(
             """
@@ -212,8 +211,9 @@ import Testing
         )
     }
 
-    /// What the release before this one has asked for is due 90 days after that, and taking it forgets when that was.
-    @Test func whatWasAskedForBeforeIsDueAfterNinetyDays() async throws {
+    /// Editions that an earlier release has looked up (`cover_asked_at`) are due after 90 days. Taking them clears the
+    /// column.
+    @Test func lookupsOfAnEarlierReleaseAreDueAfterNinetyDays() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(3))
         try await app.database.execute(
             """
@@ -232,7 +232,7 @@ import Testing
                 "SELECT count(*) FROM editions WHERE cover_asked_at IS NOT NULL") == 1)
     }
 
-    @Test func theNextAreFoundByTheirIndex() async throws {
+    @Test func dueEditionsAreFoundByAnIndex() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(3))
         let scans = try await app.database.withConnection { connection in
             try connection.execute(
@@ -247,8 +247,8 @@ import Testing
         #expect(scans == 1)
     }
 
-    /// A writer of the catalogue is not waited for.
-    @Test func aMissOfARowThatIsBeingWrittenIsLeft() async throws {
+    /// Recording a miss skips a row that another transaction has locked.
+    @Test func missOfALockedRowIsSkipped() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(1))
         let writer = try AdminConnection(try app.database.url(as: TestCluster.owner))
         try writer.execute("BEGIN; SELECT FROM editions FOR UPDATE")
@@ -261,8 +261,8 @@ import Testing
         #expect(try await app.database.count(due) == 1)
     }
 
-    /// A source that is switched off now may be on soon.
-    @Test func picturesOfASourceThatIsSwitchedOffAreNotMissed() async throws {
+    /// If all images of an edition are at a disabled source, the edition is due after a week, not after 90 days.
+    @Test func imagesAtADisabledSourceAreRetriedAfterAWeek() async throws {
         let source = TestSource()
         let app = try await Self.app(TestCatalog.lines(2), source)
         try await app.database.execute(
@@ -271,7 +271,7 @@ import Testing
             UPDATE editions SET isbn13 = NULL WHERE title = 'Card 2'
             """)
         try await runJobs(app)
-        // The one that has an ISBN was asked for by it.
+        // The edition with an ISBN was looked up.
         #expect(source.requests == [TestCatalog.isbn(1)])
         #expect(
             try await app.database.count(
@@ -281,32 +281,32 @@ import Testing
                 """) == 2)
     }
 
-    /// A picture of a source in the operator's own network may be private; where a redirect leads from there may not.
-    @Test func aRedirectFromASourceIsAStrangersWord() async throws {
-        let other = try pictures()
+    /// A configured source may have a private address, but the target of its redirect may not.
+    @Test func redirectFromAConfiguredSourceIsUntrusted() async throws {
+        let other = try imageServer()
         let source = try LoopbackServer { _ in
             [.response(302, headers: ["Location: \(other.url("/500x700"))"])]
         }
-        let operators = Fetcher(
+        let trusting = Fetcher(
             policy: FetchPolicy(
                 userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1")))
         let sources = CoverSources(
-            SourceChain([]), openLibraryCoversURL: source.url(""), fetcher: operators)
-        let offer = try #require(
+            SourceChain([]), openLibraryCoversURL: source.url(""), fetcher: trusting)
+        let link = try #require(
             sources.links([CoverCandidate(source: .openLibrary, url: source.url("/1"))]).first)
         let app = try await TestApp.start(catalog: [])
         let strict = Covers(
             store: app.covers.store, images: app.covers.images,
             fetcher: Fetcher(policy: FetchPolicy(userAgent: "test")),
             publicURL: "http://covers.test", logger: app.covers.logger)
-        #expect(await strict.look(at: offer, of: sources).name == "refused")
+        #expect(await strict.download(link, from: sources).name == "refused")
         #expect(source.requests.count == 1 && other.requests.isEmpty)
-        // As Open Library's pictures are at the Internet Archive.
-        #expect(await app.covers.look(at: offer, of: sources).name == "usable")
+        // A redirect to another host is followed: Open Library redirects to the Internet Archive.
+        #expect(await app.covers.download(link, from: sources).name == "usable")
     }
 
     @Test(arguments: [nil, "http://127.0.0.1:1"])
-    func withoutSourcesNobodyIsAsked(coversURL: String?) async throws {
+    func withoutSourcesNoRequestIsSent(coversURL: String?) async throws {
         let app = try await TestApp.start(
             catalog: TestCatalog.lines(2),
             coverSources: CoverSources(SourceChain([]), openLibraryCoversURL: coversURL))

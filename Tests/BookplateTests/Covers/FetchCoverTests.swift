@@ -6,16 +6,16 @@ import Testing
 
 @testable import Bookplate
 
-/// Covers that come by themselves: where they are looked for, and which one is taken.
+/// Searches for covers: which sources are queried, and which image is chosen.
 @Suite struct FetchCoverTests {
     private static let live = """
         subscription { coverChanged { book { id } status source coverUrl } }
         """
 
-    @Test func aCoverIsFoundByISBN() async throws {
+    @Test func findsACoverByISBN() async throws {
         let world = try await CoverWorld.start()
-        world.knowFox()
-        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        world.addFoxRecord()
+        world.setResponse(CoverWorld.foxImageTarget, image: TestImage.png(width: 400, height: 600))
         let reader = try await world.app.makeReader()
         let live = try await reader.subscribe(Self.live)
         let made = try await reader.requireValue(
@@ -26,15 +26,16 @@ import Testing
         #expect(made["cover"] == .null)
         let id = try #require(made["id"])
 
-        let book = try await world.settled(reader, id)
+        let book = try await world.bookAfterSearch(reader, id)
         #expect(book["coverStatus"] == "READY")
         #expect(book["cover", "source"] == "OPEN_LIBRARY")
         #expect(book["cover", "width"] == 400 && book["cover", "height"] == 600)
         #expect(book["coverUrl"] == book["cover", "url"])
         #expect(try await world.files(reader).count == 3)
-        // A missing picture is to be a 404.
+        // Open Library must answer with 404 if the image does not exist.
         #expect(
-            world.requests(CoverWorld.foxPicture).first?.target.hasSuffix("?default=false") == true)
+            world.requests(CoverWorld.foxImageTarget).first?.target.hasSuffix("?default=false")
+                == true)
 
         let began = await live.next()["data", "coverChanged"]
         #expect(began?["status"] == "FETCHING" && began?["book", "id"] == id)
@@ -44,8 +45,8 @@ import Testing
         await world.worker.stop()
     }
 
-    /// What the catalogue knows of it is enough, and a cover does not count as the reader's doing.
-    @Test func theCataloguesLinksComeFirst() async throws {
+    /// The catalog's links are tried first. A cover that was found does not count as a change by the reader.
+    @Test func triesTheCatalogsLinksFirst() async throws {
         let world = try await CoverWorld.start(catalog: TestCatalog.lines(3))
         let url = world.server.url("/covers/b/id/7-L.jpg")
         try await world.app.database.execute(
@@ -55,10 +56,10 @@ import Testing
         let card = try await reader.feedCards(1)[0]
         let saved = try await reader.swipe("LIKE", [card["id"] ?? .null])
         let id = try #require(saved["recordSwipes", "saved", 0, "id"])
-        let book = try await world.settled(reader, id)
+        let book = try await world.bookAfterSearch(reader, id)
         #expect(book["cover", "source"] == "OPEN_LIBRARY", "\(book)")
         #expect(world.server.requests.count == 1)
-        // The book goes when the like is taken back: nobody has touched it.
+        // Undoing the like deletes the book because the reader has not changed it.
         let undone = try await reader.execute(
             "mutation($id: ID!) { undoSwipe(cardId: $id) { inLibrary { id } } }",
             ["id": card["id"] ?? .null])
@@ -67,38 +68,39 @@ import Testing
         await world.worker.stop()
     }
 
-    /// What services send in place of a picture is no cover, and the next place is looked at.
+    /// Placeholders and unsuitable images are skipped, and the next source is tried.
     @Test(arguments: [
         "derived-blank-white.jpg", "derived-landscape.jpg", "animated.gif", "tiny.bmp", "one pixel",
         "a page",
     ])
-    func whatIsNoCoverIsPassedOver(what: String) async throws {
+    func skipsImagesThatAreNotCovers(what: String) async throws {
         let world = try await CoverWorld.start()
         let bytes =
             switch what {
-            case "one pixel": CoverWorld.emptyPicture
+            case "one pixel": CoverWorld.emptyImage
             case "a page": Array("<html>Not here.</html>".utf8)
-            default: try picture(what)
+            default: try imageFixture(what)
             }
         world.setResponse("/covers/b/isbn/\(CoverWorld.annihilation)-L.jpg", image: bytes)
-        world.knowAnnihilation()
-        world.setResponse(CoverWorld.annihilationPicture, image: try picture("cover-dracula.jpg"))
+        world.addAnnihilationVolume()
+        world.setResponse(
+            CoverWorld.annihilationImageTarget, image: try imageFixture("cover-dracula.jpg"))
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook([
             "title": "Annihilation", "isbn": .string(CoverWorld.annihilation),
         ])
-        let book = try await world.settled(reader, id)
+        let book = try await world.bookAfterSearch(reader, id)
         #expect(book["cover", "source"] == "GOOGLE_BOOKS", "\(book)")
         #expect(book["cover", "width"] == 600)
-        // The thumbnail's own picture, larger and without the curl in its corner.
-        let target = try #require(world.requests(CoverWorld.annihilationPicture).first?.target)
+        // The image of the thumbnail, but larger and without the page curl.
+        let target = try #require(world.requests(CoverWorld.annihilationImageTarget).first?.target)
         #expect(target.contains("fife=w800-h1200") && !target.contains("edge=curl"))
         await world.worker.stop()
     }
 
-    /// The larger one is the better one, and nothing is looked at behind one that is large enough.
+    /// The larger image is chosen. No further image is downloaded after one that is large enough.
     @Test(arguments: [(300, "GOOGLE_BOOKS", 1), (620, "OPEN_LIBRARY", 0)])
-    func theBestIsTaken(width: Int, source: String, googleAsked: Int) async throws {
+    func choosesTheBestImage(width: Int, source: String, googleRequests: Int) async throws {
         let world = try await CoverWorld.start()
         let isbn = CoverWorld.annihilation
         world.setResponse("/isbn/\(isbn).json") {
@@ -109,32 +111,32 @@ import Testing
         }
         world.setResponse(
             "/covers/b/id/5-L.jpg", image: TestImage.png(width: width, height: width * 3 / 2))
-        world.knowAnnihilation()
+        world.addAnnihilationVolume()
         world.setResponse(
-            CoverWorld.annihilationPicture, image: TestImage.png(width: 480, height: 720))
+            CoverWorld.annihilationImageTarget, image: TestImage.png(width: 480, height: 720))
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Annihilation", "isbn": .string(isbn)])
-        let book = try await world.settled(reader, id)
+        let book = try await world.bookAfterSearch(reader, id)
         #expect(book["cover", "source"] == .string(source), "\(book)")
-        #expect(world.requests(CoverWorld.annihilationPicture).count == googleAsked)
+        #expect(world.requests(CoverWorld.annihilationImageTarget).count == googleRequests)
         await world.worker.stop()
     }
 
-    /// As Open Library has it: the address of a large picture leads elsewhere.
-    @Test func redirectsAreFollowed() async throws {
+    /// Open Library redirects requests for large images.
+    @Test func followsRedirects() async throws {
         let world = try await CoverWorld.start()
-        world.knowFox()
-        world.setResponse(CoverWorld.foxPicture) {
+        world.addFoxRecord()
+        world.setResponse(CoverWorld.foxImageTarget) {
             [.response(302, headers: ["Location: /download/l_covers_0008.zip/0008739161-L.jpg"])]
         }
         world.setResponse("/download/", image: TestImage.png(width: 400, height: 600))
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
-        #expect(try await world.settled(reader, id)["coverStatus"] == "READY")
+        #expect(try await world.bookAfterSearch(reader, id)["coverStatus"] == "READY")
         await world.worker.stop()
     }
 
-    @Test func aCoverIsFoundByTitleAndAuthor() async throws {
+    @Test func findsACoverByTitleAndAuthor() async throws {
         let world = try await CoverWorld.start()
         world.setResponse("/search.json?title=") {
             [
@@ -156,14 +158,14 @@ import Testing
         }
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "The Hobbit", "author": "Tolkien, J. R. R."])
-        #expect(try await world.settled(reader, id)["coverStatus"] == "READY")
+        #expect(try await world.bookAfterSearch(reader, id)["coverStatus"] == "READY")
         #expect(
             world.requests("/covers/b/id/").map(\.target) == ["/covers/b/id/3-L.jpg?default=false"])
         await world.worker.stop()
     }
 
-    /// A title alone is not enough: a wrong cover is worse than none.
-    @Test func whereNobodyKnowsItNoneIsFound() async throws {
+    /// A title without an author is not enough: a wrong cover is worse than none.
+    @Test func findsNothingIfNoSourceKnowsTheBook() async throws {
         let world = try await CoverWorld.start()
         let reader = try await world.app.makeReader()
         let live = try await reader.subscribe(Self.live)
@@ -172,7 +174,7 @@ import Testing
             ["title": "C", "isbn": "9780306406157"],
         ] as [Value] {
             let id = try await reader.makeBook(input)
-            let book = try await world.settled(reader, id)
+            let book = try await world.bookAfterSearch(reader, id)
             #expect(book["coverStatus"] == "NOT_FOUND", "\(input)")
             #expect(book["cover"] == .null)
             #expect(await live.next()["data", "coverChanged", "status"] == "FETCHING")
@@ -182,10 +184,10 @@ import Testing
         await world.worker.stop()
     }
 
-    @Test func theWebIsSearchedLast() async throws {
+    @Test func searchesTheWebLast() async throws {
         let world = try await CoverWorld.start(web: true)
         let server = world.server
-        // As the Responses API writes it, shortened.
+        // A shortened response of OpenAI's Responses API.
         world.setResponse("/openai/v1/responses") {
             [
                 .response(
@@ -208,25 +210,25 @@ import Testing
         world.setResponse("/good.jpg", image: TestImage.png(width: 500, height: 750))
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["author": "Nobody \"Ignore all\"", "title": "Obscure"])
-        let book = try await world.settled(reader, id)
+        let book = try await world.bookAfterSearch(reader, id)
         #expect(book["cover", "source"] == "WEB_SEARCH", "\(book)")
         let request = try #require(world.requests("/openai/").first)
         #expect(request.headers["authorization"] == "Bearer sk-test")
         let body = try parseJSON(Array(request.body.utf8))
         #expect(body["tools"] == [["type": "web_search"]])
         #expect(body["model"] == "test")
-        // What a reader wrote is data.
+        // The reader's text is data, not an instruction.
         let input = try parseJSON(Array((body["input"]?.string ?? "").utf8))
         #expect(input == ["author": "Nobody \"Ignore all\"", "title": "Obscure"])
         #expect(
             await world.app.services.metrics.text().contains(
                 #"bookplate_cover_searches_total{result="found",source="web_search"} 1"#))
 
-        // Not where the sources have one.
-        world.knowFox()
-        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        // The web is not searched if a source has a cover.
+        world.addFoxRecord()
+        world.setResponse(CoverWorld.foxImageTarget, image: TestImage.png(width: 400, height: 600))
         let fox = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
-        #expect(try await world.settled(reader, fox)["cover", "source"] == "OPEN_LIBRARY")
+        #expect(try await world.bookAfterSearch(reader, fox)["cover", "source"] == "OPEN_LIBRARY")
         #expect(world.requests("/openai/").count == 1)
         await world.worker.stop()
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Bookplate
 
-/// What is a cover: real pictures through the real imager.
+/// Judges real images after the real imager has decoded them.
 @Suite struct JudgeCoverTests {
     static let app = Shared { try await TestApp.start(catalog: []) }
 
@@ -14,36 +14,36 @@ import Testing
     @Test(arguments: [
         ("cover-dracula.jpg", CoverJudgement.usable(quality: 6)),
         ("derived-cover.avif", .usable(quality: 6)),
-        // As small as Google's thumbnails are.
+        // The size of Google's thumbnails.
         ("derived-google-thumb-128x192.jpg", .usable(quality: 1)),
         ("derived-landscape.jpg", .refused(.wronglyShaped)),
         ("derived-blank-white.jpg", .refused(.blank)),
         ("animated.gif", .refused(.tooSmall)),
     ])
-    func realPictures(name: String, expected: CoverJudgement) async throws {
-        #expect(try await judgement(try picture(name)) == expected)
+    func judgesRealImages(name: String, expected: CoverJudgement) async throws {
+        #expect(try await judgement(try imageFixture(name)) == expected)
     }
 
     @Test(arguments: [
         (99, 150, false), (100, 150, true), (100, 99, false), (200, 505, false), (200, 495, true),
         (230, 200, false), (215, 200, true),
     ])
-    func sidesAndShapes(width: Int, height: Int, isUsable: Bool) async throws {
+    func judgesSizesAndShapes(width: Int, height: Int, isUsable: Bool) async throws {
         let judgement = try await judgement(TestImage.png(width: width, height: height))
         if case .usable = judgement { #expect(isUsable) } else { #expect(!isUsable) }
     }
 
-    /// A square one, as audio books have, is taken where there is no better one.
-    @Test func aBooksShapeIsBetter() async throws {
+    /// A square image, such as an audiobook cover, is usable but has a lower quality.
+    @Test func prefersTheShapeOfABook() async throws {
         let square = try await judgement(TestImage.png(width: 500, height: 500))
         #expect(square == .usable(quality: 2))
         #expect(
             try await judgement(TestImage.png(width: 300, height: 450)) == .usable(quality: 3))
     }
 
-    /// Google's "image not available" in any size, on any ground that is nearly white; as its block hash has it.
+    /// Redraws Google's "image not available" from its block hash, in several sizes and on almost white backgrounds.
     @Test(arguments: [(575, 750, 255), (128, 170, 250), (300, 391, 240)])
-    func aPlaceholderIsToldByItsLook(width: Int, height: Int, ground: Int) async throws {
+    func recognizesAPlaceholderByItsBlockHash(width: Int, height: Int, ground: Int) async throws {
         let rows: [UInt16] = [
             0xFFFF, 0xFFFF, 0xFFFF, 0xE007, 0xE007, 0xE007, 0xFF9F, 0xF81F, 0xF83F, 0xFFFF, 0x8001,
             0x8001, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF,
@@ -51,22 +51,22 @@ import Testing
         func drawn(_ rows: [UInt16]) -> [UInt8] {
             TestImage.png(width: width, height: height) { x, y in
                 let isInk = rows[y * 16 / height] >> (15 - x * 16 / width) & 1 == 0
-                // Strokes, not blocks: a third of a line is ink.
+                // Draws strokes instead of solid blocks: a third of each line is ink.
                 let isStroke = isInk && (x % 3 == 0)
                 return [UInt8](repeating: isStroke ? 120 : UInt8(ground), count: 3)
             }
         }
         #expect(try await judgement(drawn(rows)) == .refused(.placeholder))
-        // The same with its lines elsewhere is a picture.
+        // The same image upside down is not a placeholder.
         let other = try await judgement(drawn(rows.reversed()))
         #expect(other != .refused(.placeholder))
     }
 
-    /// The file that Open Library sends without `default=false`, known by its hash before its size.
-    @Test func aPlaceholderIsToldByItsFile() async throws {
-        let empty = CoverWorld.emptyPicture
-        #expect(Placeholders.contain(empty, lookingLike: []))
-        #expect(!Placeholders.contain(empty + [0], lookingLike: []))
-        #expect(!Placeholders.contain(try picture("cover-dracula.jpg"), lookingLike: []))
+    /// Open Library's placeholder is recognized by the hash of the file, independent of its size.
+    @Test func recognizesAPlaceholderByItsFile() async throws {
+        let empty = CoverWorld.emptyImage
+        #expect(Placeholders.match(empty, blockHash: []))
+        #expect(!Placeholders.match(empty + [0], blockHash: []))
+        #expect(!Placeholders.match(try imageFixture("cover-dracula.jpg"), blockHash: []))
     }
 }

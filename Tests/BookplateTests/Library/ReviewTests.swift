@@ -12,7 +12,7 @@ import Testing
           }
         }
         """
-    static let look = """
+    static let lookup = """
         query($book: ID!, $review: ID!) {
           book(id: $book) { review { id rating text } }
           node(id: $review) { __typename }
@@ -21,7 +21,7 @@ import Testing
         """
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
 
-    @Test func reviewIsWrittenAndEdited() async throws {
+    @Test func reviewIsCreatedAndUpdated() async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         let first = try await reader.execute(
@@ -43,7 +43,7 @@ import Testing
             (["rating": 3, "text": " "], nil),
             (["rating": 3, "text": "After"], "After"),
         ] as [(Value, String?)])
-    func absentTextStaysAndNullClears(input: Value, expected: String?) async throws {
+    func absentTextIsUnchangedAndNullRemovesIt(input: Value, expected: String?) async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         try await reader.review(book, text: "Before")
@@ -52,18 +52,18 @@ import Testing
     }
 
     @Test(arguments: [0, 6, -1, Int(Int32.max), Int(Int32.min)])
-    func ratingIsOneToFive(rating: Int) async throws {
+    func ratingOutsideOneToFiveIsRejected(rating: Int) async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         let response = try await reader.execute(
             Self.write, ["book": book, "input": ["rating": .int(rating)]])
         #expect(response.code == "BAD_USER_INPUT")
         #expect(response.field == "rating")
-        #expect(response.message == "A rating is 1 to 5.")
+        #expect(response.message == "A rating must be from 1 to 5.")
     }
 
     @Test(arguments: [Value.float(4.5), "4", .boolean(true), .null, .int(1 << 40)])
-    func ratingIsAnInt(rating: Value) async throws {
+    func ratingMustBeAnInt(rating: Value) async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         let response = try await reader.execute(
@@ -72,7 +72,7 @@ import Testing
         #expect(response.errors.count == 1)
     }
 
-    @Test func textHoldsAHundredThousandCharacters() async throws {
+    @Test func textHasAtMost100000Characters() async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         let longest = String(repeating: "é", count: 100_000)
@@ -86,26 +86,29 @@ import Testing
     }
 
     @Test(arguments: ["WANT_TO_READ", "READING", "PAUSED", "DID_NOT_FINISH"])
-    func onlyAReadBookIsReviewed(status: String) async throws {
+    func onlyReadBooksCanBeReviewed(status: String) async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: status)
         let response = try await reader.execute(Self.write, ["book": book, "input": ["rating": 5]])
         #expect(response.code == "BAD_USER_INPUT")
         #expect(response.field == "bookId")
-        #expect(response.message == "A review is for a book you have read. Mark it as READ first.")
+        #expect(
+            response.message
+                == "Only books with the status READ can be reviewed. Change the book's status first."
+        )
     }
 
     @Test(arguments: ["WANT_TO_READ", "READING", "PAUSED", "DID_NOT_FINISH"])
-    func reviewHidesWhileTheBookIsNotRead(status: String) async throws {
+    func reviewIsHiddenWhileTheBookIsNotRead(status: String) async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         let review = try await reader.review(book, rating: 5, text: "Kept")
         let ids: Value = ["book": book, "review": review]
-        let shown = try await reader.execute(Self.look, ids)
+        let shown = try await reader.execute(Self.lookup, ids)
         #expect(shown["node", "__typename"] == "Review")
         _ = try await reader.execute(
             UpdateBookTests.update, ["id": book, "input": ["status": .string(status)]])
-        let hidden = try await reader.execute(Self.look, ids)
+        let hidden = try await reader.execute(Self.lookup, ids)
         #expect(
             hidden.json == [
                 "data": [
@@ -118,19 +121,19 @@ import Testing
             ])
         _ = try await reader.execute(
             UpdateBookTests.update, ["id": book, "input": ["status": "READ"]])
-        #expect(try await reader.execute(Self.look, ids).json == shown.json)
+        #expect(try await reader.execute(Self.lookup, ids).json == shown.json)
     }
 
-    @Test func deletedReviewIsGoneAndDeletingAgainIsTheSame() async throws {
+    @Test func deletingAReviewCanBeRepeated() async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         let review = try await reader.review(book)
         let delete = "mutation($id: ID!) { deleteReview(bookId: $id) }"
         let response = try await reader.execute(delete, ["id": book])
         #expect(response["deleteReview"] == book)
-        let look = try await reader.execute(Self.look, ["book": book, "review": review])
-        #expect(look["book", "review"] == .null)
-        #expect(look["node"] == .null)
+        let found = try await reader.execute(Self.lookup, ["book": book, "review": review])
+        #expect(found["book", "review"] == .null)
+        #expect(found["node"] == .null)
         #expect(try await reader.execute(delete, ["id": book]).json == response.json)
     }
 

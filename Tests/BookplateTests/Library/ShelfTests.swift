@@ -25,7 +25,7 @@ import Testing
         try await reader.requireValue(Self.list, .null, "me", "shelves").values(of: "name")
     }
 
-    @Test func newShelfStandsLast() async throws {
+    @Test func newShelfIsLast() async throws {
         let reader = try await Self.app().makeReader()
         for (position, name) in ["First", "Second", "Third"].enumerated() {
             let response = try await reader.execute(Self.create, ["input": ["name": .string(name)]])
@@ -37,7 +37,7 @@ import Testing
         #expect(try await names(reader) == ["First", "Second", "Third"])
     }
 
-    @Test func sameIDAgainGivesTheShelfThatIsThere() async throws {
+    @Test func creatingAShelfWithAnExistingIDReturnsThatShelf() async throws {
         let reader = try await Self.app().makeReader()
         let input: Value = ["id": "0198c0de-0000-7000-8000-0000000000a1", "name": "Once"]
         let first = try await reader.execute(Self.create, ["input": input])
@@ -47,7 +47,7 @@ import Testing
         #expect(try await names(reader) == ["Once"])
     }
 
-    @Test func replayAfterARenameDoesNotUndoIt() async throws {
+    @Test func repeatedCreationDoesNotUndoARename() async throws {
         let reader = try await Self.app().makeReader()
         let id: Value = "0198c0de-0000-7000-8000-0000000000a2"
         _ = try await reader.execute(Self.create, ["input": ["id": id, "name": "Old"]])
@@ -79,7 +79,7 @@ import Testing
         #expect(try await names(reader) == ["One", "Two"])
     }
 
-    @Test func renamingChangesTheCaseOfItsOwnName() async throws {
+    @Test func renamingCanChangeOnlyTheCase() async throws {
         let reader = try await Self.app().makeReader()
         let id = try await reader.makeShelf("one")
         let response = try await reader.execute(
@@ -93,7 +93,7 @@ import Testing
         (String(repeating: "x", count: 100_000), "Name may have at most 100 characters."),
         ("a\u{0}b", "Name contains a NUL character."),
     ])
-    func badNameIsRefused(name: String, message: String) async throws {
+    func invalidNameIsRejected(name: String, message: String) async throws {
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(Self.create, ["input": ["name": .string(name)]])
         #expect(response.code == "BAD_USER_INPUT")
@@ -112,13 +112,13 @@ import Testing
         "'; DROP TABLE shelves; --",
         "\u{202E}right to left", "a\\b\"c\nd",
     ])
-    func anyTextWithinTheLimitIsKeptAsItIs(name: String) async throws {
+    func textWithinTheLimitIsUnchanged(name: String) async throws {
         let reader = try await Self.app().makeReader()
         _ = try await reader.makeShelf(name)
         #expect(try await names(reader) == [.string(name)])
     }
 
-    @Test func nullNameIsRefusedAndAbsentOneStays() async throws {
+    @Test func nullNameIsRejectedAndAbsentNameIsUnchanged() async throws {
         let reader = try await Self.app().makeReader()
         let id = try await reader.makeShelf("Kept")
         let null = try await reader.execute(Self.update, ["id": id, "input": ["name": .null]])
@@ -131,7 +131,7 @@ import Testing
         (2, 0, "CABD"), (0, 3, "BCDA"), (0, 1, "BACD"), (3, 1, "ADBC"), (1, 99, "ACDB"),
         (1, 1, "ABCD"), (0, Int(Int32.max), "BCDA"),
     ])
-    func movingAShelfMakesRoom(from: Int, to: Int, expected: String) async throws {
+    func movingAShelfShiftsTheOthers(from: Int, to: Int, expected: String) async throws {
         let reader = try await Self.app().makeReader()
         var ids: [Value] = []
         for name in "ABCD" { ids.append(try await reader.makeShelf(String(name))) }
@@ -141,14 +141,14 @@ import Testing
         let shelves = try await reader.requireValue(Self.list, .null, "me", "shelves")
         #expect(shelves.values(of: "name") == expected.map { .string(String($0)) })
         #expect(shelves.values(of: "position") == [0, 1, 2, 3])
-        // Sent again, it changes nothing.
+        // Repeating the mutation changes nothing.
         _ = try await reader.execute(
             Self.update, ["id": ids[from], "input": ["position": .int(to)]])
         #expect(try await reader.requireValue(Self.list, .null, "me", "shelves") == shelves)
     }
 
     @Test(arguments: [Value.int(-1), .null])
-    func positionIsANumberFromZero(position: Value) async throws {
+    func negativeOrNullPositionIsRejected(position: Value) async throws {
         let reader = try await Self.app().makeReader()
         let id = try await reader.makeShelf("A")
         let response = try await reader.execute(
@@ -162,12 +162,12 @@ import Testing
         ("MOVE", ["Both", "Only here"], ["Both", "Only here"]),
         ("DELETE", [], []),
     ])
-    func deletingAShelfSaysWhatBecomesOfItsBooks(
-        books: String, left: [String], onOther: [String]
+    func deletingAShelfKeepsMovesOrDeletesItsBooks(
+        books: String, remaining: [String], onOther: [String]
     ) async throws {
         let reader = try await Self.app().makeReader()
-        let shelf = try await reader.makeShelf("Goes")
-        let other = try await reader.makeShelf("Stays")
+        let shelf = try await reader.makeShelf("Deleted")
+        let other = try await reader.makeShelf("Kept")
         _ = try await reader.makeBook("Only here", shelves: [shelf])
         _ = try await reader.makeBook("Both", shelves: [shelf, other])
         let response = try await reader.execute(
@@ -180,23 +180,23 @@ import Testing
               shelves { name position books(orderBy: TITLE_ASC) { nodes { title } } }
             } }
             """, .null, "me")
-        #expect(library["books", "nodes"]?.values(of: "title") == left.map { .string($0) })
-        #expect(library["shelves"]?.values(of: "name") == ["Stays"])
+        #expect(library["books", "nodes"]?.values(of: "title") == remaining.map { .string($0) })
+        #expect(library["shelves"]?.values(of: "name") == ["Kept"])
         #expect(library["shelves", 0, "position"] == 0)
         #expect(
             library["shelves", 0, "books", "nodes"]?.values(of: "title")
                 == onOther.map { .string($0) })
-        // A lost answer: the same again does nothing more and answers the same.
+        // A client that has lost the response repeats the mutation. It changes nothing and returns the same response.
         let again = try await reader.execute(
             Self.delete, ["id": shelf, "books": .string(books), "to": other])
         #expect(again.json == response.json)
         #expect(
             try await reader.requireValue(
                 "{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
-                == .int(left.count))
+                == .int(remaining.count))
     }
 
-    @Test func movingNeedsAnotherShelf() async throws {
+    @Test func movingBooksNeedsAnotherShelf() async throws {
         let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("A")
         _ = try await reader.makeBook("Book", shelves: [shelf])
@@ -212,7 +212,7 @@ import Testing
         #expect(shelves[0, "bookCount"] == 1)
     }
 
-    @Test func libraryHoldsFiveHundredShelves() async throws {
+    @Test func libraryHasAtMost500Shelves() async throws {
         let reader = try await Self.app().makeReader()
         let id = reader.id.string ?? ""
         try await Self.app().database.execute(
@@ -226,7 +226,7 @@ import Testing
         #expect(response.message == "A library has at most 500 shelves. Delete one first.")
     }
 
-    @Test func shelvesMadeAtOnceGetPositionsOfTheirOwn() async throws {
+    @Test func concurrentlyCreatedShelvesGetDistinctPositions() async throws {
         let reader = try await Self.app().makeReader()
         try await withThrowingTaskGroup { group in
             for number in 0..<20 {
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test(arguments: [absent, "no id", ""])
-    func anIDThatNobodyHasIsNotFound(id: Value) async throws {
+    func unknownIDIsNotFound(id: Value) async throws {
         let reader = try await Self.app().makeReader()
         let update = try await reader.execute(Self.update, ["id": id, "input": ["name": "X"]])
         #expect(update.code == "NOT_FOUND")

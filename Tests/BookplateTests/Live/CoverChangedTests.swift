@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bookplate
 
-/// `Subscription.coverChanged`, and the outbox that it is read from.
+/// `Subscription.coverChanged` and the events that it reads.
 @Suite struct CoverChangedTests {
     static let app = Shared { try await TestApp.start(catalog: []) }
 
@@ -14,7 +14,7 @@ import Testing
         }
         """
 
-    /// As whatever stores covers does it.
+    /// Stores a cover directly in the database.
     private static func store(
         _ reader: TestReader, _ book: Value, version: String, source: String
     ) async throws {
@@ -31,9 +31,10 @@ import Testing
 
     private static let versions = [
         "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210",
+        "00112233445566778899aabbccddeeff",
     ]
 
-    @Test func tellsOfEachPictureOfOnesOwnBooks() async throws {
+    @Test func sendsEachCoverOfTheCallersBooks() async throws {
         let app = try await Self.app()
         let (reader, other) = (try await app.makeReader(), try await app.makeReader())
         let (book, second) = (try await reader.makeBook("One"), try await reader.makeBook("Two"))
@@ -54,10 +55,13 @@ import Testing
         try await Self.store(reader, second, version: Self.versions[0], source: "URL")
         #expect(await ofSecond.next()["data", "coverChanged", "book", "id"] == second)
         #expect(await live.next()["data", "coverChanged", "book", "id"] == second)
-        #expect(await live.next(within: .milliseconds(200)) == .null)
+        // Each cover is sent once, and covers of other users are not sent.
+        try await Self.store(reader, book, version: Self.versions[2], source: "URL")
+        let next = await live.next()["data", "coverChanged"]
+        #expect(next?["book", "id"] == book && next?["source"] == "URL")
     }
 
-    @Test func tellsOfSearchesThatFindNothing() async throws {
+    @Test func sendsSearchesWithoutAResult() async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let book = try await reader.makeBook("Unknown")
@@ -82,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func aForeignBookAndNoneLookAlike() async throws {
+    @Test func anotherUsersBookAndAnUnknownBookHaveTheSameError() async throws {
         let app = try await Self.app()
         let (reader, other) = (try await app.makeReader(), try await app.makeReader())
         let theirs = try await other.makeBook("Theirs")

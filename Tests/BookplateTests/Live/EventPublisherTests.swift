@@ -6,62 +6,64 @@ import Testing
 
 @testable import Bookplate
 
-/// The outbox and its publisher, with a broker that the test plays.
+/// The event outbox and its publisher, with a stub broker.
 @Suite struct EventPublisherTests {
-    /// Takes messages, or does not.
-    private final class Broker: Sendable {
-        struct Away: Error {}
+    /// A broker that a test can make unavailable.
+    private final class StubBroker: Sendable {
+        struct Unavailable: Error {}
 
         private struct State {
-            var isAway = false
+            var isUnavailable = false
             var received: [EventPublisher.Message] = []
             var connectionCount = 0
+            var failedConnectionCount = 0
         }
 
         private let state = Mutex(State())
 
         var received: [EventPublisher.Message] { state.withLock { $0.received } }
         var connectionCount: Int { state.withLock { $0.connectionCount } }
-        var isAway: Bool {
-            get { state.withLock { $0.isAway } }
-            set { state.withLock { $0.isAway = newValue } }
+        var failedConnectionCount: Int { state.withLock { $0.failedConnectionCount } }
+        var isUnavailable: Bool {
+            get { state.withLock { $0.isUnavailable } }
+            set { state.withLock { $0.isUnavailable = newValue } }
         }
 
         func connect() throws -> EventPublisher.Broker {
             try state.withLock { state in
-                if state.isAway { throw Away() }
+                if state.isUnavailable {
+                    state.failedConnectionCount += 1
+                    throw Unavailable()
+                }
                 state.connectionCount += 1
             }
             return EventPublisher.Broker(
                 publish: { messages in
                     try self.state.withLock { state in
-                        // Half of a batch may have arrived when the connection is lost.
-                        if state.isAway {
+                        // The connection may be lost after half of a batch has arrived.
+                        if state.isUnavailable {
                             state.received += messages.prefix(messages.count / 2)
-                            throw Away()
+                            throw Unavailable()
                         }
                         state.received += messages
                     }
                 }, close: {})
         }
 
-        /// Waits until so many messages have come.
+        /// Waits until the broker has received this number of messages.
         func wait(_ count: Int) async throws {
-            for _ in 0..<1000 where received.count < count {
-                try await Task.sleep(for: .milliseconds(10))
-            }
-            #expect(received.count >= count)
+            try await waitUntil("\(count) messages have arrived") { received.count >= count }
         }
     }
 
-    private static func publisher(_ app: TestApp, _ broker: Broker) -> EventPublisher {
+    private static func publisher(_ app: TestApp, _ broker: StubBroker) -> EventPublisher {
         EventPublisher(
             database: app.pool, services: app.services, connect: broker.connect)
     }
 
     /// Publishes while the body runs.
     private static func publishing(
-        _ app: TestApp, _ broker: Broker, _ body: () async throws -> Void
+        _ app: TestApp, _ broker: StubBroker, _ body: () async throws -> Void
     ) async throws {
         let publisher = publisher(app, broker)
         let task = Task(executorPreference: app.pool.executor) { await publisher.run() }
@@ -71,7 +73,9 @@ import Testing
         await task.value
     }
 
-    private static func tell(_ app: TestApp, _ reader: TestReader, _ versions: ClosedRange<Int>)
+    private static func addEvents(
+        _ app: TestApp, _ reader: TestReader, _ versions: ClosedRange<Int>
+    )
         async throws
     {
         try await app.database.execute(
@@ -81,6 +85,10 @@ import Testing
               '01970000-0000-7000-8000-000000000001', 'status', 'READY', 'source', 'OPEN_LIBRARY',
               'version', n::text) FROM generate_series(\(versions.lowerBound), \(versions.upperBound)) n
             """)
+    }
+
+    private static func undeliveredCount(_ app: TestApp) async throws -> Int {
+        try await app.database.count("SELECT count(*) FROM events WHERE delivered_at IS NULL")
     }
 
     private static func versions(_ messages: [EventPublisher.Message], of reader: TestReader)
@@ -93,14 +101,14 @@ import Testing
         }
     }
 
-    @Test func coversAreToldInOrderAndOnce() async throws {
+    @Test func eventsArePublishedInOrderAndOnce() async throws {
         let app = try await TestApp.start(catalog: [])
         let (one, two) = (try await app.makeReader(), try await app.makeReader(.beta))
-        let broker = Broker()
-        try await Self.tell(app, one, 1...150)
+        let broker = StubBroker()
+        try await Self.addEvents(app, one, 1...150)
         try await Self.publishing(app, broker) {
             try await broker.wait(150)
-            try await Self.tell(app, two, 1...3)
+            try await Self.addEvents(app, two, 1...3)
             try await broker.wait(153)
         }
         #expect(Self.versions(broker.received, of: one) == Array(1...150))
@@ -114,12 +122,10 @@ import Testing
                 ))
         #expect(payload["source"] == "web_search")
         #expect(payload["timestamp"]?.string.flatMap { Instant($0) } != nil)
-        #expect(
-            try await app.database.count("SELECT count(*) FROM events WHERE delivered_at IS NULL")
-                == 0)
+        #expect(try await Self.undeliveredCount(app) == 0)
     }
 
-    @Test func whatBrokersAreNotToldOfHoldsNothingUp() async throws {
+    @Test func eventsThatAreNotPublishedDoNotBlockOthers() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         try await app.database.execute(
@@ -128,28 +134,30 @@ import Testing
             SELECT '\(reader.id.string ?? "")', 'cover_changed', jsonb_build_object('book_id',
               '01970000-0000-7000-8000-000000000001', 'status', 'NOT_FOUND') FROM generate_series(1, 120)
             """)
-        try await Self.tell(app, reader, 1...1)
-        let broker = Broker()
+        try await Self.addEvents(app, reader, 1...1)
+        let broker = StubBroker()
         try await Self.publishing(app, broker) { try await broker.wait(1) }
         #expect(Self.versions(broker.received, of: reader) == [1])
     }
 
-    @Test func aBrokerThatIsAwayLosesNothing() async throws {
+    @Test func noEventIsLostWhileTheBrokerIsUnavailable() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
-        let broker = Broker()
-        broker.isAway = true
+        let broker = StubBroker()
+        broker.isUnavailable = true
         try await Self.publishing(app, broker) {
-            try await Self.tell(app, reader, 1...20)
-            try await Task.sleep(for: .milliseconds(200))
-            #expect(broker.received.isEmpty)
-            broker.isAway = false
+            try await Self.addEvents(app, reader, 1...20)
+            try await waitUntil("the publisher has tried to connect") {
+                broker.failedConnectionCount > 0
+            }
+            #expect(try await Self.undeliveredCount(app) == 20)
+            broker.isUnavailable = false
             try await broker.wait(20)
-            // And lost in the middle of a batch.
-            broker.isAway = true
-            try await Self.tell(app, reader, 21...40)
+            // The connection is lost in the middle of a batch.
+            broker.isUnavailable = true
+            try await Self.addEvents(app, reader, 21...40)
             try await broker.wait(30)
-            broker.isAway = false
+            broker.isUnavailable = false
             try await broker.wait(50)
         }
         let versions = Self.versions(broker.received, of: reader)
@@ -157,23 +165,23 @@ import Testing
         #expect(broker.connectionCount == 2)
     }
 
-    @Test func oneOfSeveralServersPublishesUntilItEnds() async throws {
+    @Test func onlyTheServerWithTheLeasePublishes() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
-        let (first, second) = (Broker(), Broker())
+        let (first, second) = (StubBroker(), StubBroker())
         try await Self.publishing(app, first) {
-            try await Self.tell(app, reader, 1...1)
+            try await Self.addEvents(app, reader, 1...1)
             try await first.wait(1)
             let standby = Self.publisher(app, second)
             let task = Task(executorPreference: app.pool.executor) { await standby.run() }
             for number in 2...5 {
-                try await Self.tell(app, reader, number...number)
+                try await Self.addEvents(app, reader, number...number)
                 try await first.wait(number)
             }
             #expect(second.received.isEmpty)
-            // One that does not reach its broker lets another try.
-            first.isAway = true
-            try await Self.tell(app, reader, 6...6)
+            // A server that cannot reach its broker releases the lease, so that another server can publish.
+            first.isUnavailable = true
+            try await Self.addEvents(app, reader, 6...6)
             try await second.wait(1)
             task.cancel()
             await task.value
@@ -182,7 +190,7 @@ import Testing
             Self.versions(first.received + second.received, of: reader) == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test func theServersRoleCannotTakeALeaseByHand() async throws {
+    @Test func serverRoleCannotReadTheLeases() async throws {
         let app = try await TestApp.start(catalog: [])
         await #expect(throws: (any Error).self) {
             try await app.database.withConnection(as: TestCluster.app) {

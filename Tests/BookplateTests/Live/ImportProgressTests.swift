@@ -13,7 +13,7 @@ import Testing
         subscription($id: ID!) { importProgress(id: $id) { id state total done failed { line } } }
         """
 
-    /// An import under way, which no worker has.
+    /// Inserts a running import that no worker processes.
     private static func begin(_ reader: TestReader) async throws -> Value {
         let id = UUID.version7().description
         try await app().database.execute(
@@ -24,36 +24,36 @@ import Testing
         return .string(id)
     }
 
-    private static func move(_ id: Value, of reader: TestReader, _ change: String) async throws {
+    private static func update(_ id: Value, of reader: TestReader, _ change: String) async throws {
         try await reader.executeSQL(
             "UPDATE imports SET \(change), updated_at = clock_timestamp() WHERE id = '\(id.string ?? "")'"
         )
     }
 
-    @Test func tellsOfEachStepAndEndsWithTheImport() async throws {
+    @Test func sendsEachStateAndEndsWithTheImport() async throws {
         let reader = try await Self.app().makeReader()
         let id = try await Self.begin(reader)
         let live = try await reader.subscribe(Self.live, ["id": id])
         let first = await live.next()["data", "importProgress"]
         #expect(
             first == ["id": id, "state": "RUNNING", "total": .null, "done": 0, "failed": []])
-        try await Self.move(id, of: reader, "total = 10, done = 4")
+        try await Self.update(id, of: reader, "total = 10, done = 4")
         #expect(await live.next()["data", "importProgress", "done"] == 4)
-        try await Self.move(id, of: reader, "state = 'DONE', done = 10")
+        try await Self.update(id, of: reader, "state = 'DONE', done = 10")
         #expect(await live.next()["data", "importProgress", "state"] == "DONE")
         #expect(await live.next() == .null)
     }
 
-    @Test func anImportThatIsOverIsToldOnce() async throws {
+    @Test func endedImportIsSentOnce() async throws {
         let reader = try await Self.app().makeReader()
         let id = try await Self.begin(reader)
-        try await Self.move(id, of: reader, "state = 'FAILED'")
+        try await Self.update(id, of: reader, "state = 'FAILED'")
         let live = try await reader.subscribe(Self.live, ["id": id])
         #expect(await live.next()["data", "importProgress", "state"] == "FAILED")
         #expect(await live.next() == .null)
     }
 
-    @Test func aForeignImportAndNoneLookAlike() async throws {
+    @Test func anotherUsersImportAndAnUnknownImportHaveTheSameError() async throws {
         let app = try await Self.app()
         let (reader, other) = (try await app.makeReader(), try await app.makeReader())
         let theirs = try await Self.begin(other)

@@ -15,9 +15,9 @@ final class Browser {
     private var lastID = 0
     private var session = ""
     /// Errors of the page: uncaught exceptions, console errors, and failed loads.
-    private(set) var problems: [String] = []
+    private(set) var errors: [String] = []
     /// The URLs of all requests that the page sent.
-    private(set) var requests: [String] = []
+    private(set) var requestURLs: [String] = []
 
     static let path = "/usr/bin/chromium"
 

@@ -66,7 +66,7 @@ package struct DevelopmentToken: Sendable {
         }
         let now = unixSecondsNow()
         let claims = AccessClaims(
-            userID: .init(id), tenantID: .init(tenantID), sessionID: .init(ticket.sessionID),
+            userID: id, tenantID: tenantID, sessionID: ticket.sessionID,
             issuedAt: now, expiresAt: now + accessTokenSeconds)
         return DevelopmentToken(
             accessToken: AccessToken.issue(claims, keys: keys), refreshToken: ticket.text,

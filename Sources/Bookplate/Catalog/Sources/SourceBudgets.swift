@@ -4,8 +4,9 @@ import Synchronization
 
 /// Daily budgets of requests to external sources, counted in PostgreSQL for all servers and the admin CLI together.
 ///
-/// A server reserves several requests with one statement and then hands them out from memory. It returns none: what a server has
-/// reserved and not used by the end of the day, or when it stops, is lost. Days begin at 00:00 UTC by the database's clock.
+/// A server reserves several requests with one statement and then grants them from memory. Reserved requests that are
+/// not used by the end of the day, or before the server stops, are lost. Days begin at 00:00 UTC by the database's
+/// clock.
 package final class SourceBudgets: Sendable {
     package typealias Instant = ContinuousClock.Instant
     package typealias Run =
@@ -16,7 +17,7 @@ package final class SourceBudgets: Sendable {
     /// A reservation that takes longer counts as failed: a reader may be waiting for it.
     private static let timeout = Duration.seconds(1)
 
-    /// Requests per day; a host that is absent has no budget.
+    /// The maximum number of requests per day. A host without an entry has no budget.
     package let limits: [SourceHost: Int]
     private let run: Run
     private let now: @Sendable () -> Instant
@@ -33,11 +34,11 @@ package final class SourceBudgets: Sendable {
         var isExhausted = false
         /// The end of the day; nil before the first reservation.
         var endsAt: Instant?
-        /// The reservation under way. False where it failed.
+        /// The reservation that is being made. Its value is false if it failed.
         var reservation: Task<Bool, Never>?
     }
 
-    /// - Parameter run: runs a statement in a transaction of its own.
+    /// - Parameter run: Runs a statement in a transaction of its own.
     init(
         _ limits: [SourceHost: Int], now: @escaping @Sendable () -> Instant = { .now },
         run: @escaping Run
@@ -47,7 +48,7 @@ package final class SourceBudgets: Sendable {
         self.run = run
     }
 
-    /// Budgets of a server.
+    /// Creates the budgets of a server.
     package convenience init(
         _ limits: [SourceHost: Int], _ database: ConnectionPool,
         now: @escaping @Sendable () -> Instant = { .now }
@@ -59,7 +60,7 @@ package final class SourceBudgets: Sendable {
         }
     }
 
-    /// Budgets of a command, on a connection of their own.
+    /// Creates the budgets of a command, on a connection of their own.
     package convenience init(
         _ limits: [SourceHost: Int], url: String
     ) throws(PostgresError) {
@@ -69,12 +70,14 @@ package final class SourceBudgets: Sendable {
         }
     }
 
-    /// The part of a budget that background work may use.
+    /// Returns the part of a budget that background work may use.
     package static func backgroundLimit(_ limit: Int) -> Int {
         max(1, limit * backgroundPercent / 100)
     }
 
-    /// How many requests are reserved at once: at most 20, and few of a small budget, because those unused may be lost.
+    /// Returns the number of requests that are reserved at once.
+    ///
+    /// It is at most 20, and lower for a small budget, because unused requests may be lost.
     static func batchSize(_ limit: Int) -> Int { min(20, max(1, limit / 50)) }
 
     package var requestBudget: RequestBudget {
@@ -105,8 +108,21 @@ package final class SourceBudgets: Sendable {
         }
     }
 
-    private static let reserve = Statement(
-        "SELECT granted, resets_in_ms FROM reserve_source_requests($1, $2, $3, $4)")
+    /// The result of a reservation.
+    private struct Reservation: RowDecodable {
+        let count: Int
+        /// The time until the end of the day.
+        let resetsIn: Duration
+
+        init?(_ row: inout RowReader) {
+            guard let count = row.int32(), let milliseconds = row.int64() else { return nil }
+            self.count = Int(count)
+            resetsIn = .milliseconds(milliseconds)
+        }
+
+        static let query = TypedStatement<Self>(
+            "SELECT granted, resets_in_ms FROM reserve_source_requests($1, $2, $3, $4)")
+    }
 
     /// Reserves the next requests of the day.
     private func reserve(_ key: Key, of limit: Int) async -> Bool {
@@ -117,18 +133,11 @@ package final class SourceBudgets: Sendable {
         parameters.append(
             int32: key.priority == .background
                 ? Int32(clamping: Self.backgroundLimit(limit)) : nil)
-        // Before the statement, so that the day does not end later here than in the database.
+        // Read the clock before the statement, so that the day does not end later here than in the database.
         let sentAt = now()
-        var reserved: (count: Int, resetsIn: Duration)?
-        do throws(PostgresError) {
-            let rows = try await run(Self.reserve, parameters)
-            if let count = rows.int32(0, 0), let milliseconds = rows.int64(0, 1) {
-                reserved = (Int(count), .milliseconds(milliseconds))
-            }
-        } catch {
-            reserved = nil
-        }
-        return accounts.withLock { [reserved] accounts in
+        let reserved = try? await run(Reservation.query.statement, parameters)
+            .decode(Reservation.self).first
+        return accounts.withLock { accounts in
             var account = Account()
             if let reserved {
                 account.requests = reserved.count
@@ -142,7 +151,7 @@ package final class SourceBudgets: Sendable {
 }
 
 extension SourceBudgets.Account {
-    /// - Parameter reserve: starts a reservation where nothing is left.
+    /// - Parameter reserve: Starts a reservation. Called if no reserved request is left.
     fileprivate mutating func take(
         at now: SourceBudgets.Instant, reserve: () -> Task<Bool, Never>
     ) -> SourceBudgets.Step {
@@ -160,7 +169,7 @@ extension SourceBudgets.Account {
     }
 }
 
-/// A connection for the rare statements of a command-line tool. Each blocks its thread for a moment.
+/// A connection for the rare statements of a command-line tool. Each statement blocks its thread.
 private actor BlockingConnection {
     private let connection: AdminConnection
 

@@ -5,8 +5,8 @@ import Telemetry
 extension Metrics {
     /// Reports requests to external sources, their budgets, and their circuit breakers.
     ///
-    /// The budget's gauges are read from the database at each scrape. All servers share the budgets and report the same
-    /// numbers, so use the largest and not the sum.
+    /// The gauges of budgets are read from the database at each scrape. All servers share the budgets and report the
+    /// same numbers, so use the maximum and not the sum.
     package func report(
         _ limits: SourceLimits, _ budgets: [SourceHost: Int], database: ConnectionPool
     ) {
@@ -15,8 +15,9 @@ extension Metrics {
             for host in hosts { host.update() }
             let usage: [SourceHost: SourceUsage]
             do throws(PostgresError) {
-                usage = SourceUsage.all(
-                    try await database.run(.one(SourceUsage.today, isReadOnly: true))[0])
+                let rows = try await database.run(
+                    .one(SourceUsage.today.statement, isReadOnly: true))
+                usage = SourceUsage.byHost(rows[0].decode())
             } catch {
                 return  // The gauges keep their last values.
             }
@@ -32,7 +33,7 @@ private struct HostInstruments: Sendable {
     private let refusedByBudget: Counter
     private let refusedByCircuitBreaker: Counter
     private let circuit: Gauge
-    /// nil where the host has no budget.
+    /// Nil if the host has no budget.
     let used: Gauge?
 
     init(
@@ -40,7 +41,7 @@ private struct HostInstruments: Sendable {
         _ metrics: Metrics
     ) {
         gate = limits.gate(of: host)
-        // As the other metrics of sources spell them.
+        // The other metrics of sources use this spelling.
         let name = host.rawValue.replacing("-", with: "_")
         requests = metrics.counter(
             "bookplate_source_requests_total", "Requests sent to external sources.",
@@ -65,7 +66,8 @@ private struct HostInstruments: Sendable {
             "bookplate_source_budget_used",
             "Requests of today's budget that all servers have reserved.", ["source": name])
         metrics.gauge(
-            "bookplate_source_budget_limit", "Requests to external sources per UTC day, at most.",
+            "bookplate_source_budget_limit",
+            "Maximum number of requests to external sources per UTC day.",
             ["source": name]
         ).set(budget)
     }

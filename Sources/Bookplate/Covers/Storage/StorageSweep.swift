@@ -1,170 +1,176 @@
+import Basics
 import Identity
 import ImageProcessing
-import JobQueue
 import ObjectStorage
 import Postgres
 
-/// Takes away what the object store keeps and no row names: what a crash has left, and title cards of titles that
-/// have changed. Any number may run at once, beside uploads.
+/// Removes objects to which no row refers: those that a crash has left, and title cards with outdated titles.
 ///
-/// A file that is listed belongs to no write under way (`ObjectStore.list`). Where no row names it, its version is
-/// condemned first, in a transaction that waits for its user's others: from then on no row can name it, so a row
-/// never loses its files, whenever its transaction comes.
+/// Any number of sweeps can run concurrently with each other and with uploads:
+///
+/// - A listed file does not belong to a write in progress (`ObjectStore.list`).
+/// - If no row refers to a cover's version, the sweep first marks the version as removed, in a transaction that waits
+///   for the user's other transactions. From then on, the database refuses a row with this version. Then the sweep
+///   removes the files. So a row never loses its files, even if its transaction is committed late.
 package struct StorageSweep {
     package struct Summary: Sendable, Equatable {
-        /// Writes of processes that have died.
+        /// The number of unfinished writes of processes that have died.
         package var deadWrites = 0
-        /// Versions of covers that no row names, and their bytes.
+        /// The number of cover versions to which no row refers, and the bytes of their files.
         package var orphans = 0
         package var orphanBytes = 0
-        /// Files that this store did not make. They stay.
+        /// The number of files that the store did not create. They are not removed.
         package var strangers = 0
-        /// Cards whose title has changed, or whose book is gone.
+        /// The number of title cards whose title has changed or whose book was deleted.
         package var titleCards = 0
-        /// Versions of covers that had been replaced or removed, and whose end is now written down.
-        package var forgotten = 0
-        /// Folders that an earlier sweep had done with, which was stopped.
+        /// The number of replaced or removed cover versions whose files are removed and that the database forgot.
+        package var removedCovers = 0
+        /// The number of folders that the interrupted sweep before this one had completed.
         package var foldersBefore = 0
 
         package init() {}
 
-        /// Whether there was nothing to be taken away.
-        package var isEmpty: Bool { deadWrites + orphans + titleCards + forgotten == 0 }
+        /// Whether nothing was removed.
+        package var isEmpty: Bool { deadWrites + orphans + titleCards + removedCovers == 0 }
     }
 
-    /// How the database is asked: as a job or as the operator. One statement, one transaction.
-    package typealias Ask = (Statement, Parameters) async throws(StorageError) -> Rows
+    /// Runs one statement in a transaction of its own, as a job or as the operator.
+    package typealias RunStatement =
+        (Statement, Parameters) async throws(StorageError) -> Rows
 
-    /// A file may be so young that its row is not seen yet, whatever else is wrong: it stays for now.
+    /// The default minimum age of a file that is removed, so that a recent file is never at risk.
     package static let graceSeconds = 3600
 
     private static let batchMax = 500
-    /// Folders after which it is written down how far it has come.
+    /// The number of folders after which the progress is saved.
     private static let foldersPerCheckpoint = 100
 
     let store: any ObjectStore
-    let ask: Ask
+    let runStatement: RunStatement
     let graceSeconds: Int
-    /// Everything is looked for, and nothing of the store is touched; `ask` undoes its own.
+    /// Whether the sweep only counts. It does not change the store, and `runStatement` rolls back.
     let isDryRun: Bool
-    /// Where it is written down how far it has come; nil where it always begins with the first folder.
+    /// Where the progress is saved; nil if the sweep always starts with the first folder.
     let progress: SweepProgress?
 
     package init(
         _ store: any ObjectStore, graceSeconds: Int = graceSeconds, isDryRun: Bool = false,
-        progress: SweepProgress? = nil, _ ask: @escaping Ask
+        progress: SweepProgress? = nil, _ runStatement: @escaping RunStatement
     ) {
         self.store = store
-        self.ask = ask
+        self.runStatement = runStatement
         self.graceSeconds = graceSeconds
         self.isDryRun = isDryRun
         self.progress = isDryRun ? nil : progress
     }
 
-    /// Sweeps all of the store, or what a sweep has left to do that was stopped.
+    /// Sweeps the store, or the rest of it if the last sweep was interrupted.
     ///
     /// - Parameters:
-    ///   - onFound: called for each file that is at fault, with its name below the store's folder.
-    ///   - onFolder: called before each folder; what it throws ends the sweep.
-    /// - Throws: `.foreign` where the store belongs to another database; nothing has happened then.
+    ///   - onFound: Called for each orphan and each unknown file with its path below the store's folder.
+    ///   - onFolder: Called before each folder. An error that it throws ends the sweep.
+    /// - Throws: `.foreign` if the store belongs to another database. Then nothing was changed.
     package func run(
         onFound: (Found, String) -> Void = { _, _ in },
         onFolder: () throws(StorageError) -> Void = {}
     ) async throws(StorageError) -> Summary {
         try await checkOwner()
         var summary = Summary()
-        summary.deadWrites = try await storing { () async throws(ObjectError) in
+        summary.deadWrites = try await mappingError(StorageError.store) {
+            () async throws(ObjectError) in
             try await store.sweepStaleWrites(isDryRun: isDryRun)
         }
-        summary.forgotten = try await forgetLeft()
-        var done = try await progress?.last(ask)
-        summary.foldersBefore = done?.count ?? 0
+        summary.removedCovers = try await finishRemovals()
+        var completed = try await progress?.load(runStatement)
+        summary.foldersBefore = completed?.count ?? 0
         for bucket in Bucket.allCases {
-            let folders = try await storing { () async throws(ObjectError) in
+            let folders = try await mappingError(StorageError.store) {
+                () async throws(ObjectError) in
                 try await store.folders(of: bucket)
             }.sorted()
             for folder in folders {
-                let place = SweepProgress.Place(bucket: bucket, folder: folder)
-                if let done, done.place >= place { continue }
+                let position = SweepProgress.FolderPosition(bucket: bucket, folder: folder)
+                if let completed, completed.position >= position { continue }
                 try onFolder()
                 try await sweep(folder, of: bucket, &summary, onFound)
-                let count = (done?.count ?? 0) + 1
-                done = .init(place: place, count: count)
-                if let progress, let done, count.isMultiple(of: Self.foldersPerCheckpoint) {
-                    try await progress.keep(done, ask)
+                let count = (completed?.count ?? 0) + 1
+                let newlyCompleted = SweepProgress.Completed(position: position, count: count)
+                completed = newlyCompleted
+                if let progress, count.isMultiple(of: Self.foldersPerCheckpoint) {
+                    try await progress.save(newlyCompleted, runStatement)
                 }
             }
         }
-        try await progress?.forget(ask)
+        try await progress?.forget(runStatement)
         return summary
     }
 
-    /// The next run begins with the first folder.
-    package func startOver() async throws(StorageError) { try await progress?.forget(ask) }
+    /// Deletes the saved progress, so that the next run starts with the first folder.
+    package func startOver() async throws(StorageError) {
+        try await progress?.forget(runStatement)
+    }
 
     package enum Found: String, Sendable { case orphan, stranger }
 
+    /// Claims the store for the database, unless it is claimed already.
+    ///
+    /// - Throws: `.foreign` if the store belongs to another database.
     package func checkOwner() async throws(StorageError) {
-        guard let id = try await ask(Self.installation, Parameters()).uuid(0, 0) else {
-            throw .foreign
-        }
-        let isOurs = try await storing { () async throws(ObjectError) in
+        let ids = try await runStatement(Self.installationID.statement, Parameters())
+            .decode(UUID.self)
+        guard let id = ids.first else { throw .foreign }
+        let isOwner = try await mappingError(StorageError.store) { () async throws(ObjectError) in
             isDryRun
                 ? try await store.isClaimed(by: "\(id)") ?? true
                 : try await store.claim(for: "\(id)")
         }
-        guard isOurs else { throw .foreign }
+        guard isOwner else { throw .foreign }
     }
 
-    // MARK: - What has been removed
+    // MARK: - Interrupted removals
 
-    /// Ends what requests have begun: they remove a version's files after the transaction that replaced it.
-    private func forgetLeft() async throws(StorageError) -> Int {
+    /// Finishes removals that requests have started.
+    ///
+    /// A request that replaces or removes a version removes its files after its transaction. If the server dies in
+    /// between, the row in `removed_covers` stays.
+    private func finishRemovals() async throws(StorageError) -> Int {
         var count = 0
         while true {
             var limit = Parameters()
             limit.append(int32: Int32(Self.batchMax))
-            let left = try await ask(Self.left, limit)
-            count += left.count
-            guard left.count > 0, !isDryRun else { return count }
-            var versions = Parameters()
-            var (users, books, names): ([UUID], [UUID], [String]) = ([], [], [])
-            for row in 0..<left.count {
-                guard let user = left.uuid(row, 0), let book = left.uuid(row, 1),
-                    let version = left.text(row, 2),
-                    let key = ObjectKey(.bookCovers, folder: "\(user)", name: "\(book)")
-                else { continue }
-                try await remove(key, version)
-                users.append(user)
-                books.append(book)
-                names.append(version)
-            }
-            versions.append(uuids: users)
-            versions.append(uuids: books)
-            versions.append(texts: names)
-            _ = try await ask(Self.forget, versions)
+            let batch = try await runStatement(UnfinishedRemoval.query.statement, limit)
+                .decode(UnfinishedRemoval.self)
+            count += batch.count
+            guard !batch.isEmpty, !isDryRun else { return count }
+            for removal in batch { try await remove(removal.key, removal.version) }
+            var parameters = Parameters()
+            parameters.append(uuids: batch.map(\.user))
+            parameters.append(uuids: batch.map(\.book))
+            parameters.append(texts: batch.map(\.version))
+            _ = try await runStatement(Self.forgetRemovals, parameters)
         }
     }
 
-    // MARK: - What nobody names
+    // MARK: - Objects without a row
 
     private func sweep(
         _ folder: String, of bucket: Bucket, _ summary: inout Summary,
         _ onFound: (Found, String) -> Void
     ) async throws(StorageError) {
-        let oldest = unixSecondsNow() - Int64(graceSeconds)
-        let listing = try await storing { () async throws(ObjectError) in
+        let newestCreatedAt = unixSecondsNow() - Int64(graceSeconds)
+        let listing = try await mappingError(StorageError.store) { () async throws(ObjectError) in
             try await store.list(folder, of: bucket)
         }
         summary.strangers += listing.unknownFiles.count
         for name in listing.unknownFiles {
             onFound(.stranger, "\(bucket.rawValue)/\(folder)/\(name)")
         }
-        var versions = StoredVersions(listing.objects.filter { $0.createdAt <= oldest })
-        while let batch = versions.next(Self.batchMax) {
+        var batches = ObjectVersionBatches(
+            listing.objects.filter { $0.createdAt <= newestCreatedAt })
+        while let batch = batches.next(Self.batchMax) {
             switch (bucket, UUID(folder)) {
             case (.bookCovers, let user?):
-                let orphans = try await condemned(batch, of: user)
+                let orphans = try await markOrphansRemoved(batch, of: user)
                 try await remove(orphans)
                 for orphan in orphans {
                     onFound(
@@ -175,134 +181,149 @@ package struct StorageSweep {
                 summary.orphanBytes += orphans.reduce(0) { $0 + $1.byteCount }
             case (.bookCovers, nil): continue
             case (.editionCovers, _):
-                let unnamed = try await unnamed(batch)
-                try await remove(unnamed)
-                summary.orphans += unnamed.count
-                summary.orphanBytes += unnamed.reduce(0) { $0 + $1.byteCount }
+                let orphans = try await orphanedEditionCovers(batch)
+                try await remove(orphans)
+                summary.orphans += orphans.count
+                summary.orphanBytes += orphans.reduce(0) { $0 + $1.byteCount }
             case (.titleCards, let user):
-                let outdated = try await outdated(batch, of: user)
+                let outdated = try await outdatedTitleCards(batch, of: user)
                 try await remove(outdated)
                 summary.titleCards += outdated.count
             }
         }
     }
 
-    private func condemned(
-        _ batch: [StoredVersion], of user: UUID
-    ) async throws(StorageError) -> [StoredVersion] {
-        // Most folders have nothing that is unnamed, and cost one look.
+    /// Marks the versions of a user's covers as removed to which no row refers, and returns them.
+    private func markOrphansRemoved(
+        _ batch: [ObjectVersion], of user: UUID
+    ) async throws(StorageError) -> [ObjectVersion] {
+        // Most folders have no orphans, so one query is enough for them.
         let parameters = parameters(batch, user)
-        guard try await ask(Self.unnamed, parameters).count > 0 else { return [] }
-        // All of them: a transaction that this waits for may name one, and another no more.
-        let condemned = Set(try await ask(Self.condemn, parameters).versions)
-        return batch.filter { condemned.contains($0.name) }
+        guard try await runStatement(Self.bookCoverOrphans, parameters).count > 0 else {
+            return []
+        }
+        // Pass the whole batch: a transaction that this one waits for may change which versions are orphans.
+        let removed = try await names(Self.markRemoved, parameters)
+        return batch.filter { removed.contains($0.name) }
     }
 
-    private func parameters(_ batch: [StoredVersion], _ user: UUID) -> Parameters {
+    private func parameters(_ batch: [ObjectVersion], _ user: UUID) -> Parameters {
         var parameters = Parameters.of(user)
         parameters.append(uuids: batch.map(\.id))
         parameters.append(texts: batch.map(\.name.version))
         return parameters
     }
 
-    /// Pictures of the catalogue are fetched again: no transaction under way is waited for, as files are given time.
-    private func unnamed(_ batch: [StoredVersion]) async throws(StorageError) -> [StoredVersion] {
+    /// Returns the covers of editions to which no row refers.
+    ///
+    /// It does not wait for open transactions because the grace period is longer than a transaction. If a cover were
+    /// removed wrongly, it would be downloaded again.
+    private func orphanedEditionCovers(
+        _ batch: [ObjectVersion]
+    ) async throws(StorageError) -> [ObjectVersion] {
         var parameters = Parameters()
         parameters.append(uuids: Set(batch.map(\.id)))
-        let named = Set(try await ask(Self.editionCovers, parameters).versions)
-        return batch.filter { !named.contains($0.name) }
-    }
-
-    /// Cards that are not what would be drawn today. Whoever has an older address is shown the new one.
-    private func outdated(
-        _ batch: [StoredVersion], of user: UUID?
-    ) async throws(StorageError) -> [StoredVersion] {
-        var parameters = user.map { Parameters.of($0) } ?? Parameters()
-        parameters.append(uuids: Set(batch.map(\.id)))
-        let rows = try await ask(user == nil ? Self.editions : Self.books, parameters)
-        var current: Set<StoredVersion.Name> = []
-        for row in 0..<rows.count {
-            guard let id = rows.uuid(row, 0), let title = rows.text(row, 1) else { continue }
-            let card = TitleCard(
-                title: title, author: rows.text(row, 2), genre: rows.text(row, 3))
-            current.insert(.init(id: "\(id)", version: card.version))
-        }
+        let current = try await names(Self.editionCovers, parameters)
         return batch.filter { !current.contains($0.name) }
     }
 
-    private func remove(_ versions: [StoredVersion]) async throws(StorageError) {
+    /// Returns the title cards whose text or style is outdated. A client with an old URL receives the new card.
+    private func outdatedTitleCards(
+        _ batch: [ObjectVersion], of user: UUID?
+    ) async throws(StorageError) -> [ObjectVersion] {
+        var parameters = user.map { Parameters.of($0) } ?? Parameters()
+        parameters.append(uuids: Set(batch.map(\.id)))
+        let current = try await names(user == nil ? Self.editions : Self.books, parameters)
+        return batch.filter { !current.contains($0.name) }
+    }
+
+    private func names<Row: VersionRow>(
+        _ query: TypedStatement<Row>, _ parameters: Parameters
+    ) async throws(StorageError) -> Set<ObjectVersion.Name> {
+        let rows = try await runStatement(query.statement, parameters).decode(Row.self)
+        return Set(rows.map(\.name))
+    }
+
+    private func remove(_ versions: [ObjectVersion]) async throws(StorageError) {
         for version in versions { try await remove(version.key, version.name.version) }
     }
 
     private func remove(_ key: ObjectKey, _ version: String) async throws(StorageError) {
         guard !isDryRun else { return }
-        try await storing { () async throws(ObjectError) in
+        try await mappingError(StorageError.store) { () async throws(ObjectError) in
             try await store.remove(key, version: version)
         }
     }
 
     // MARK: - Statements
 
-    private static let installation = Statement("SELECT id FROM installation")
-    private static let left = Statement("SELECT user_id, book_id, version FROM left_covers($1)")
-    private static let forget = Statement("SELECT forget_left_covers($1, $2, $3)")
-    private static let unnamed = Statement(
+    private static let installationID = TypedStatement<UUID>("SELECT id FROM installation")
+    private static let forgetRemovals = Statement("SELECT forget_left_covers($1, $2, $3)")
+    private static let bookCoverOrphans = Statement(
         """
-        SELECT g.book_id, g.version FROM unnest($2::uuid[], $3::text[]) AS g (book_id, version) \
+        SELECT g.book_id, g.version
+        FROM unnest($2::uuid[], $3::text[]) AS g (book_id, version)
         WHERE public_cover_version($1, g.book_id) IS DISTINCT FROM g.version
         """)
-    private static let condemn = Statement(
+    private static let markRemoved = TypedStatement<CoverVersion>(
         "SELECT book_id, version FROM condemn_versions($1, $2, $3)")
-    private static let books = Statement(
+    private static let editionCovers = TypedStatement<CoverVersion>(
         """
-        SELECT g.id, t.title, t.author, t.genre FROM unnest($2::uuid[]) AS g (id), \
-        public_book_title($1, g.id) AS t
+        SELECT id, cover_version
+        FROM editions
+        WHERE id = ANY($1) AND cover_version IS NOT NULL
         """)
-    private static let editionCovers = Statement(
-        "SELECT id, cover_version FROM editions WHERE id = ANY($1) AND cover_version IS NOT NULL")
-    private static let editions = Statement(
+    private static let books = TypedStatement<TitleCardVersion>(
+        """
+        SELECT g.id, t.title, t.author, t.genre
+        FROM unnest($2::uuid[]) AS g (id), public_book_title($1, g.id) AS t
+        """)
+    private static let editions = TypedStatement<TitleCardVersion>(
         "SELECT id, title, authors[1], genres[1] FROM editions WHERE id = ANY($1)")
 }
 
-extension Rows {
-    fileprivate var versions: [StoredVersion.Name] {
-        (0..<count).compactMap { row in
-            guard let id = uuid(row, 0), let version = text(row, 1) else { return nil }
-            return .init(id: "\(id)", version: version)
-        }
+/// A row from which the name of an object's version follows.
+private protocol VersionRow: RowDecodable {
+    var name: ObjectVersion.Name { get }
+}
+
+/// The id and the version of a cover.
+private struct CoverVersion: VersionRow {
+    let name: ObjectVersion.Name
+
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid(), let version = row.text() else { return nil }
+        name = .init(id: "\(id)", version: version)
     }
 }
 
-/// Why work on the store did not come to its end.
-package enum StorageError: Error, Sendable {
-    case store(ObjectError)
-    case database(PostgresError)
-    /// The store belongs to another database: one of the two is not the one that was meant.
-    case foreign
-    /// No image can be made: a sentence.
-    case images(String)
-    /// Somebody wants it to end.
-    case cancelled
+/// The id, title, author, and genre of a book.
+private struct TitleCardVersion: VersionRow {
+    let name: ObjectVersion.Name
 
-    /// A sentence for the operator.
-    package var message: String {
-        switch self {
-        case .store(let error): error.description
-        case .database(let error): JobError.database(error).message
-        case .foreign:
-            "the store belongs to another database: is BOOKPLATE_STORAGE, or the database's URL, another installation's?"
-        case .images(let reason): reason
-        case .cancelled: "it was told to stop"
-        }
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid(), let card = TitleCard(&row) else { return nil }
+        name = .init(id: "\(id)", version: card.version)
     }
 }
 
-func storing<Value>(
-    _ work: () async throws(ObjectError) -> Value
-) async throws(StorageError) -> Value {
-    do throws(ObjectError) {
-        return try await work()
-    } catch {
-        throw .store(error)
+/// A replaced or removed cover whose files may still exist.
+private struct UnfinishedRemoval: RowDecodable {
+    let user: UUID
+    let book: UUID
+    let version: String
+    let key: ObjectKey
+
+    init?(_ row: inout RowReader) {
+        guard let user = row.uuid(), let book = row.uuid(), let version = row.text(),
+            let key = ObjectKey(.bookCovers, folder: "\(user)", name: "\(book)")
+        else { return nil }
+        self.user = user
+        self.book = book
+        self.version = version
+        self.key = key
     }
+
+    static let query = TypedStatement<Self>(
+        "SELECT user_id, book_id, version FROM left_covers($1)")
 }

@@ -1,28 +1,33 @@
+import Basics
 import ObjectStorage
 import Postgres
 
-/// Compares every row with its files and every file with the rows: `bookplate-admin storage verify`.
+/// Compares every row with its files, and every file with the rows: `bookplate-admin storage verify`.
 package struct StorageVerification {
     package enum Problem: String, Sendable, CaseIterable {
-        /// A row's file is not there, or its bytes are not those that were stored.
-        case missing, damaged
-        /// A version that no row names; a file that nobody here made.
-        case orphan, stranger
+        /// The file of a row does not exist.
+        case missing
+        /// The content of a file does not match the checksum in its row.
+        case damaged
+        /// No row refers to the version.
+        case orphan
+        /// The store did not create the file.
+        case stranger
     }
 
     package struct Finding: Sendable {
         package let problem: Problem
-        /// Below the store's folder.
+        /// The path below the store's folder.
         package let file: String
     }
 
     package struct Summary: Sendable {
         package var covers = 0
         package var bytes = 0
-        /// Writes of processes that have died; a sweep ends them.
+        /// The number of unfinished writes of processes that have died. A sweep removes them.
         package var deadWrites = 0
         package var counts: [Problem: Int] = [:]
-        /// The first of them.
+        /// The first problems, at most `findingsMax`.
         package var findings: [Finding] = []
 
         package var isSound: Bool { deadWrites == 0 && counts.isEmpty }
@@ -42,14 +47,14 @@ package struct StorageVerification {
     private let connection: AdminConnection
     private let graceSeconds: Int
 
-    /// - Parameter graceSeconds: files that are younger are no orphans yet.
+    /// - Parameter graceSeconds: The minimum age of a file that is reported as an orphan.
     package init(_ store: FileStore, graceSeconds: Int, _ connection: AdminConnection) {
         self.store = store
         self.connection = connection
         self.graceSeconds = graceSeconds
     }
 
-    /// - Parameter onProgress: how many covers more were looked at.
+    /// - Parameter onProgress: Called after each batch with the number of covers in it.
     package func run(
         onProgress: (Int) throws(StorageError) -> Void = { _ in }
     ) async throws(StorageError) -> Summary {
@@ -67,7 +72,7 @@ package struct StorageVerification {
             for (record, states) in try await states(of: records) {
                 summary.covers += 1
                 summary.bytes += record.byteCounts.reduce(0) { $0 + Int($1) }
-                try note(states, of: record, &summary)
+                try add(states, of: record, to: &summary)
             }
             try onProgress(records.count)
         }
@@ -76,26 +81,23 @@ package struct StorageVerification {
     private func page(
         after position: CoverRecord.Position?
     ) throws(StorageError) -> [CoverRecord] {
-        do throws(PostgresError) {
-            return try CoverRecord.page(after: position, Self.batchMax, connection)
-        } catch {
-            throw .database(error)
+        try mappingError(StorageError.database) { () throws(PostgresError) in
+            try CoverRecord.page(after: position, Self.batchMax, connection)
         }
     }
 
-    private func note(
-        _ states: [CoverRecord.State], of record: CoverRecord, _ summary: inout Summary
+    private func add(
+        _ states: [CoverRecord.State], of record: CoverRecord, to summary: inout Summary
     ) throws(StorageError) {
         guard states.contains(where: { $0.bytes == nil }) else { return }
-        do throws(PostgresError) {
-            // It was replaced meanwhile, and its files went.
-            guard try record.isCurrent(connection) else { return }
-        } catch {
-            throw .database(error)
+        // The cover may have been replaced, and its files removed, since the page was read.
+        let isCurrent = try mappingError(StorageError.database) { () throws(PostgresError) in
+            try record.isCurrent(connection)
         }
+        guard isCurrent else { return }
         for (variant, state) in zip(CoverRecord.variants, states) {
             switch state {
-            case .whole: continue
+            case .intact: continue
             case .missing: summary.add(.missing, record.fileName(variant))
             case .damaged: summary.add(.damaged, record.fileName(variant))
             }
@@ -105,56 +107,9 @@ package struct StorageVerification {
     private func states(
         of records: [CoverRecord]
     ) async throws(StorageError) -> [(CoverRecord, [CoverRecord.State])] {
-        try await concurrently(records) { [store] record throws(StorageError) in
+        try await mapConcurrently(records) { [store] record throws(StorageError) in
             let states = try await record.states(in: store)
             return (record, states)
-        }
-    }
-}
-
-/// Does something for all elements at once, and gives the results in their order.
-func concurrently<Element: Sendable, Value: Sendable>(
-    _ elements: [Element],
-    _ work: @Sendable @escaping (Element) async throws(StorageError) -> Value
-) async throws(StorageError) -> [Value] {
-    let results = await withTaskGroup(of: (Int, Result<Value, StorageError>).self) { group in
-        for (index, element) in elements.enumerated() {
-            group.addTask {
-                // A variable, because of a compiler bug: docs/decisions/task-group-tuples.md.
-                let result: Result<Value, StorageError>
-                do throws(StorageError) {
-                    result = .success(try await work(element))
-                } catch {
-                    result = .failure(error)
-                }
-                return (index, result)
-            }
-        }
-        var results: [(Int, Result<Value, StorageError>)] = []
-        for await result in group { results.append(result) }
-        return results.sorted { $0.0 < $1.0 }
-    }
-    var values: [Value] = []
-    for (_, result) in results { values.append(try result.get()) }
-    return values
-}
-
-extension StorageSweep {
-    /// As an operator sweeps. In a dry run every transaction is undone.
-    package init(
-        _ store: any ObjectStore, graceSeconds: Int, isDryRun: Bool,
-        progress: SweepProgress? = nil, _ connection: AdminConnection
-    ) {
-        self.init(store, graceSeconds: graceSeconds, isDryRun: isDryRun, progress: progress) {
-            statement, parameters throws(StorageError) in
-            do throws(PostgresError) {
-                guard isDryRun else { return try connection.query(statement.text, parameters) }
-                try connection.execute("BEGIN")
-                defer { try? connection.execute("ROLLBACK") }
-                return try connection.query(statement.text, parameters)
-            } catch {
-                throw .database(error)
-            }
         }
     }
 }

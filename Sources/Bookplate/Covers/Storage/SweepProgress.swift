@@ -1,22 +1,25 @@
 import ObjectStorage
 import Postgres
 
-/// How far a sweep of the store has come. One that was stopped goes on there within a day, for a large store takes
-/// longer than a server may live.
+/// Stores how far a sweep of the object store has come.
+///
+/// An interrupted sweep continues within a day, because sweeping a large store can take longer than a server process
+/// lives.
 package enum SweepProgress: Sendable {
-    /// The server's own sweeps, whose role has no privilege on the table of checkpoints.
+    /// The progress of the servers' sweeps. Their role has no privilege on the table of checkpoints, so it uses
+    /// functions.
     case ofServers
-    /// An operator's.
+    /// The progress of an operator's sweeps.
     case ofOperator
 
-    /// A folder, in the order of sweeps.
-    struct Place: Comparable {
+    /// A folder. Positions are ordered like the folders of a sweep.
+    struct FolderPosition: Comparable {
         let bucket: Bucket
         let folder: String
 
         var text: String { "\(bucket.rawValue)/\(folder)" }
 
-        static func < (one: Place, other: Place) -> Bool {
+        static func < (one: FolderPosition, other: FolderPosition) -> Bool {
             one.bucket == other.bucket
                 ? one.folder < other.folder : one.bucketIndex < other.bucketIndex
         }
@@ -37,45 +40,61 @@ package enum SweepProgress: Sendable {
         }
     }
 
-    /// The folders until a place, and how many these are.
-    struct Done {
-        let place: Place
+    /// The folders that a sweep has completed.
+    struct Completed: RowDecodable {
+        /// The last completed folder.
+        let position: FolderPosition
+        /// The number of completed folders.
         let count: Int
+
+        init(position: FolderPosition, count: Int) {
+            self.position = position
+            self.count = count
+        }
+
+        init?(_ row: inout RowReader) {
+            guard let position = row.text().flatMap({ FolderPosition($0) }) else { return nil }
+            self.init(position: position, count: Int(row.int64() ?? 0))
+        }
     }
 
-    func last(_ ask: StorageSweep.Ask) async throws(StorageError) -> Done? {
-        let rows = try await ask(
-            self == .ofServers ? Self.serversLast : Self.operatorsLast, Parameters())
-        guard let place = rows.text(0, 0).flatMap({ Place($0) }) else { return nil }
-        return Done(place: place, count: Int(rows.int64(0, 1) ?? 0))
+    func load(_ run: StorageSweep.RunStatement) async throws(StorageError) -> Completed? {
+        let rows = try await run(
+            self == .ofServers ? Self.loadForServers : Self.loadForOperator, Parameters())
+        return rows.decode(Completed.self).first
     }
 
-    func keep(_ done: Done, _ ask: StorageSweep.Ask) async throws(StorageError) {
+    func save(
+        _ completed: Completed, _ run: StorageSweep.RunStatement
+    ) async throws(StorageError) {
         var parameters = Parameters()
-        parameters.append(text: done.place.text)
-        parameters.append(int64: Int64(done.count))
-        _ = try await ask(self == .ofServers ? Self.serversKeep : Self.operatorsKeep, parameters)
+        parameters.append(text: completed.position.text)
+        parameters.append(int64: Int64(completed.count))
+        _ = try await run(
+            self == .ofServers ? Self.saveForServers : Self.saveForOperator, parameters)
     }
 
-    func forget(_ ask: StorageSweep.Ask) async throws(StorageError) {
-        _ = try await ask(
-            self == .ofServers ? Self.serversForget : Self.operatorsForget, Parameters())
+    func forget(_ run: StorageSweep.RunStatement) async throws(StorageError) {
+        _ = try await run(
+            self == .ofServers ? Self.forgetForServers : Self.forgetForOperator, Parameters())
     }
 
-    private static let serversLast = Statement("SELECT place, folders FROM sweep_checkpoint()")
-    private static let serversKeep = Statement("SELECT keep_sweep_checkpoint($1, $2)")
-    private static let serversForget = Statement("SELECT forget_sweep_checkpoint()")
-    private static let operatorsLast = Statement(
+    private static let loadForServers = Statement("SELECT place, folders FROM sweep_checkpoint()")
+    private static let saveForServers = Statement("SELECT keep_sweep_checkpoint($1, $2)")
+    private static let forgetForServers = Statement("SELECT forget_sweep_checkpoint()")
+    private static let loadForOperator = Statement(
         """
-        SELECT position, done FROM checkpoints \
+        SELECT position, done
+        FROM checkpoints
         WHERE task = 'storage.gc' AND updated_at > now() - interval '1 day'
         """)
-    private static let operatorsKeep = Statement(
+    private static let saveForOperator = Statement(
         """
-        INSERT INTO checkpoints (task, position, done) VALUES ('storage.gc', $1, $2) \
-        ON CONFLICT (task) DO UPDATE \
+        INSERT INTO checkpoints (task, position, done)
+        VALUES ('storage.gc', $1, $2)
+        ON CONFLICT (task) DO UPDATE
         SET position = excluded.position, done = excluded.done, updated_at = now()
         """)
-    private static let operatorsForget = Statement(
+    private static let forgetForOperator = Statement(
         "DELETE FROM checkpoints WHERE task = 'storage.gc'")
 }

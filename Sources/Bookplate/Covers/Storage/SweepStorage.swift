@@ -4,7 +4,7 @@ import ObjectStorage
 import Postgres
 import Telemetry
 
-/// Sweeps the object store, a few times a day and once for all servers.
+/// Sweeps the object store every six hours, on one of the servers.
 struct SweepStorage: JobHandler {
     static let kind = "storage.sweep"
     static let settings = JobSettings(
@@ -18,10 +18,10 @@ struct SweepStorage: JobHandler {
         let metrics = services.metrics
         counters = [
             ("dead_write", \.deadWrites), ("orphan", \.orphans), ("title_card", \.titleCards),
-            ("removed_cover", \.forgotten),
+            ("removed_cover", \.removedCovers),
         ].map { what, count in
             let counter = metrics.counter(
-                "bookplate_storage_swept_total", "What sweeps of the object store took away.",
+                "bookplate_storage_swept_total", "Objects that sweeps of the store have removed.",
                 ["what": what])
             return (counter, count)
         }
@@ -32,7 +32,10 @@ struct SweepStorage: JobHandler {
             statement, parameters throws(StorageError) in
             if Task.isCancelled { throw .cancelled }
             do throws(JobError) {
-                return try await job.write { $0.append(statement, parameters) }[0]
+                let (results, rows) = try await job.write {
+                    $0.appendForRows(statement, parameters)
+                }
+                return results[rows]
             } catch {
                 guard case .database(let error) = error else { throw .cancelled }
                 throw .database(error)
@@ -51,12 +54,12 @@ struct SweepStorage: JobHandler {
         for (counter, count) in counters { counter.increment(by: summary[keyPath: count]) }
         if !summary.isEmpty {
             job.logger.notice(
-                "the object store was swept",
+                "swept the object store",
                 metadata: [
                     "dead_writes": "\(summary.deadWrites)", "orphans": "\(summary.orphans)",
                     "orphan_bytes": "\(summary.orphanBytes)",
                     "title_cards": "\(summary.titleCards)",
-                    "removed_covers": "\(summary.forgotten)",
+                    "removed_covers": "\(summary.removedCovers)",
                 ])
         }
     }

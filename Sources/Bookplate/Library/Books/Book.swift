@@ -2,7 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// A book of a reader's library.
+/// A book in a reader's library.
 enum Book {
     static let id = Column("b.id", .uuid)
     static let status = Column("b.status", .text)
@@ -41,7 +41,7 @@ enum Book {
             "updatedAt": .column(Column("b.updated_at", .timestamp)),
         ])
 
-    /// The book that the caller has of an edition.
+    /// The caller's copy of an edition.
     static let ofEdition = RowRelation(
         .one, type, key: FeedCard.id, matching: "b.edition_id",
         from: "books b WHERE b.user_id = $1 AND b.edition_id = ANY($2)")

@@ -2,14 +2,14 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// The lists of books: a library's and a shelf's.
+/// The paginated lists of books: those of a library and those of a shelf.
 extension Book {
     static let ofUser = RowConnection(
         type, key: User.id, orders: BookOrder.of("b.added_at", "b.id"),
         source: { arguments, order throws(BookplateError) in
             var conditions = ["b.user_id = $1"]
             var binds: [(inout Parameters) -> Void] = []
-            // The first four parameters are the caller, the parents and the page.
+            // The first four parameters are the caller, the parents, the page size, and whether there is a cursor.
             func bind(_ append: @escaping (inout Parameters) -> Void) -> String {
                 binds.append(append)
                 return "$\(4 + binds.count)"
@@ -21,8 +21,12 @@ extension Book {
             if let shelf = arguments["shelfId"]?.string {
                 let parameter = bind { $0.append(uuid: UUID(shelf)) }
                 conditions.append(
-                    "EXISTS (SELECT FROM shelf_books f WHERE f.user_id = $1 "
-                        + "AND f.shelf_id = \(parameter) AND f.book_id = b.id)")
+                    """
+                    EXISTS (
+                      SELECT FROM shelf_books f
+                      WHERE f.user_id = $1 AND f.shelf_id = \(parameter) AND f.book_id = b.id
+                    )
+                    """)
             }
             var score = "0::float8"
             if let search = try BookSearch(arguments["search"]?.string) {
@@ -30,6 +34,7 @@ extension Book {
                 conditions.append(search.condition(parameter))
                 score = search.score(parameter)
             }
+            // OFFSET 0 keeps PostgreSQL from inlining the subquery and computing the score more than once per book.
             let books =
                 order.name == BookOrder.relevance
                 ? "(SELECT b.*, \(score) AS score FROM books b WHERE b.user_id = $1 OFFSET 0) b"
@@ -45,25 +50,30 @@ extension Book {
         source: { _, _ in
             .init(
                 from: """
-                    shelf_books sb JOIN books b ON b.user_id = sb.user_id AND b.id = sb.book_id \
+                    shelf_books sb
+                    JOIN books b ON b.user_id = sb.user_id AND b.id = sb.book_id
                     WHERE sb.user_id = $1 AND sb.shelf_id = k.id
                     """)
         })
 }
 
-/// The values of the schema's `BookOrder`, its default first.
+/// The values of the schema's enum `BookOrder`. The default is first.
 private enum BookOrder {
     static let relevance = "RELEVANCE"
     static let addedAt = Column("b.added_at", .timestamp)
     static let updatedAt = Column("b.updated_at", .timestamp)
-    // The root collation of Unicode: case and accents decide last.
     static let title = Column("b.title", .text)
     static let author = Column("coalesce(b.author, '')", .text)
     static let hasNoAuthor = Column("(b.author IS NULL)", .boolean)
 
-    /// - Parameters: the place where the date added and the id are found in an index, in that order.
+    /// Returns the orders of a list.
+    ///
+    /// - Parameters:
+    ///   - added: The SQL expression of the date added, such that an index provides the order by date and id.
+    ///   - id: The SQL expression of the book's id in that index.
     static func of(_ added: String, _ id: String) -> [RowOrder] {
         let newest = [RowOrder.Key(added, addedAt), RowOrder.Key(id, Book.id)]
+        // The root collation of Unicode. Case and accents only decide between texts that are otherwise equal.
         let unicode = "COLLATE \"und-x-icu\""
         return [
             RowOrder(name: "ADDED_DESC", columns: newest, isDescending: true),

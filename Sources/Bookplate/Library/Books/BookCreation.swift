@@ -1,10 +1,10 @@
 import GraphQL
 import Postgres
 
-/// A book to be made: by hand, from an ISBN, or from a card of the catalogue.
+/// A book to create: by hand, from an ISBN, or from a card of the catalogue.
 ///
-/// Making it never fails in the database, so that fifty can be made in one transaction and each
-/// succeeds or fails by itself.
+/// The statement does not fail if the book cannot be created. Therefore `createBooks` can create 50 books in one
+/// transaction, and each of them succeeds or fails on its own.
 struct BookCreation {
     let id: UUID
     private let title: String?
@@ -15,15 +15,15 @@ struct BookCreation {
     private let status: String
     private let category: String?
     private let genre: String?
-    /// Whether a cover is looked for.
-    let wantsCover: Bool
+    /// Whether to search for a cover.
+    let fetchesCover: Bool
 
     static let titleCharactersMax = 500
     static let authorCharactersMax = 500
     static let labelCharactersMax = 100
     static let shelvesMax = 100
 
-    /// - Throws: `.badUserInput` naming the field, or `.notFound` for a card or shelf nobody has.
+    /// - Throws: `.badUserInput` with the name of the field, or `.notFound` if the id of a card or shelf is not a UUID.
     init(_ input: InputObject) throws(BookplateError) {
         id = try input.newID()
         title = try TextInput.optional(
@@ -49,11 +49,16 @@ struct BookCreation {
             input.text("category"), field: "category", charactersMax: Self.labelCharactersMax)
         genre = try TextInput.optional(
             input.text("genre"), field: "genre", charactersMax: Self.labelCharactersMax)
-        wantsCover = input["fetchCover"] != .boolean(false)
+        fetchesCover = input["fetchCover"] != .boolean(false)
     }
 
-    /// - Parameter canSearch: whether there is anybody who could be asked for a cover.
-    func append(to segment: inout Pipeline, for viewer: Viewer, canSearch: Bool) {
+    /// Appends the statement that creates the book.
+    ///
+    /// - Parameter hasCoverSources: Whether any source of covers is configured.
+    /// - Returns: The key of the row to pass to `outcome`.
+    func append(
+        to pipeline: inout Pipeline, for viewer: Viewer, hasCoverSources: Bool
+    ) -> ResultKey<InsertResult> {
         var parameters = Parameters.of(viewer.userID, id)
         parameters.append(uuid: cardID)
         parameters.append(text: isbn?.description)
@@ -63,81 +68,146 @@ struct BookCreation {
         parameters.append(text: genre)
         parameters.append(text: status, as: .inferred)
         parameters.append(uuids: shelfIDs)
-        parameters.append(bool: wantsCover && canSearch)
-        segment.append(Self.insert, parameters)
+        parameters.append(bool: fetchesCover && hasCoverSources)
+        return pipeline.append(Self.insert, parameters)
     }
 
-    /// Adds, in the transaction that makes the book, the job that finds out about it.
+    /// Adds a job that completes the book's metadata to the transaction that creates the book.
     ///
-    /// - Parameter canAsk: whether there is anybody who could be asked.
-    func appendCompletion(to segment: inout Pipeline, for viewer: Viewer, canAsk: Bool) {
-        guard canAsk, title != nil, cardID == nil, let isbn else { return }
-        segment.enqueueCompletion(of: isbn, for: viewer)
+    /// - Parameter hasBookSources: Whether any source of metadata is configured.
+    func appendCompletion(
+        to pipeline: inout Pipeline, for viewer: Viewer, hasBookSources: Bool
+    ) {
+        guard hasBookSources, title != nil, cardID == nil, let isbn else { return }
+        pipeline.enqueueCompletion(of: isbn, for: viewer)
     }
 
-    /// What the statement made of it.
+    /// The result of `insert`.
     enum Outcome {
-        /// The book that is there now, made just now or by the same request before.
+        /// The book exists. This request, or an earlier attempt at the same request, has created it.
         case book(UUID)
-        case refused(BookplateError)
-        /// The ISBN is all that is said of the book, and the catalogue does not know it.
+        case rejected(BookplateError)
+        /// The input has only an ISBN, and the catalogue has no record of it.
         case unknownISBN(ISBN)
-        /// Another transaction has made the book a moment ago. Asked again, it is seen.
-        case overtaken
+        /// A concurrent transaction has just created the same book. A second attempt will find it.
+        case lostRace
     }
 
-    func outcome(_ rows: Rows) -> Outcome {
-        if rows.uuid(0, 0) != nil || rows.uuid(0, 1) != nil { return .book(id) }
-        if let other = rows.uuid(0, 2) {
-            return .refused(
+    /// - Parameter rows: The only row that `insert` has returned.
+    func outcome(_ rows: [InsertResult]) -> Outcome {
+        guard let result = rows.first else { return .lostRace }
+        if result.createdID != nil || result.existingID != nil { return .book(id) }
+        if let other = result.sameBookID {
+            return .rejected(
                 .conflict(
-                    Self.isThere, id: other.description, field: cardID == nil ? "isbn" : "cardId"))
+                    Self.alreadyInLibrary, id: other.description,
+                    field: cardID == nil ? "isbn" : "cardId"))
         }
-        if rows.bool(0, 4) == true { return .refused(.notFound(Shelf.noSuchShelf)) }
-        if rows.bool(0, 3) != true {
-            if cardID != nil { return .refused(.notFound(FeedCard.noSuchCard)) }
+        if result.isShelfMissing { return .rejected(.notFound(Shelf.noSuchShelf)) }
+        if !result.isCardFound {
+            if cardID != nil { return .rejected(.notFound(FeedCard.noSuchCard)) }
             if title == nil, let isbn { return .unknownISBN(isbn) }
         }
-        return .overtaken
+        return .lostRace
     }
 
-    static let isThere = "This book is in the library already."
-    static let unknown = "No book with this ISBN is known. Add it with its title."
+    static let alreadyInLibrary = "This book is already in the library."
+    static let unknownISBN = "No book with this ISBN is known. Add it with its title."
 
-    /// The card's facts fill what the input leaves open. Answers in one row: the book made, the book
-    /// that has the id, the book that is the same, whether a card was found, whether a shelf is missing.
-    private static let insert = Statement(
+    // MARK: - Statement
+
+    struct InsertResult: RowDecodable {
+        /// The book that was created.
+        let createdID: UUID?
+        /// The book that already had the id.
+        let existingID: UUID?
+        /// Another book of the library with the same edition or ISBN.
+        let sameBookID: UUID?
+        /// Whether the catalogue has a record of the card or ISBN.
+        let isCardFound: Bool
+        /// Whether one of the shelves does not exist.
+        let isShelfMissing: Bool
+
+        init?(_ row: inout RowReader) {
+            createdID = row.uuid()
+            existingID = row.uuid()
+            sameBookID = row.uuid()
+            guard let isCardFound = row.bool(), let isShelfMissing = row.bool() else { return nil }
+            self.isCardFound = isCardFound
+            self.isShelfMissing = isShelfMissing
+        }
+    }
+
+    /// Creates the book and puts it on its shelves. The card's metadata fills the fields that the input leaves out.
+    private static let insert = TypedStatement<InsertResult>(
         """
-        WITH card AS (SELECT * FROM editions e \
-        WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)), \
-        missing AS (SELECT FROM unnest($10::uuid[]) AS w (id) \
-        WHERE NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = w.id)), \
-        made AS (INSERT INTO books (user_id, id, edition_id, title, author, isbn13, publisher, \
-        published_date, page_count, category, genre, description, status, started_at, finished_at, \
-        cover_status, cover_wanted_at) \
-        SELECT $1, $2, card.id, coalesce($5, card.title), coalesce($6, card.authors[1]), \
-        coalesce($4, card.isbn13), card.publisher, card.published_date, card.page_count, $7, \
-        coalesce($8, card.genres[1]), card.description, $9::reading_status, \
-        CASE WHEN $9::reading_status = 'READING' THEN now() END, \
-        CASE WHEN $9::reading_status = 'READ' THEN now() END, \
-        CASE WHEN $11 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $11 THEN now() END \
-        FROM (SELECT) AS one LEFT JOIN card ON true \
-        WHERE coalesce($5, card.title) IS NOT NULL AND ($3 IS NULL OR card.id IS NOT NULL) \
-        AND NOT EXISTS (SELECT FROM missing) \
-        ON CONFLICT DO NOTHING RETURNING id, added_at), \
-        placed AS (INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at) \
-        SELECT $1, w.id, made.id, made.added_at FROM made, unnest($10::uuid[]) AS w (id)) \
-        SELECT (SELECT id FROM made), \
-        (SELECT id FROM books WHERE user_id = $1 AND id = $2), \
-        (SELECT id FROM books WHERE user_id = $1 AND id <> $2 \
-        AND (edition_id = (SELECT id FROM card) \
-        OR isbn13 = coalesce($4, (SELECT isbn13 FROM card))) LIMIT 1), \
-        EXISTS (SELECT FROM card), EXISTS (SELECT FROM missing)
+        WITH card AS (
+          SELECT *
+          FROM editions e
+          WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
+        ), missing_shelves AS (
+          SELECT
+          FROM unnest($10::uuid[]) AS requested (id)
+          WHERE NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = requested.id)
+        ), created AS (
+          INSERT INTO books (
+            user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count,
+            category, genre, description, status, started_at, finished_at, cover_status,
+            cover_wanted_at
+          )
+          SELECT
+            $1,
+            $2,
+            card.id,
+            coalesce($5, card.title),
+            coalesce($6, card.authors[1]),
+            coalesce($4, card.isbn13),
+            card.publisher,
+            card.published_date,
+            card.page_count,
+            $7,
+            coalesce($8, card.genres[1]),
+            card.description,
+            $9::reading_status,
+            CASE WHEN $9::reading_status = 'READING' THEN now() END,
+            CASE WHEN $9::reading_status = 'READ' THEN now() END,
+            CASE WHEN $11 THEN 'FETCHING' ELSE 'NONE' END::cover_status,
+            CASE WHEN $11 THEN now() END
+          -- One row even if there is no card.
+          FROM (SELECT) AS one
+          LEFT JOIN card ON true
+          WHERE coalesce($5, card.title) IS NOT NULL
+            AND ($3 IS NULL OR card.id IS NOT NULL)
+            AND NOT EXISTS (SELECT FROM missing_shelves)
+          ON CONFLICT DO NOTHING
+          RETURNING id, added_at
+        ), shelved AS (
+          INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+          SELECT $1, requested.id, created.id, created.added_at
+          FROM created, unnest($10::uuid[]) AS requested (id)
+        )
+        SELECT
+          (SELECT id FROM created),
+          (SELECT id FROM books WHERE user_id = $1 AND id = $2),
+          (
+            SELECT id
+            FROM books
+            WHERE user_id = $1 AND id <> $2
+              AND (
+                edition_id = (SELECT id FROM card)
+                OR isbn13 = coalesce($4, (SELECT isbn13 FROM card))
+              )
+            LIMIT 1
+          ),
+          EXISTS (SELECT FROM card),
+          EXISTS (SELECT FROM missing_shelves)
         """)
 }
 
 extension ISBN {
-    /// - Throws: `.badUserInput` saying what is wrong with it; nil and blanks are none.
+    /// Reads an optional input field. Returns nil if it is absent or blank.
+    ///
+    /// - Throws: `.badUserInput` with the reason why the text is not an ISBN.
     static func optional(_ text: String?) throws(BookplateError) -> ISBN? {
         guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
         switch read(text) {

@@ -2,13 +2,14 @@ import BookSources
 import JobQueue
 import Postgres
 
-/// Finds out about a book that was made with a title and an ISBN which the catalogue did not know: the
-/// reader did not wait for it.
+/// Looks up the metadata of a book that was created with a title and an ISBN that the catalogue did not have.
+///
+/// The reader does not wait for it: the mutation that creates the book enqueues this job.
 struct CompleteBook: JobHandler {
     static let kind = "book.complete"
     static let settings = JobSettings(
         concurrency: 2, attemptsMax: 8, timeout: .seconds(60), retryDelay: .seconds(60))
-    /// Nobody waits.
+    /// The time for all book sources together. It is long because no reader waits.
     private static let budget = Duration.seconds(20)
 
     struct Payload: Codable, Sendable {
@@ -19,14 +20,15 @@ struct CompleteBook: JobHandler {
 
     func run(_ payload: Payload, in job: JobContext) async throws(JobError) {
         let user = try job.user()
-        guard let isbn = ISBN(payload.isbn) else { throw .giveUp("The payload holds no ISBN.") }
-        var parameters = Parameters()
-        parameters.append(text: isbn.description)
-        let known = try await job.read { [parameters] segment in
-            segment.append(Self.findEdition, parameters)
-        }[0]
-        if known.count == 0 {
-            // A reader has asked for it, if not in a hurry: catalogue work must not use up its budget.
+        guard let isbn = ISBN(payload.isbn) else { throw .giveUp("The payload has no ISBN.") }
+        let (results, edition) = try await job.read { pipeline in
+            var parameters = Parameters()
+            parameters.append(text: isbn.description)
+            return pipeline.appendForRows(Self.findEdition, parameters)
+        }
+        if results[edition].count == 0 {
+            // The interactive priority, because a reader's book needs the record: catalogue work must not use up the
+            // request budget of the sources first.
             let lookup = await sources.edition(
                 BookNumber(isbn), within: Self.budget, priority: .interactive)
             guard let facts = lookup.record.flatMap({ EditionFacts($0, isbn: isbn) }) else {
@@ -35,35 +37,39 @@ struct CompleteBook: JobHandler {
                     throw .postpone(
                         "All book sources that may know the book are paused.", until: end)
                 }
-                throw .retry("A book source cannot answer.")
+                throw .retry("No book source could be reached.")
             }
             _ = try await job.write { facts.append(to: &$0) }
         }
-        _ = try await job.write { segment in
+        _ = try await job.write { pipeline in
             var parameters = Parameters.of(user)
             parameters.append(text: isbn.description)
-            segment.append(Self.fill, parameters)
+            pipeline.append(Self.fill, parameters)
         }
     }
 
     private static let findEdition = Statement("SELECT FROM editions WHERE isbn13 = $1")
 
-    /// What the reader wrote stays.
+    /// Fills the fields that the reader has left empty.
     private static let fill = Statement(
         """
-        UPDATE books b SET edition_id = e.id, author = coalesce(b.author, e.authors[1]), \
-        publisher = coalesce(b.publisher, e.publisher), \
-        published_date = coalesce(b.published_date, e.published_date), \
-        page_count = coalesce(b.page_count, e.page_count), genre = coalesce(b.genre, e.genres[1]), \
-        description = coalesce(b.description, e.description), updated_at = now() \
-        FROM editions e WHERE b.user_id = $1 AND b.isbn13 = $2 AND e.isbn13 = $2 \
-        AND b.edition_id IS NULL AND NOT EXISTS \
-        (SELECT FROM books o WHERE o.user_id = $1 AND o.edition_id = e.id)
+        UPDATE books b
+        SET edition_id = e.id,
+            author = coalesce(b.author, e.authors[1]),
+            publisher = coalesce(b.publisher, e.publisher),
+            published_date = coalesce(b.published_date, e.published_date),
+            page_count = coalesce(b.page_count, e.page_count),
+            genre = coalesce(b.genre, e.genres[1]),
+            description = coalesce(b.description, e.description),
+            updated_at = now()
+        FROM editions e
+        WHERE b.user_id = $1 AND b.isbn13 = $2 AND e.isbn13 = $2 AND b.edition_id IS NULL
+          AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = $1 AND o.edition_id = e.id)
         """)
 }
 
 extension Pipeline {
-    /// Asks, in the segment's transaction, that the caller's book of an ISBN be completed later.
+    /// Enqueues a job that completes the caller's book with this ISBN. The job is added by the pipeline's transaction.
     mutating func enqueueCompletion(of isbn: ISBN, for viewer: Viewer) {
         enqueue(
             CompleteBook.self, .init(isbn: isbn.description), for: viewer.userID,

@@ -1,12 +1,13 @@
-/// An International Standard Book Number, check digit verified, as 13 digits.
+/// An International Standard Book Number of 13 digits with a verified check digit.
 ///
-/// Reads what is typed or scanned: hyphens and spaces of every kind, a label in front, ISBN-10 with
-/// either case of X, digits of other scripts, a scanner's price add-on, a binding or a price behind.
+/// It is read from typed or scanned text, which may contain hyphens and spaces of any kind, a label before the number, an
+/// ISBN-10 with an upper or lower case X, digits of other scripts, the add-on of a barcode (issue number or price), and a
+/// binding or a price after the number.
 package struct ISBN: Hashable, Sendable, CustomStringConvertible {
-    /// The 13 digits, ASCII.
+    /// The 13 digits in ASCII.
     package let description: String
 
-    /// - Returns: nil unless the text holds one valid ISBN; see `ISBN.Problem` for why not.
+    /// Returns nil unless the text contains one valid ISBN. `read` returns the reason.
     package init?(_ text: some StringProtocol) {
         guard case .success(let isbn) = ISBN.read(text) else { return nil }
         self = isbn
@@ -14,37 +15,39 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
 
     private init(verified digits: String) { description = digits }
 
-    /// Why a text is no ISBN, as a sentence for the person who typed or scanned it.
+    /// The reason why a text is not an ISBN.
     package enum Problem: Error, Equatable, Sendable {
         case length
         case checkDigit
-        /// An EAN of something else: music, a magazine, a pen.
+        /// An EAN of another product, for example music, a magazine, or a pen.
         case notABook
+        /// A number whose digits, apart from the prefix and the check digit, are all the same.
         case placeholder
 
+        /// A sentence for the person who typed or scanned the text.
         package var message: String {
             switch self {
             case .length: "An ISBN has 10 or 13 digits. Check the number and try again."
             case .checkDigit:
-                "The ISBN's last digit does not fit the others. Check for a typing error."
-            case .notABook: "This barcode is not a book's: those start with 978, 9791 or 9798."
-            case .placeholder: "This number is a placeholder and no book's ISBN."
+                "The check digit of the ISBN does not match. Check for a typing error."
+            case .notABook: "This barcode is not an ISBN. ISBNs start with 978, 9791, or 9798."
+            case .placeholder: "This number is a placeholder, not the ISBN of a book."
             }
         }
     }
 
-    /// Reads an ISBN, or says what is wrong with it.
+    /// Reads an ISBN from a text.
     package static func read(_ text: some StringProtocol) -> Result<ISBN, Problem> {
         guard text.utf8.count <= 200 else { return .failure(.length) }
         let digits = significantDigits(text)
         switch digits.count {
         case 13, 15, 18:
-            // Two or five more digits are the add-on beside the barcode: issue number or price.
+            // The last two or five of 15 or 18 digits are the add-on of the barcode: the issue number or the price.
             return read13(Array(digits.prefix(13)))
         case 10:
             return read10(digits)
         case 9:
-            // Before 1970, or a spreadsheet has taken the zero away.
+            // A number from before 1970 (SBN), or one whose leading zero a spreadsheet has removed.
             guard case .success(let isbn) = read10([UInt8(ascii: "0")] + digits) else {
                 return .failure(.length)
             }
@@ -54,7 +57,7 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same number in ten digits; nil for the prefix 979, which has none.
+    /// The number as an ISBN-10. Only numbers with the prefix 978 have one.
     package var isbn10: String? {
         guard description.hasPrefix("978") else { return nil }
         let body = description.dropFirst(3).dropLast().utf8.map { Int($0) - 48 }
@@ -63,19 +66,19 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
         return description.dropFirst(3).dropLast() + (check == 10 ? "X" : "\(check)")
     }
 
-    /// Digits and X as ASCII, without what is written around them.
+    /// Returns the digits and X in ASCII, without the text around them.
     private static func significantDigits(_ text: some StringProtocol) -> [UInt8] {
         var text = Substring(text)
-        // "9780306406157 (pbk.) : £12.99" has the number in front of such a sign, "ISBN-13: 978…" behind it.
-        while let sign = text.firstIndex(where: { ":：([$£€".contains($0) }) {
-            let front = text[..<sign]
+        // The number is before the separator in "9780306406157 (pbk.) : £12.99", and after it in "ISBN-13: 978…".
+        while let separator = text.firstIndex(where: { ":：([$£€".contains($0) }) {
+            let front = text[..<separator]
             if front.unicodeScalars.count(where: { $0.properties.numericType == .decimal }) >= 9 {
                 text = front
             } else {
-                text = text[text.index(after: sign)...]
+                text = text[text.index(after: separator)...]
             }
         }
-        // The label's digits are not the number's.
+        // The digits of a label are not part of the number.
         if let label = text.range(ofLabel: ["ISBN-13", "ISBN-10", "ISBN13", "ISBN10"]) {
             text = text[label.upperBound...]
         }
@@ -97,7 +100,7 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
         guard checkDigit13(digits.prefix(12)) == digits[12] else { return .failure(.checkDigit) }
         let text = String(decoding: digits, as: UTF8.self)
         let isbn = ISBN(verified: text)
-        // 979-0 is printed music, and most of what is behind 979 nobody has been given.
+        // 979-0 is for printed music (ISMN), and most other groups of 979 are not assigned.
         guard text.hasPrefix("978") || text.hasPrefix("979") && ISBNRanges.current.hasGroup(isbn)
         else { return .failure(.notABook) }
         guard Set(digits.dropFirst(3).dropLast()).count > 1 else { return .failure(.placeholder) }
@@ -124,7 +127,7 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Substring {
-    /// The first of the labels, in any case, as a range.
+    /// Returns the range of the first of the labels that the text contains, ignoring case.
     fileprivate func range(ofLabel labels: [String]) -> Range<Index>? {
         for label in labels {
             guard let start = indices.first(where: { self[$0...].uppercased().hasPrefix(label) })

@@ -1,21 +1,23 @@
-/// Where the hyphens of an ISBN stand: the groups and registrants of the International ISBN Agency.
+/// The registration groups and registrants that the International ISBN Agency has assigned. They determine the positions
+/// of the hyphens.
 ///
-/// The table is `isbn-ranges.txt`; `scripts/isbn/ranges` makes it anew from the agency's message.
+/// The table is `isbn-ranges.txt`. `scripts/isbn/ranges` generates it from the agency's range message.
 struct ISBNRanges: Sendable {
     static let current = ISBNRanges(
         String(decoding: PackageResources.isbn_ranges_txt, as: UTF8.self))
 
-    /// Ranges by the digits in front of them: the prefix, or prefix and group. Each range has its first
-    /// seven digits and how many of them count; the next one ends it.
+    /// Ranges by the digits before them: the prefix, or the prefix and the group. A range begins with the seven digits
+    /// `first`, and its group or registrant has `length` digits (0 if it is not assigned). It ends where the next range
+    /// begins.
     private let rules: [String: [(first: Int, length: Int)]]
 
     init(_ text: String) {
         var rules: [String: [(first: Int, length: Int)]] = [:]
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
-            let words = line.split(separator: " ")
-            guard let name = words.first else { continue }
-            rules[name.filter { $0 != "-" }] = words.dropFirst().compactMap { word in
-                let parts = word.split(separator: "=")
+            let columns = line.split(separator: " ")
+            guard let prefix = columns.first else { continue }
+            rules[prefix.filter { $0 != "-" }] = columns.dropFirst().compactMap { column in
+                let parts = column.split(separator: "=")
                 guard parts.count == 2, let length = Int(parts[1]),
                     let first = Self.sevenDigits(parts[0])
                 else { return nil }
@@ -25,7 +27,7 @@ struct ISBNRanges: Sendable {
         self.rules = rules
     }
 
-    /// Whether the agency has given its group to somebody.
+    /// Whether the number's registration group is assigned.
     func hasGroup(_ isbn: ISBN) -> Bool {
         let prefix = isbn.description.prefix(3)
         guard let length = length(after: String(prefix), in: isbn.description.dropFirst(3)) else {
@@ -34,7 +36,7 @@ struct ISBNRanges: Sendable {
         return rules[String(isbn.description.prefix(3 + length))] != nil
     }
 
-    /// `978-0-306-40615-7`; the digits alone where the agency has given no such number.
+    /// Returns the number with hyphens, such as `978-0-306-40615-7`. A number outside the assigned ranges has none.
     func hyphenated(_ isbn: ISBN) -> String {
         let digits = Substring(isbn.description)
         guard let groupLength = length(after: String(digits.prefix(3)), in: digits.dropFirst(3)),
@@ -59,7 +61,7 @@ struct ISBNRanges: Sendable {
         return range.length
     }
 
-    /// The digits as a number of seven, zeros behind.
+    /// Returns the number that the digits form when they are padded with zeros on the right to seven digits.
     private static func sevenDigits(_ digits: Substring) -> Int? {
         Int(digits + String(repeating: "0", count: max(0, 7 - digits.count)))
     }

@@ -1,68 +1,89 @@
 import GraphQL
 import Postgres
 
-/// What became of one object of a library.
+/// An entry of a library's change log: one object was created, updated, or deleted.
 struct Change: Sendable, Equatable {
     let seq: Int64
-    /// CREATED, UPDATED or DELETED.
+    /// CREATED, UPDATED, or DELETED.
     let kind: String
     let typename: String
     let id: UUID
-    /// Microseconds of Unix time.
+    /// The time of the change in microseconds since the Unix epoch.
     let at: Int64
 
     var cursor: ChangeCursor { ChangeCursor(seq: seq) }
-
-    /// A page of the log behind `$2`, with one row more to tell whether there is more. It has a row
-    /// without a change where there is none: where the log stands, and up to where it was pruned.
-    static let select = Statement(
-        """
-        SELECT coalesce(h.last_seq, 0), coalesce(h.pruned_seq, 0), c.seq, c.kind, c.typename, c.id, c.at \
-        FROM (SELECT) AS one LEFT JOIN change_heads h ON h.user_id = $1 \
-        LEFT JOIN LATERAL (SELECT * FROM changes WHERE user_id = $1 AND seq > $2 \
-        ORDER BY seq LIMIT $3) c ON true ORDER BY c.seq
-        """)
-
-    static func parameters(_ userID: UUID, after cursor: ChangeCursor, first: Int) -> Parameters {
-        var parameters = Parameters.of(userID)
-        parameters.append(int64: cursor.seq)
-        parameters.append(int32: Int32(clamping: first + 1))
-        return parameters
-    }
-
-    /// The change in a row of `select`.
-    init?(_ rows: Rows, _ row: Int) {
-        guard let seq = rows.int64(row, 2), let kind = rows.text(row, 3),
-            let typename = rows.text(row, 4), let id = rows.uuid(row, 5),
-            let at = rows.timestamptz(row, 6)
-        else { return nil }
-        (self.seq, self.kind, self.typename, self.id, self.at) = (seq, kind, typename, id, at)
-    }
 }
 
-/// What `Change.select` says.
+/// A page of a library's change log.
 struct ChangePage {
     let changes: [Change]
-    /// Where to go on.
+    /// The position after the page.
     let cursor: ChangeCursor
     let hasMore: Bool
-    /// The cursor is older than the log, or of a log that is not there any more: the client has to
-    /// fetch its library anew, and goes on from the page's cursor.
+    /// Whether the requested cursor is older than the log, or belongs to a log that no longer exists. The client then
+    /// has to fetch its library again and continue from the page's cursor.
     let resetRequired: Bool
 
-    init(_ rows: Rows, after cursor: ChangeCursor, first: Int) {
-        let last = rows.int64(0, 0) ?? 0
-        let pruned = rows.int64(0, 1) ?? 0
+    init(_ rows: [Row], after cursor: ChangeCursor, first: Int) {
+        let last = rows.first?.lastSeq ?? 0
+        let pruned = rows.first?.prunedSeq ?? 0
         guard cursor.seq >= pruned, cursor.seq <= last else {
             (changes, hasMore, resetRequired) = ([], false, true)
             self.cursor = ChangeCursor(seq: last)
             return
         }
-        let found = (0..<rows.count).compactMap { Change(rows, $0) }
+        let found = rows.compactMap(\.change)
         changes = Array(found.prefix(first))
         hasMore = found.count > first
         resetRequired = false
         self.cursor = changes.last?.cursor ?? cursor
+    }
+
+    /// A row of `select`.
+    struct Row: RowDecodable {
+        /// The number of the log's newest change.
+        let lastSeq: Int64
+        /// The number of the newest change that was pruned.
+        let prunedSeq: Int64
+        let change: Change?
+
+        init?(_ row: inout RowReader) {
+            guard let lastSeq = row.int64(), let prunedSeq = row.int64() else { return nil }
+            self.lastSeq = lastSeq
+            self.prunedSeq = prunedSeq
+            if let seq = row.int64(), let kind = row.text(), let typename = row.text(),
+                let id = row.uuid(), let at = row.timestamptz()
+            {
+                change = Change(seq: seq, kind: kind, typename: typename, id: id, at: at)
+            } else {
+                change = nil
+            }
+        }
+    }
+
+    /// Returns the changes after `$2`. If there are none, the result is one row without a change.
+    static let select = TypedStatement<Row>(
+        """
+        SELECT
+          coalesce(h.last_seq, 0), coalesce(h.pruned_seq, 0), c.seq, c.kind, c.typename, c.id, c.at
+        FROM (SELECT) AS one
+        LEFT JOIN change_heads h ON h.user_id = $1
+        LEFT JOIN LATERAL (
+          SELECT *
+          FROM changes
+          WHERE user_id = $1 AND seq > $2
+          ORDER BY seq
+          LIMIT $3
+        ) c ON true
+        ORDER BY c.seq
+        """)
+
+    /// Returns the parameters of `select`, which reads one change more than the page has to know whether there are more.
+    static func parameters(_ userID: UUID, after cursor: ChangeCursor, first: Int) -> Parameters {
+        var parameters = Parameters.of(userID)
+        parameters.append(int64: cursor.seq)
+        parameters.append(int32: Int32(clamping: first + 1))
+        return parameters
     }
 }
 

@@ -2,7 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// `Query.changes`: a page of the log of the caller's library.
+/// Loads `Query.changes`: a page of the change log of the caller's library.
 struct Changes: FieldLoader {
     static let firstMax = 500
 
@@ -11,7 +11,7 @@ struct Changes: FieldLoader {
         "resetRequired": .property,
     ]
 
-    /// - Parameter nodes: the types that a library consists of.
+    /// - Parameter nodes: The types whose changes are logged.
     static func changeFields(nodes: [RowType]) -> [String: FieldResolver] {
         [
             "cursor": .property, "kind": .property, "typename": .property, "id": .property,
@@ -33,13 +33,16 @@ struct Changes: FieldLoader {
             let cursor = try arguments["after"]?.string.map(cursor) ?? ChangeCursor(seq: 0)
             let first = arguments["first"]?.int ?? 100
             guard (1...Changes.firstMax).contains(first) else {
-                throw .badUserInput(field: "first", "Ask for 1 to \(Changes.firstMax) at once.")
+                throw .badUserInput(
+                    field: "first", "`first` must be from 1 to \(Changes.firstMax).")
             }
-            let answer = request.query(
-                Change.select, Change.parameters(userID, after: cursor, first: first))
+            let pending = request.query(
+                ChangePage.select.statement,
+                ChangePage.parameters(userID, after: cursor, first: first))
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
-                    let page = ChangePage(try answer.rows(), after: cursor, first: first)
+                    let rows = try pending.rows().decode(ChangePage.Row.self)
+                    let page = ChangePage(rows, after: cursor, first: first)
                     return .each(of: ChangePageBatch(page, selection))
                 }
             }
@@ -73,7 +76,7 @@ private final class ChangePageBatch: ObjectBatch {
     }
 }
 
-/// `ChangePage.changes`: in memory already.
+/// Loads `ChangePage.changes`, which the page has in memory.
 private struct ChangesOfPage: FieldLoader {
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         Prepared(selection: field.selections[0])
@@ -95,53 +98,54 @@ private struct ChangesOfPage: FieldLoader {
     }
 }
 
-/// `Change.node`: the objects of all changes as they are now, with one statement for each type among them.
+/// Loads `Change.node`, the current state of each changed object, with one statement for each type.
 private struct ChangeNode: FieldLoader {
     let types: [RowType]
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
-        let rows = field.selections.enumerated().compactMap { position, selection in
+        let nodeTypes = field.selections.enumerated().compactMap { index, selection in
             types.first { $0.name == selection.type.name }.map {
-                Rows(typename: $0.name, selection: position, byID: RowsByID($0, selection))
+                NodeType(name: $0.name, selection: index, byID: RowsByID($0, selection))
             }
         }
-        return Prepared(rows: rows)
+        return Prepared(types: nodeTypes)
     }
 
-    private struct Rows: Sendable {
-        let typename: String
-        /// The position of the type's selection in the field.
+    /// A type that the field can return.
+    private struct NodeType: Sendable {
+        let name: String
+        /// The index of the type's selection in the field.
         let selection: Int
         let byID: RowsByID
     }
 
     private struct Prepared: RequestLoad {
-        let rows: [Rows]
+        let types: [NodeType]
 
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             guard let changes = (parents as? ChangeBatch)?.changes else { throw .internalError }
-            var asked: [(rows: Rows, answer: RequestContext.PendingRows)] = []
-            for rows in rows {
+            var queries: [(type: NodeType, pending: RequestContext.PendingRows)] = []
+            for type in types {
                 let ids = Set(
-                    changes.lazy.filter { $0.typename == rows.typename && $0.kind != "DELETED" }
+                    changes.lazy.filter { $0.typename == type.name && $0.kind != "DELETED" }
                         .map(\.id))
                 if !ids.isEmpty {
-                    asked.append((rows, try rows.byID.query(Array(ids), in: request)))
+                    queries.append((type, try type.byID.query(Array(ids), in: request)))
                 }
             }
-            guard !asked.isEmpty else { return .ready(.null(parents.count)) }
+            guard !queries.isEmpty else { return .ready(.null(parents.count)) }
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     var found: [String: [UUID: Slot]] = [:]
                     var groups: [Children.Group] = []
-                    for (rows, answer) in asked {
-                        let (batch, positions) = try rows.byID.batch(answer)
-                        found[rows.typename] = positions.mapValues {
+                    for (type, pending) in queries {
+                        let (batch, indices) = try type.byID.batch(pending)
+                        found[type.name] = indices.mapValues {
                             .object(group: Int32(groups.count), index: $0)
                         }
-                        groups.append(.init(batch, selection: rows.selection))
+                        groups.append(.init(batch, selection: type.selection))
                     }
                     let slots = changes.map { change in
                         change.kind == "DELETED"

@@ -1,23 +1,24 @@
 import JobQueue
 import Postgres
 
-/// Forgets changes, events and replaced swipes that no client is expected to ask for any more, and sessions that cannot ask
-/// again what went with their accounts.
+/// Deletes data that clients no longer need: old changes, events, and replaced swipes, and the sessions that could retry
+/// the deletion of their accounts.
 struct PruneChanges: JobHandler {
     static let kind = "change.prune"
     static let settings = JobSettings(concurrency: 1, every: .seconds(3600))
 
-    /// A client that was away for longer fetches its library anew.
+    /// A client that was offline for longer has to fetch its library again.
     static let changesKeptDays: Int32 = 90
     static let eventsKeptDays: Int32 = 7
-    /// Until then a swipe can be taken back, or sent again by a device that was away, and all is as it was.
+    /// Within this time, a swipe can be undone, and a device that was offline can send it again without effect.
     static let earlierSwipesKeptDays: Int32 = 30
-    /// Rows that go in one transaction: writers of those libraries wait for it.
+    /// The maximum number of rows deleted in one transaction. It is small because writers of these libraries wait for
+    /// the transaction.
     private static let rowsMax: Int32 = 5_000
 
-    private static let pruneChanges = Statement("SELECT prune_changes($1, $2)")
-    private static let pruneEvents = Statement("SELECT prune_events($1, $2)")
-    private static let pruneSwipes = Statement("SELECT prune_earlier_swipes($1, $2)")
+    private static let pruneChanges = TypedStatement<Int64>("SELECT prune_changes($1, $2)")
+    private static let pruneEvents = TypedStatement<Int64>("SELECT prune_events($1, $2)")
+    private static let pruneSwipes = TypedStatement<Int64>("SELECT prune_earlier_swipes($1, $2)")
     private static let forgetSessions = Statement("SELECT forget_deleting_sessions()")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
@@ -27,17 +28,18 @@ struct PruneChanges: JobHandler {
         _ = try await job.write { $0.append(Self.forgetSessions) }
     }
 
+    /// Runs a statement that deletes at most `rowsMax` rows until it returns that it has deleted none.
     private func prune(
-        _ statement: Statement, olderThanDays: Int32, _ job: JobContext
+        _ statement: TypedStatement<Int64>, olderThanDays: Int32, _ job: JobContext
     ) async throws(JobError) {
         while !Task.isCancelled {
-            let rows = try await job.write { segment in
+            let deletedCounts = try await job.write { pipeline in
                 var parameters = Parameters()
                 parameters.append(int32: olderThanDays)
                 parameters.append(int32: Self.rowsMax)
-                segment.append(statement, parameters)
+                return pipeline.append(statement, parameters)
             }
-            if rows[0].int64(0, 0) ?? 0 == 0 { return }
+            if deletedCounts.first ?? 0 == 0 { return }
         }
     }
 }

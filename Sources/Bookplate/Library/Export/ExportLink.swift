@@ -3,30 +3,35 @@ import GraphQL
 import Identity
 import Postgres
 
-/// A link to a library's archive: whose it is and how long it is good, signed with the installation's keys.
+/// A link to the archive of a library. It contains the user and its expiry time, signed with the installation's keys.
 ///
-/// It is good as long as the session that asked for it, too: the download begins like any request of it.
+/// It also becomes invalid when the session that requested it ends, because the download checks the session like any other
+/// request.
 package struct ExportLink: Equatable {
     package static let path = "/exports/"
+    /// The validity of a link in seconds.
     static let secondsMax: Int64 = 600
     private static let purpose = "library export link"
+    /// The size of the payload: three ids of 16 bytes and the expiry time of 8 bytes.
     private static let payloadBytes = 56
+    /// The size of the signature, which follows the payload.
+    private static let signatureBytes = 32
 
-    /// The address of an archive of the caller's library as it will be then.
+    /// Returns the URL of an archive of the caller's library. The archive is created when it is downloaded.
     static let exportLibrary = LeafMutation { arguments, request throws(BookplateError) in
         let viewer = try request.caller()
-        // Whether the session is alive.
+        // Check that the session has not ended.
         _ = try await request.read { _, _ in }
         let link = ExportLink(viewer: viewer, expiresAt: unixSecondsNow() + secondsMax)
         let token = link.token(request.services.sessionKeys)
-        return .string("\(request.services.covers.addresses.publicURL)\(path)\(token).zip")
+        return .string("\(request.services.covers.urls.publicURL)\(path)\(token).zip")
     }
 
     let viewer: Viewer
-    /// Seconds of Unix time.
+    /// In seconds since the Unix epoch.
     let expiresAt: Int64
 
-    /// The last part of the address.
+    /// Returns the last path component of the URL, without `.zip`.
     func token(_ keys: SessionKeys) -> String {
         var bytes = viewer.userID.bytes + viewer.tenantID.bytes + viewer.sessionID.bytes
         withUnsafeBytes(of: expiresAt.bigEndian) { bytes.append(contentsOf: $0) }
@@ -38,10 +43,10 @@ package struct ExportLink: Equatable {
         self.expiresAt = expiresAt
     }
 
-    /// nil for what this installation has not signed, or not for now.
+    /// Returns nil if the token is malformed, was not signed by this installation, or has expired.
     init?(token: some StringProtocol, keys: SessionKeys, now: Int64) {
         guard token.utf8.count <= 256, let bytes = Base64URL.decode(token.utf8),
-            bytes.count == Self.payloadBytes + 32
+            bytes.count == Self.payloadBytes + Self.signatureBytes
         else { return nil }
         let payload = Array(bytes.prefix(Self.payloadBytes))
         guard

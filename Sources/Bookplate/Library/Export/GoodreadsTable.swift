@@ -1,4 +1,4 @@
-/// Books as the file that Goodreads exports, which other systems read.
+/// Writes books in the format of a Goodreads export, which many other applications can import.
 enum GoodreadsTable {
     static let header = bytes([
         "Book Id", "Title", "Author", "Author l-f", "Additional Authors", "ISBN", "ISBN13",
@@ -8,21 +8,22 @@ enum GoodreadsTable {
         "Read Count", "Owned Copies",
     ])
 
-    static func line(_ book: LibraryBook) -> [UInt8] {
+    static func line(_ book: ExportedBook) -> [UInt8] {
         let shelves = book.shelves
         let exclusive = exclusiveShelf(of: book.status)
         return bytes([
-            book.id?.description ?? "", guarded(book.title), guarded(book.author ?? ""),
+            book.id.description, guarded(book.title), guarded(book.author ?? ""),
             guarded(lastFirst(book.author ?? "")), "",
-            // As Goodreads writes them, so that a spreadsheet keeps their zeros; they hold digits and X only.
+            // The same notation as in a Goodreads export. It keeps spreadsheets from removing leading zeros, and is safe
+            // without `guarded` because an ISBN has only digits and X.
             "=\"\(book.isbn?.isbn10 ?? "")\"", "=\"\(book.isbn?.description ?? "")\"",
-            "\(book.rating ?? 0)", "", guarded(book.publisher ?? ""), "",
+            "\(book.review?.rating ?? 0)", "", guarded(book.publisher ?? ""), "",
             book.pageCount.map { "\($0)" } ?? "", year(book.publishedDate), "",
             day(book.finishedAt), day(book.addedAt),
             guarded(([exclusive].filter { $0 != "read" } + shelves).joined(separator: ", ")),
             guarded(
                 shelves.enumerated().map { "\($1) (#\($0 + 1))" }.joined(separator: ", ")),
-            exclusive, guarded(html(book.review ?? "")), "", "",
+            exclusive, guarded(html(book.review?.text ?? "")), "", "",
             book.status == "READ" ? "1" : "0", "0",
         ])
     }
@@ -45,20 +46,20 @@ enum GoodreadsTable {
         return bytes + [UInt8(ascii: "\n")]
     }
 
-    /// A spreadsheet takes a cell that begins like this for a formula. An apostrophe keeps it text.
+    /// Returns the text with an apostrophe before it if a spreadsheet would run it as a formula.
     ///
     /// https://owasp.org/www-community/attacks/CSV_Injection
     static func guarded(_ text: String) -> String {
         needsGuard(text[...]) ? "'" + text : text
     }
 
-    /// The text as it was before it was guarded.
+    /// Returns the text that `guarded` was called with.
     static func unguarded(_ text: String) -> String {
         text.first == "'" && needsGuard(text.dropFirst()) ? String(text.dropFirst()) : text
     }
 
     private static func needsGuard(_ text: Substring) -> Bool {
-        // What was guarded already is guarded again, so that reading gives it back as it was.
+        // Leading apostrophes are skipped: such a text gets another one, so that `unguarded` restores it.
         guard let first = text.drop(while: { $0 == "'" }).unicodeScalars.first else { return false }
         return "=+-@\t\r\n＝＋－＠".unicodeScalars.contains(first)
     }
@@ -73,7 +74,7 @@ enum GoodreadsTable {
         }
     }
 
-    /// `Suzanne Collins` as `Collins, Suzanne`.
+    /// Returns `Collins, Suzanne` for `Suzanne Collins`.
     private static func lastFirst(_ name: String) -> String {
         guard let space = name.lastIndex(of: " "), !name.contains(",") else { return name }
         return "\(name[name.index(after: space)...]), \(name[..<space])"
@@ -86,12 +87,14 @@ enum GoodreadsTable {
         return String(year)
     }
 
-    /// `2021/03/14`.
-    private static func day(_ instant: Instant?) -> String {
-        instant.map { $0.text.prefix(10).split(separator: "-").joined(separator: "/") } ?? ""
+    /// Returns a date such as `2021/03/14`.
+    private static func day(_ microseconds: Int64?) -> String {
+        microseconds.map {
+            Instant(microseconds: $0).text.prefix(10).split(separator: "-").joined(separator: "/")
+        } ?? ""
     }
 
-    /// Reviews are HTML there.
+    /// Returns the HTML of a text. Goodreads exports reviews as HTML.
     private static func html(_ text: String) -> String {
         var html = ""
         for character in text {

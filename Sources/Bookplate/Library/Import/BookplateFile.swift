@@ -1,24 +1,23 @@
+import Basics
 import GraphQL
 import Identity
 import Postgres
 
-/// The file `library.json` of our own export: everything of a library.
+/// The file `library.json` of Bookplate's own export, which has all data of a library except its covers.
 enum BookplateFile {
     static let name = "bookplate library"
 
-    /// The records of all its lists, in the order that they need one another. A record's line is its place
-    /// among them.
+    /// Returns the records of all lists. A record comes after those that it refers to: shelves, then books, then swipes.
+    /// Its `line` is its position in this order, from 1.
     ///
-    /// - Throws: `.badUserInput` for what is no such file.
+    /// - Throws: `.badUserInput` if this is not such a file.
     static func records(_ bytes: [UInt8]) throws(BookplateError) -> [ImportRecord] {
-        let file: Value
-        do throws(JSONError) {
-            file = try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
-        } catch {
-            throw ImportFile.refused("The file is not JSON: \(error)")
+        let file = try mappingError({ ImportFile.invalid("The file is not JSON: \($0)") }) {
+            () throws(JSONError) in
+            try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
         }
         guard file["format"]?.string == name, file["version"]?.int == 1 else {
-            throw ImportFile.refused("This is no library that Bookplate has exported.")
+            throw ImportFile.invalid("This file is not a library that Bookplate has exported.")
         }
         var records: [ImportRecord] = []
         for (list, read) in [
@@ -38,7 +37,7 @@ enum BookplateFile {
         return records
     }
 
-    /// The members of a record.
+    /// The members of a record's JSON object.
     private struct Fields {
         let value: Value
 
@@ -47,10 +46,9 @@ enum BookplateFile {
         func text(_ name: String, max: Int) throws(ImportFields.Problem) -> String? {
             guard let value = value[name], !value.isNull else { return nil }
             guard let text = value.string else { throw .init("\(name) is not text.") }
-            do throws(BookplateError) {
-                return try TextInput.optional(text, field: name, charactersMax: max)
-            } catch {
-                throw .init(error.message)
+            return try mappingError({ ImportFields.Problem($0.message) }) {
+                () throws(BookplateError) in
+                try TextInput.optional(text, field: name, charactersMax: max)
             }
         }
 
@@ -71,7 +69,7 @@ enum BookplateFile {
         {
             guard let value = value[name], !value.isNull else { return nil }
             guard let number = value.int, range.contains(number) else {
-                throw .init("\(name) is not \(range.lowerBound) to \(range.upperBound).")
+                throw .init("\(name) is not between \(range.lowerBound) and \(range.upperBound).")
             }
             return number
         }
@@ -79,14 +77,14 @@ enum BookplateFile {
         func instant(_ name: String) throws(ImportFields.Problem) -> Instant? {
             guard let value = value[name], !value.isNull else { return nil }
             guard let instant = value.string.flatMap({ Instant($0) }) else {
-                throw .init("\(name) is not an instant like 2026-01-31T12:00:00Z.")
+                throw .init("\(name) is not a date and time like 2026-01-31T12:00:00Z.")
             }
             return instant
         }
 
         func choice(_ name: String, _ choices: [String]) throws(ImportFields.Problem) -> String {
             guard let text = value[name]?.string, choices.contains(text) else {
-                throw .init("\(name) is none of \(choices.joined(separator: ", ")).")
+                throw .init("\(name) is not one of \(choices.joined(separator: ", ")).")
             }
             return text
         }
@@ -112,7 +110,7 @@ enum BookplateFile {
             ImportedSwipe(
                 cardID: card,
                 action: try fields.choice("action", ["LIKE", "SKIP", "DISLIKE", "BUY"]),
-                // What is said to be of the future is of now, as it is with `recordSwipes`.
+                // Times in the future are clamped to the current time, as in `recordSwipes`.
                 swipedAt: Instant(
                     microseconds: min(time.microseconds, unixSecondsNow() * 1_000_000))))
     }
@@ -127,7 +125,7 @@ enum BookplateFile {
         book.author = try fields.text("author", max: BookCreation.authorCharactersMax)
         if let text = try fields.text("isbn13", max: 200) {
             guard case .success(let isbn) = ISBN.read(text) else {
-                throw .init("isbn13 is no ISBN: \(text.prefix(40))")
+                throw .init("isbn13 is not an ISBN: \(text.prefix(40))")
             }
             book.isbn = isbn
         }
@@ -150,7 +148,7 @@ enum BookplateFile {
             book.shelves.append(name)
         }
         guard book.shelves.count <= BookCreation.shelvesMax else {
-            throw .init("A book stands on at most \(BookCreation.shelvesMax) shelves.")
+            throw .init("A book can be on at most \(BookCreation.shelvesMax) shelves.")
         }
         if let review = fields.value["review"], !review.isNull {
             let fields = Fields(review)

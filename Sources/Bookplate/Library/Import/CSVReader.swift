@@ -1,26 +1,28 @@
 /// Reads comma-separated values, one record at a time.
 ///
-/// Lenient where files are: lines may end in any way, a field that begins with no quote may hold some, and text may
-/// follow a closing quote. A damaged record spoils nothing but itself: behind it, the next line begins a record
-/// again. Quotes that close lines later, in the midst of text, are damage: they belong to another record.
+/// It accepts what real files contain: lines that end with CR, LF, or CRLF, quotes within an unquoted field, and text
+/// after a closing quote. A damaged record does not affect the others: the next record begins on the next line. A quoted
+/// field with line breaks whose closing quote is followed by text is damaged, because that quote most likely opens a field
+/// of another record.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc4180
 package struct CSVReader: Sequence, IteratorProtocol {
-    /// A record, or why there is none.
+    /// A record, or the reason why it cannot be read.
     package struct Record: Equatable, Sendable {
-        /// Where it begins, counted from 1; a quoted field may go over several lines.
+        /// The number of the record's first line, from 1. A record has several lines if a quoted field contains line
+        /// breaks.
         package let line: Int
         package let fields: Result<[String], Problem>
     }
 
-    /// Why a record cannot be read.
+    /// The reason why a record cannot be read.
     package enum Problem: Error, Equatable, Sendable {
-        case openQuote, tooLong, tooManyFields, notText
+        case unclosedQuote, tooLong, tooManyFields, notText
 
-        /// A clause.
+        /// A clause that can be part of a sentence.
         package var message: String {
             switch self {
-            case .openQuote: "a quoted field is not closed where it ends"
+            case .unclosedQuote: "the closing quote of a field is missing"
             case .tooLong: "the record is longer than \(CSVReader.recordBytesMax) bytes"
             case .tooManyFields: "the record has more than \(CSVReader.fieldsMax) fields"
             case .notText: "the record is not UTF-8 text"
@@ -28,28 +30,29 @@ package struct CSVReader: Sequence, IteratorProtocol {
         }
     }
 
-    /// The longest review has 100,000 characters of at most four bytes.
+    /// The maximum size of a record. It is large enough for the longest review: 100,000 characters of up to four bytes.
     package static let recordBytesMax = 1 << 20
     package static let fieldsMax = 1000
 
     private var rest: ArraySlice<UInt8>
     private let separator: UInt8
     private var line = 1
-    /// How much may be read again behind damage: a file of nothing else would be read for ever.
+    /// The number of bytes that may still be read again after damaged records. Without a limit, the time for a file that
+    /// has only damaged records would be quadratic.
     private var bytesToReread: Int
 
     private static let quote = UInt8(ascii: "\"")
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// - Parameter bytes: UTF-8, with or without a byte order mark.
+    /// - Parameter bytes: Text in UTF-8, with or without a byte order mark.
     package init(_ bytes: ArraySlice<UInt8>, separator: UInt8 = UInt8(ascii: ",")) {
         rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
         self.separator = separator
         bytesToReread = 4 * Swift.max(bytes.count, Self.recordBytesMax)
     }
 
-    /// The next record, blank lines passed over.
+    /// Returns the next record. Blank lines are skipped.
     package mutating func next() -> Record? {
         while endLine() {}
         guard !rest.isEmpty else { return nil }
@@ -59,7 +62,7 @@ package struct CSVReader: Sequence, IteratorProtocol {
         } catch {
             let read = start.rest[..<rest.startIndex]
             if error != .tooManyFields, bytesToReread >= read.count {
-                // Whatever the quotes said.
+                // Go back to the record's first line and ignore its quotes.
                 bytesToReread -= read.count
                 (rest, line) = start
             } else {
@@ -71,7 +74,7 @@ package struct CSVReader: Sequence, IteratorProtocol {
         }
     }
 
-    /// Reads up to and with the line end.
+    /// Reads a record including its line end.
     private mutating func record() throws(Problem) -> [String] {
         let end = rest.startIndex + Self.recordBytesMax
         var fields: [String] = []
@@ -85,30 +88,30 @@ package struct CSVReader: Sequence, IteratorProtocol {
         return fields
     }
 
-    /// Reads up to the separator or the line end.
+    /// Reads a field, without the separator or line end after it.
     private mutating func field(endingBy end: Int) throws(Problem) -> String {
         var bytes: [UInt8] = []
-        func take(upTo place: Int) throws(Problem) {
-            guard place <= end else { throw .tooLong }
-            bytes += rest[..<place]
-            rest = rest[place...]
+        func take(upTo index: Int) throws(Problem) {
+            guard index <= end else { throw .tooLong }
+            bytes += rest[..<index]
+            rest = rest[index...]
         }
         if rest.first == Self.quote {
             rest = rest.dropFirst()
             while true {
-                // A quote that never closes is not looked for farther than a record goes.
+                // Search for the closing quote only up to the maximum size of a record.
                 let left = Swift.max(0, end - rest.startIndex + 1)
-                guard let place = rest.prefix(left).firstIndex(of: Self.quote) else {
-                    throw rest.endIndex > end ? .tooLong : .openQuote
+                guard let index = rest.prefix(left).firstIndex(of: Self.quote) else {
+                    throw rest.endIndex > end ? .tooLong : .unclosedQuote
                 }
-                try take(upTo: place)
+                try take(upTo: index)
                 rest = rest.dropFirst()
                 guard rest.first == Self.quote else { break }
                 bytes.append(Self.quote)
                 rest = rest.dropFirst()
             }
             let lineCount = Self.lineCount(bytes)
-            if lineCount > 0, let next = rest.first, !isEnd(next) { throw .openQuote }
+            if lineCount > 0, let next = rest.first, !isEnd(next) { throw .unclosedQuote }
             line += lineCount
         }
         try take(upTo: rest.firstIndex(where: isEnd) ?? rest.endIndex)
@@ -122,7 +125,7 @@ package struct CSVReader: Sequence, IteratorProtocol {
         byte == separator || byte == Self.lineFeed || byte == Self.carriageReturn
     }
 
-    /// Goes behind a line end, if one is next.
+    /// Skips a line end if one is next. Returns whether it did.
     private mutating func endLine() -> Bool {
         guard let byte = rest.first, byte == Self.lineFeed || byte == Self.carriageReturn else {
             return false
@@ -133,7 +136,7 @@ package struct CSVReader: Sequence, IteratorProtocol {
         return true
     }
 
-    /// Line ends, a carriage return and its line feed being one.
+    /// Returns the number of line ends. CRLF counts as one.
     private static func lineCount(_ bytes: some Sequence<UInt8>) -> Int {
         var count = 0
         var last: UInt8 = 0

@@ -1,23 +1,24 @@
 import Postgres
 
-/// A record of the file that Goodreads exports, and that many others write too.
+/// A record of a Goodreads export. Many other applications write the same format.
 enum GoodreadsRecord {
     static let columns = ["Title", "Author", "Exclusive Shelf"]
 
-    /// Goodreads has three statuses; the others are what readers call the exclusive shelves they add.
+    /// The statuses by the name of the exclusive shelf. Goodreads itself only has `to-read`, `currently-reading`, and `read`;
+    /// the others are common names of shelves that readers add.
     private static let statuses = [
         "to-read": "WANT_TO_READ", "currently-reading": "READING", "read": "READ",
         "did-not-finish": "DID_NOT_FINISH", "dnf": "DID_NOT_FINISH", "abandoned": "DID_NOT_FINISH",
         "paused": "PAUSED", "on-hold": "PAUSED", "on-pause": "PAUSED",
     ]
 
-    /// - Returns: the book, and what of it could not be kept.
+    /// - Returns: The book, and a sentence about the part of it that cannot be imported.
     static func book(
         _ fields: ImportFields
     ) throws(ImportFields.Problem) -> (ImportedBook, problem: String?) {
         let key = fields.raw("Book Id").trimmed
         var book = try fields.book(author: "Author", key: key, of: "goodreads")
-        // Our own export has our own ids.
+        // Bookplate's own export has Bookplate's ids.
         if let id = UUID(key) { book.id = id }
         book.isbn = fields.isbn("ISBN13", "ISBN")
         book.publisher = try fields.text("Publisher", max: 500)
@@ -31,7 +32,7 @@ enum GoodreadsRecord {
         if let status = statuses[exclusive] {
             book.status = status
         } else {
-            // An exclusive shelf of the reader's own says nothing of how far the book is read.
+            // The reader's own exclusive shelf does not show the status, but a book with a finishing date has been read.
             book.status = book.finishedAt == nil ? "WANT_TO_READ" : "READ"
             let shelf = try fields.text("Exclusive Shelf", max: Shelf.nameCharactersMax)
             if let shelf, !book.shelves.contains(where: { $0.lowercased() == exclusive }) {
@@ -43,7 +44,8 @@ enum GoodreadsRecord {
     }
 }
 
-/// What a browser shows of a review: line breaks are kept, other tags go, character references are read.
+/// Returns the text that a browser would show: line breaks are kept, other tags are removed, and character references are
+/// decoded.
 func plainText(ofHTML html: String) -> String {
     var text = ""
     var rest = html[...]
@@ -67,7 +69,7 @@ func plainText(ofHTML html: String) -> String {
     return (text + rest).trimmed
 }
 
-/// `<` begins a tag only where a name follows; else somebody wrote "a < b".
+/// Returns whether the text begins with a tag. A `<` without a name after it is text, as in "a < b".
 private func isTag(_ text: Substring) -> Bool {
     guard let first = text.dropFirst().first else { return false }
     return first == "/" || first == "!" || (first.isASCII && first.isLetter)

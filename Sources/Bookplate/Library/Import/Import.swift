@@ -4,7 +4,7 @@ import Identity
 import JobQueue
 import Postgres
 
-/// A file that is read into a library in the background.
+/// The import of an uploaded file into a library. It runs in the background.
 enum Import {
     static let id = Column("i.id", .uuid)
 
@@ -21,7 +21,8 @@ enum Import {
                 RowRelation(
                     .many, failureType, key: id, matching: "f.import_id",
                     from: """
-                        import_failures f WHERE f.user_id = $1 AND f.import_id = ANY($2) \
+                        import_failures f
+                        WHERE f.user_id = $1 AND f.import_id = ANY($2)
                         ORDER BY f.line
                         """)),
         ])
@@ -34,41 +35,57 @@ enum Import {
             "message": .column(Column("f.message", .text)),
         ])
 
-    /// Imports of one user that may wait or be under way.
+    /// The maximum number of one user's imports that are waiting or running.
     private static let unfinishedMax = 5
 
     static let importLibrary = RowMutation(type) {
         arguments, request, row throws(BookplateError) in
         let bytes = try request.upload(arguments["file"] ?? .null, field: "file")
-        let chosen = arguments["format"]?.string.flatMap { ImportFormat(rawValue: $0) }
-        // What is no library is refused at once.
-        let format = try ImportFile(bytes, format: chosen).format
+        let requestedFormat = arguments["format"]?.string.flatMap { ImportFormat(rawValue: $0) }
+        // Reject a file that is not a library before the import is enqueued.
+        let format = try ImportFile(bytes, format: requestedFormat).format
         try request.charge(RateLimits.unitsPerImport)
         let id = UUID.version7()
-        let rows = try await request.write { segment, viewer in
+        let (results, importID) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, id)
             parameters.append(text: format.rawValue, as: .inferred)
             parameters.append(bytea: bytes)
             parameters.append(bytea: sha256(bytes))
-            segment.append(insert, parameters)
-            // Where the same file is being read already, this finds nothing to do.
-            segment.enqueue(
+            let importID = pipeline.append(insert, parameters)
+            // If the same file is already being imported, this job finds no import and does nothing.
+            pipeline.enqueue(
                 ImportLibrary.self, .init(importID: id), for: viewer.userID, key: id.description)
+            return importID
         }
-        guard let made = rows[0].uuid(0, 0) else { throw .rateLimited(retryAfterSeconds: 60) }
-        let (results, key) = try await request.read { row.append([made], to: &$0, for: $1) }
-        return try row.only(results[key], orElse: "There is no such import.")
+        guard let id = results[importID].first else { throw .rateLimited(retryAfterSeconds: 60) }
+        let (readBack, key) = try await request.read { row.append([id], to: &$0, for: $1) }
+        return try row.only(readBack[key], orElse: noSuchImport)
     }
 
-    /// The same file while it is being read is the same import, so that it can be sent again.
-    private static let insert = Statement(
+    static let noSuchImport = "There is no such import."
+
+    /// Returns the id of the import. If the same file is already being imported, that is the existing import, so that
+    /// clients can retry the mutation. There is no row if the user has too many unfinished imports.
+    private static let insert = TypedStatement<UUID>(
         """
-        WITH same AS (SELECT id FROM imports WHERE user_id = $1 AND content_hash = $5 AND format = $3 \
-        AND state IN ('QUEUED', 'RUNNING')), \
-        made AS (INSERT INTO imports (user_id, id, format, content, content_hash) \
-        SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (SELECT FROM same) \
-        AND (SELECT count(*) FROM imports WHERE user_id = $1 AND state IN ('QUEUED', 'RUNNING')) \
-        < \(unfinishedMax) RETURNING id) \
-        SELECT id FROM made UNION ALL SELECT id FROM same
+        WITH same AS (
+          SELECT id
+          FROM imports
+          WHERE user_id = $1 AND content_hash = $5 AND format = $3
+            AND state IN ('QUEUED', 'RUNNING')
+        ), created AS (
+          INSERT INTO imports (user_id, id, format, content, content_hash)
+          SELECT $1, $2, $3, $4, $5
+          WHERE NOT EXISTS (SELECT FROM same)
+            AND (
+              SELECT count(*)
+              FROM imports
+              WHERE user_id = $1 AND state IN ('QUEUED', 'RUNNING')
+            ) < \(unfinishedMax)
+          RETURNING id
+        )
+        SELECT id FROM created
+        UNION ALL
+        SELECT id FROM same
         """)
 }

@@ -1,6 +1,8 @@
-/// The cells of one record by the names of the header, read as what they stand for.
+import Basics
+
+/// The cells of one CSV record, accessed by the column names of the header.
 struct ImportFields {
-    /// Why the record is passed over, as a sentence.
+    /// The reason why a record is skipped, as a sentence.
     struct Problem: Error, Equatable {
         let message: String
 
@@ -15,28 +17,31 @@ struct ImportFields {
         self.fields = fields
     }
 
-    /// The cell, without what our own export guards it with; empty where there is no such column.
+    /// Returns the text of a cell without the apostrophe that Bookplate's export adds (see `GoodreadsTable.guarded`). It is
+    /// empty if there is no such column.
     func raw(_ name: String) -> String {
         guard let index = columns[name], index < fields.count else { return "" }
         return GoodreadsTable.unguarded(fields[index])
     }
 
-    /// Trimmed; nil where it is empty.
+    /// Returns the trimmed text of a cell; nil if it is empty.
     ///
-    /// - Throws: above `max` characters: nothing is cut.
+    /// - Throws: If the text has more than `max` characters. Texts are never shortened.
     func text(_ name: String, max: Int) throws(Problem) -> String? {
-        do throws(BookplateError) {
-            return try TextInput.optional(raw(name), field: name, charactersMax: max)
-        } catch {
-            throw Problem(error.message)
+        try mappingError({ Problem($0.message) }) { () throws(BookplateError) in
+            try TextInput.optional(raw(name), field: name, charactersMax: max)
         }
     }
 
-    /// A book with its title and author.
+    /// Returns a book with its title and author.
     ///
-    /// - Parameter key: its id at that shop; empty where it has none, and its words are its name.
-    /// - Throws: where the title is missing.
-    func book(author column: String, key: String, of shop: String) throws(Problem) -> ImportedBook {
+    /// - Parameters:
+    ///   - column: The name of the author's column.
+    ///   - key: The id that the source has given the book. If it is empty, the title and author identify the book.
+    ///   - source: The name of the source, such as `goodreads`.
+    /// - Throws: If the title is missing.
+    func book(author column: String, key: String, of source: String) throws(Problem) -> ImportedBook
+    {
         guard let title = try text("Title", max: BookCreation.titleCharactersMax) else {
             throw Problem("The title is missing.")
         }
@@ -44,16 +49,16 @@ struct ImportFields {
         var book = ImportedBook(
             id: key.isEmpty
                 ? .derived(from: "title", title.lowercased(), author?.lowercased() ?? "")
-                : .derived(from: shop, key),
+                : .derived(from: source, key),
             title: title)
         book.author = author
         return book
     }
 
-    /// Adds the review to a book whose status is known; one that is not read was not finished either. Quarters of a
-    /// star become the nearest whole one, which is not less than one.
+    /// Adds the review to a book whose status is known. Ratings with quarters of a star are rounded, to at least one star.
+    /// A book that has not been read loses its finishing date.
     ///
-    /// - Returns: why there is none, where one was written.
+    /// - Returns: A sentence if the record has the text of a review that cannot be imported.
     func addReview(
         text column: String, rating ratingColumn: String, to book: inout ImportedBook
     ) throws(Problem) -> String? {
@@ -64,10 +69,10 @@ struct ImportFields {
         }
         let rating = raw(ratingColumn).trimmed
         guard let stars = rating.isEmpty ? 0 : Double(rating), (0...5).contains(stars) else {
-            throw Problem("\(ratingColumn) is not 0 to 5: \(rating.prefix(40))")
+            throw Problem("\(ratingColumn) is not between 0 and 5: \(rating.prefix(40))")
         }
         guard stars > 0 else {
-            return text.isEmpty ? nil : "The review was left out, for it comes without a rating."
+            return text.isEmpty ? nil : "The review was not imported because it has no rating."
         }
         book.review = ImportedReview(
             rating: max(1, Int(stars.rounded())), text: text.isEmpty ? nil : text)
@@ -75,8 +80,9 @@ struct ImportFields {
         return nil
     }
 
-    /// An ISBN, be it written as `="9780439023481"` to keep spreadsheets from making it a number; nil where
-    /// there is none, or another shop's number.
+    /// Returns the first ISBN of some columns; nil if they have none. Numbers that are not ISBNs are ignored.
+    ///
+    /// A cell may have the form `="9780439023481"`, which keeps spreadsheets from turning the ISBN into a number.
     func isbn(_ names: String...) -> ISBN? {
         for name in names {
             var cell = raw(name)[...]
@@ -88,12 +94,12 @@ struct ImportFields {
         return nil
     }
 
-    /// A positive number; nil for anything else, as for 0.
+    /// Returns a positive number; nil for 0 and for anything else.
     func count(_ name: String) -> Int32? {
         Int32(raw(name).trimmed).flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// A day as `2021/03/14` or `2021-03-14`, at midnight UTC; nil where it is empty.
+    /// Reads a date such as `2021/03/14` or `2021-03-14` as midnight UTC; nil if the cell is empty.
     func day(_ name: String) throws(Problem) -> Instant? {
         try Self.day(raw(name), of: name)
     }
@@ -102,25 +108,27 @@ struct ImportFields {
         let text = String(text).trimmed
         if text.isEmpty { return nil }
         let parts = text.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "-" }
-        func two(_ part: Substring) -> String { part.count == 1 ? "0\(part)" : String(part) }
+        func twoDigits(_ part: Substring) -> String {
+            part.count == 1 ? "0\(part)" : String(part)
+        }
         guard parts.count == 3, parts[0].count == 4,
-            let instant = Instant("\(parts[0])-\(two(parts[1]))-\(two(parts[2]))T00:00:00Z")
+            let instant = Instant(
+                "\(parts[0])-\(twoDigits(parts[1]))-\(twoDigits(parts[2]))T00:00:00Z")
         else { throw Problem("\(name) is not a date like 2021/03/14: \(text.prefix(40))") }
         return instant
     }
 
-    /// Names between commas, each once whatever its case.
+    /// Returns the names of a comma-separated list. Names that differ only in case are the same name.
     func names(_ name: String, max: Int, except excluded: Set<String> = []) throws(Problem)
         -> [String]
     {
         var names: [String] = []
         var known = excluded
         for part in raw(name).split(separator: ",") {
-            let text: String?
-            do throws(BookplateError) {
-                text = try TextInput.optional(String(part), field: name, charactersMax: max)
-            } catch {
-                throw Problem("A name in \(name) may have at most \(max) characters.")
+            let text = try mappingError({ _ in
+                Problem("A name in \(name) may have at most \(max) characters.")
+            }) { () throws(BookplateError) in
+                try TextInput.optional(String(part), field: name, charactersMax: max)
             }
             if let text, known.insert(text.lowercased()).inserted { names.append(text) }
         }
@@ -132,7 +140,7 @@ struct ImportFields {
 }
 
 extension String {
-    /// Without white space around it.
+    /// The text without leading and trailing whitespace.
     var trimmed: String {
         guard let start = firstIndex(where: { !$0.isWhitespace }),
             let end = lastIndex(where: { !$0.isWhitespace })

@@ -2,22 +2,22 @@ import ImageProcessing
 import Postgres
 import Zip
 
-/// Whose export a file is.
+/// The application that has exported a file.
 package enum ImportFormat: String, Sendable, CaseIterable {
     case goodreads = "GOODREADS"
     case storyGraph = "STORYGRAPH"
     case bookplate = "BOOKPLATE"
 }
 
-/// A file as it was uploaded, and the records in it, one at a time.
+/// An uploaded file whose records are read one at a time.
 struct ImportFile {
     static let bytesMax = 25 << 20
-    /// Of `library.json`, unpacked.
+    /// The maximum uncompressed size of `library.json`.
     static let unpackedBytesMax = 100 << 20
     static let recordsMax = 50_000
 
     let format: ImportFormat
-    /// The pictures of a Bookplate archive, by book.
+    /// The covers of a Bookplate archive.
     private(set) var covers: [(book: UUID, bytes: [UInt8])] = []
     private let content: Content
 
@@ -26,11 +26,11 @@ struct ImportFile {
         case records([ImportRecord])
     }
 
-    /// - Parameter format: nil to tell by the content.
-    /// - Throws: `.badUserInput` or `.payloadTooLarge` with a sentence where no library can be read from it.
+    /// - Parameter format: The format of the file; nil to detect it from the content.
+    /// - Throws: `.badUserInput` if no library can be read from the file.
     init(_ bytes: [UInt8], format: ImportFormat?) throws(BookplateError) {
         guard bytes.count <= Self.bytesMax else {
-            throw Self.refused("A file to import has at most \(Self.bytesMax >> 20) MB.")
+            throw Self.invalid("A file to import may have at most \(Self.bytesMax >> 20) MB.")
         }
         if ZipReader.isZip(bytes), format == nil || format == .bookplate {
             let archive = try Self.unpacked(bytes)
@@ -40,7 +40,7 @@ struct ImportFile {
             return
         }
         let first = bytes.first { $0 > UInt8(ascii: " ") && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }
-        guard let first else { throw Self.refused("The file is empty.") }
+        guard let first else { throw Self.invalid("The file is empty.") }
         if first == UInt8(ascii: "{"), format == nil || format == .bookplate {
             self.format = .bookplate
             content = .records(try BookplateFile.records(bytes))
@@ -61,17 +61,18 @@ struct ImportFile {
                 return
             }
         }
-        throw Self.refused(Self.unknown(as: format))
+        throw Self.invalid(Self.unknownFormatMessage(format))
     }
 
-    private static func unknown(as format: ImportFormat?) -> String {
+    private static func unknownFormatMessage(_ format: ImportFormat?) -> String {
         switch format {
         case nil:
-            "This is no export of Goodreads, The StoryGraph or Bookplate that we know. "
-                + "Send the file as it was downloaded."
-        case .goodreads: "This is no export of Goodreads: its columns are missing."
-        case .storyGraph: "This is no export of The StoryGraph: its columns are missing."
-        case .bookplate: "This is no export of Bookplate: send the archive or its library.json."
+            "This is not an export of Goodreads, The StoryGraph, or Bookplate in a known format. "
+                + "Upload the file exactly as you downloaded it."
+        case .goodreads: "This is not an export of Goodreads: columns are missing."
+        case .storyGraph: "This is not an export of The StoryGraph: columns are missing."
+        case .bookplate:
+            "This is not an export of Bookplate. Upload the archive or its library.json."
         }
     }
 
@@ -94,25 +95,25 @@ struct ImportFile {
                 }
             }
         } catch .tooLarge {
-            throw refused("The archive unpacks to more than can be imported.")
+            throw invalid("The uncompressed archive is too large to import.")
         } catch {
-            throw refused("The archive is damaged.")
+            throw invalid("The archive is damaged.")
         }
-        guard let library else { throw refused("The archive has no library.json.") }
+        guard let library else { throw invalid("The archive has no library.json.") }
         return (library, covers)
     }
 
-    /// Of `covers/{id}.jpg`.
+    /// Returns the book's id if this is the path of a cover, `covers/{id}.jpg`.
     private static func coverID(_ name: String) -> UUID? {
         guard name.hasPrefix("covers/"), name.hasSuffix(".jpg") else { return nil }
         return UUID(name.dropFirst(7).dropLast(4))
     }
 
-    static func refused(_ message: String) -> BookplateError {
+    static func invalid(_ message: String) -> BookplateError {
         .badUserInput(field: "file", message)
     }
 
-    /// The records from the first on.
+    /// Returns the records, beginning with the first.
     func records() -> ImportRecords {
         switch content {
         case .csv(let bytes, let separator, let columns):
@@ -125,7 +126,7 @@ struct ImportFile {
     }
 }
 
-/// The records of a file, read as they are asked for.
+/// The records of a file, read lazily.
 struct ImportRecords: Sequence, IteratorProtocol {
     private enum Source {
         case csv(ImportFormat, columns: [String: Int], CSVReader)
@@ -158,11 +159,12 @@ struct ImportRecords: Sequence, IteratorProtocol {
             let cells: [String]
             switch record.fields {
             case .success(let fields): cells = fields
-            case .failure(let problem): throw .init("It cannot be read: \(problem.message).")
+            case .failure(let problem):
+                throw .init("The record cannot be read: \(problem.message).")
             }
             guard cells.count >= columns.count else {
-                // Damage, and whatever is in it is in the wrong place.
-                throw .init("It has fewer fields than the file has columns.")
+                // The record is damaged: its values may be in the wrong columns.
+                throw .init("The record has fewer fields than the file has columns.")
             }
             let fields = ImportFields(columns: columns, fields: cells)
             let (book, problem) =

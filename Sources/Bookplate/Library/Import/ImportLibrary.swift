@@ -2,100 +2,69 @@ import GraphQL
 import JobQueue
 import Postgres
 
-/// Brings the records of an uploaded file into a library, some at a time.
+/// Imports the records of an uploaded file into a library, in batches.
 ///
-/// Each transaction stores its records and how far the import has come, so a worker that dies loses nothing,
-/// and the next one does nothing twice.
+/// Each transaction stores a batch of records together with the number of records stored so far. If a worker fails, the
+/// next attempt continues after the last batch.
 struct ImportLibrary: JobHandler {
     static let kind = "library.import"
     static let settings = JobSettings(
         concurrency: 2, attemptsMax: 20, timeout: .seconds(1800), retryDelay: .seconds(1))
 
-    /// Records of one transaction.
+    /// The number of records stored in one transaction.
     static let batchMax = 100
 
     let covers: Covers
-    /// Whether there is anybody who could be asked for covers of new books.
+    /// Whether any source of covers is configured, so that covers of new books can be searched.
     var canSearch = false
 
     struct Payload: Codable, Sendable {
         let importID: UUID
     }
 
-    private static let select = Statement(
-        "SELECT format, content, done FROM imports WHERE user_id = $1 AND id = $2 AND content IS NOT NULL"
-    )
-    private static let begin = Statement(
-        """
-        UPDATE imports SET state = 'RUNNING', total = $3, updated_at = now() \
-        WHERE user_id = $1 AND id = $2 AND state IN ('QUEUED', 'RUNNING')
-        """)
-    private static let store = Statement("SELECT import_records($1, $2, $3)")
-    private static let end = Statement(
-        """
-        UPDATE imports SET state = $3, content = NULL, updated_at = now() \
-        WHERE user_id = $1 AND id = $2
-        """)
-    /// The books that came are not to be shown in the feed.
-    private static let advanceFeed = Statement("SELECT advance_feed($1)")
-    private static let tellFailure = Statement(
-        """
-        INSERT INTO import_failures (user_id, import_id, line, message) VALUES ($1, $2, $3, $4) \
-        ON CONFLICT DO NOTHING
-        """)
-
     func run(_ payload: Payload, in job: JobContext) async throws(JobError) {
         let user = try job.user()
+        let storedImport = StoredImport(importID: payload.importID, user: user, job: job)
         do throws(JobError) {
-            try await run(payload.importID, of: user, job)
+            try await run(storedImport)
         } catch {
             if job.isLastAttempt, !Task.isCancelled {
-                try await end(
-                    payload.importID, of: user, as: "FAILED",
-                    because: (line: 0, "Something went wrong on our side. Import the file again."),
-                    job)
+                let reason = "Something went wrong on our side. Import the file again."
+                try await storedImport.end(as: "FAILED", reason: reason)
             }
             throw error
         }
     }
 
-    private func run(
-        _ id: UUID, of user: UUID, _ job: JobContext
-    ) async throws(JobError) {
-        let rows = try await job.read { $0.append(Self.select, .of(user, id)) }[0]
-        guard let format = rows.text(0, 0).flatMap(ImportFormat.init), let bytes = rows.bytes(0, 1)
+    private func run(_ storedImport: StoredImport) async throws(JobError) {
+        guard let row = try await storedImport.row(),
+            let format = ImportFormat(rawValue: row.format)
         else { return }
         let file: ImportFile
         do throws(BookplateError) {
-            file = try ImportFile(Array(bytes), format: format)
+            file = try ImportFile(row.content, format: format)
         } catch {
-            return try await end(id, of: user, as: "FAILED", because: (line: 0, error.message), job)
+            return try await storedImport.end(as: "FAILED", reason: error.message)
         }
         let total = file.records().reduce(0) { count, _ in count + 1 }
         guard total <= ImportFile.recordsMax else {
-            let reason = "A file to import has at most \(ImportFile.recordsMax) records."
-            return try await end(id, of: user, as: "FAILED", because: (line: 0, reason), job)
+            let reason = "A file to import may have at most \(ImportFile.recordsMax) records."
+            return try await storedImport.end(as: "FAILED", reason: reason)
         }
-        _ = try await job.write { segment in
-            var parameters = Parameters.of(user, id)
-            parameters.append(int32: Int32(clamping: total))
-            segment.append(Self.begin, parameters)
-        }
-        // Those with a picture in the archive get that.
-        try await store(
-            file.records(), from: Int(rows.int32(0, 2) ?? 0), withCovers: file.covers.map(\.book),
-            id, user, job)
-        try await storeCovers(of: file, id, user, job)
-        try await end(id, of: user, as: "DONE", because: nil, job)
+        try await storedImport.begin(total: total)
+        try await store(file, from: Int(row.done), storedImport)
+        try await storeCovers(of: file, storedImport)
+        try await storedImport.end(as: "DONE", reason: nil)
     }
 
+    /// Stores the records from the index `start` on, and requests covers for new books that have none in the archive.
     private func store(
-        _ records: ImportRecords, from start: Int, withCovers covered: [UUID], _ id: UUID,
-        _ user: UUID, _ job: JobContext
+        _ file: ImportFile, from start: Int, _ storedImport: StoredImport
     ) async throws(JobError) {
-        var records = records
+        let booksWithCovers = file.covers.map(\.book)
+        var records = file.records()
         for _ in 0..<start { _ = records.next() }
-        var position = start
+        var index = start
         while true {
             if Task.isCancelled { throw .retry("The server stopped.") }
             var batch: [Value] = []
@@ -105,77 +74,157 @@ struct ImportLibrary: JobHandler {
             if batch.isEmpty { return }
             var json = ResponseWriter()
             json.write(Value.list(batch))
-            let rows = try await job.write { segment in
-                var parameters = Parameters.of(id)
-                parameters.append(int32: Int32(clamping: position))
+            let storedCounts = try await storedImport.job.write { pipeline in
+                var parameters = Parameters.of(storedImport.importID)
+                parameters.append(int32: Int32(clamping: index))
                 parameters.append(jsonb: json.bytes)
-                segment.append(Self.store, parameters)
-                if canSearch { segment.wishForCovers(ofNewBooksOf: user, except: covered) }
+                let storedCount = pipeline.append(StoredImport.store, parameters)
+                if canSearch {
+                    pipeline.requestCovers(ofNewBooksOf: storedImport.user, except: booksWithCovers)
+                }
+                return storedCount
             }
-            position += batch.count
-            guard rows[0].int32(0, 0) == Int32(clamping: position) else {
-                throw .retry("Another worker has come further.")
+            index += batch.count
+            guard storedCounts.first == Int32(clamping: index) else {
+                throw .retry("Another worker has already stored these records.")
             }
         }
     }
 
-    private static let findBook = Statement(
-        """
-        SELECT FROM books b WHERE b.user_id = $1 AND b.id = $2 AND NOT EXISTS (SELECT FROM covers c \
-        WHERE c.user_id = $1 AND c.book_id = $2)
-        """)
-
-    /// Gives books that have no cover the archive's.
-    private func storeCovers(
-        of file: ImportFile, _ id: UUID, _ user: UUID, _ job: JobContext
-    ) async throws(JobError) {
+    /// Stores the covers of the archive for books that have no cover.
+    private func storeCovers(of file: ImportFile, _ storedImport: StoredImport)
+        async throws(JobError)
+    {
         var failedCount = 0
         for (book, bytes) in file.covers {
             if Task.isCancelled { throw .retry("The server stopped.") }
-            let found = try await job.read { $0.append(Self.findBook, .of(user, book)) }
-            guard found[0].count > 0 else { continue }
+            guard try await storedImport.needsCover(book) else { continue }
             let staged: StagedCover
             do throws(BookplateError) {
                 staged = try await covers.stage(
-                    covers.decode(bytes), user: user, book: book, source: .manualUpload)
+                    covers.decode(bytes), user: storedImport.user, book: book, source: .manualUpload
+                )
             } catch .rateLimited {
-                throw .retry("Too many images at once.")
+                throw .retry("Too many images are being processed.")
             } catch {
                 failedCount += 1
                 continue
             }
             do throws(JobError) {
-                let rows = try await job.write { staged.append(to: &$0) }
-                await covers.settle(staged, kept: rows[0].text(0, 0))
+                let rows = try await storedImport.job.write { staged.append(to: &$0) }
+                await covers.settle(staged, kept: rows[0].decode(String.self).first)
             } catch {
                 await covers.settle(staged, failed: error)
                 throw error
             }
         }
         guard failedCount > 0 else { return }
-        _ = try await job.write { segment in
-            var failure = Parameters.of(user, id)
-            failure.append(int32: 0)
-            failure.append(text: "\(failedCount) covers could not be stored.")
-            segment.append(Self.tellFailure, failure)
+        try await storedImport.recordFailure("\(failedCount) covers could not be stored.")
+    }
+}
+
+/// The import in the database, as the job accesses it.
+private struct StoredImport {
+    let importID: UUID
+    let user: UUID
+    let job: JobContext
+
+    struct Row: RowDecodable {
+        let format: String
+        let content: [UInt8]
+        /// The number of records that are stored.
+        let done: Int32
+
+        init?(_ row: inout RowReader) {
+            guard let format = row.text(), let content = row.bytes() else { return nil }
+            self.format = format
+            self.content = content
+            done = row.int32() ?? 0
         }
     }
 
-    private func end(
-        _ id: UUID, of user: UUID, as state: String, because reason: (line: Int32, String)?,
-        _ job: JobContext
-    ) async throws(JobError) {
-        _ = try await job.write { segment in
-            if let (line, message) = reason {
-                var failure = Parameters.of(user, id)
-                failure.append(int32: line)
-                failure.append(text: message)
-                segment.append(Self.tellFailure, failure)
-            }
-            var parameters = Parameters.of(user, id)
-            parameters.append(text: state, as: .inferred)
-            segment.append(Self.end, parameters)
-            segment.append(Self.advanceFeed, .of(user))
+    /// Returns the import's file and progress; nil if the import has ended.
+    func row() async throws(JobError) -> Row? {
+        try await job.read { $0.append(Self.select, .of(user, importID)) }.first
+    }
+
+    func begin(total: Int) async throws(JobError) {
+        _ = try await job.write { pipeline in
+            var parameters = Parameters.of(user, importID)
+            parameters.append(int32: Int32(clamping: total))
+            pipeline.append(Self.begin, parameters)
         }
     }
+
+    /// Returns whether the library has the book, and the book has no cover.
+    func needsCover(_ book: UUID) async throws(JobError) -> Bool {
+        let (results, found) = try await job.read {
+            $0.appendForRows(Self.findBookWithoutCover, .of(user, book))
+        }
+        return results[found].count > 0
+    }
+
+    /// Records a failure that does not belong to a line of the file.
+    func recordFailure(_ message: String) async throws(JobError) {
+        _ = try await job.write { append(failure: message, to: &$0) }
+    }
+
+    /// Ends the import and deletes its file.
+    func end(as state: String, reason: String?) async throws(JobError) {
+        _ = try await job.write { pipeline in
+            if let reason { append(failure: reason, to: &pipeline) }
+            var parameters = Parameters.of(user, importID)
+            parameters.append(text: state, as: .inferred)
+            pipeline.append(Self.end, parameters)
+            pipeline.append(Self.advanceFeed, .of(user))
+        }
+    }
+
+    private func append(failure message: String, to pipeline: inout Pipeline) {
+        var parameters = Parameters.of(user, importID)
+        parameters.append(text: message)
+        pipeline.append(Self.insertFailure, parameters)
+    }
+
+    private static let select = TypedStatement<Row>(
+        """
+        SELECT format, content, done
+        FROM imports
+        WHERE user_id = $1 AND id = $2 AND content IS NOT NULL
+        """)
+
+    private static let begin = Statement(
+        """
+        UPDATE imports
+        SET state = 'RUNNING', total = $3, updated_at = now()
+        WHERE user_id = $1 AND id = $2 AND state IN ('QUEUED', 'RUNNING')
+        """)
+
+    /// Returns the number of records that are stored.
+    static let store = TypedStatement<Int32>("SELECT import_records($1, $2, $3)")
+
+    private static let end = Statement(
+        """
+        UPDATE imports
+        SET state = $3, content = NULL, updated_at = now()
+        WHERE user_id = $1 AND id = $2
+        """)
+
+    /// Removes the imported books from the feed.
+    private static let advanceFeed = Statement("SELECT advance_feed($1)")
+
+    private static let insertFailure = Statement(
+        """
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        VALUES ($1, $2, 0, $3)
+        ON CONFLICT DO NOTHING
+        """)
+
+    private static let findBookWithoutCover = Statement(
+        """
+        SELECT
+        FROM books b
+        WHERE b.user_id = $1 AND b.id = $2
+          AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = $1 AND c.book_id = $2)
+        """)
 }

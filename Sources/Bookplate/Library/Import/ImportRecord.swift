@@ -2,7 +2,7 @@ import GraphQL
 import Identity
 import Postgres
 
-/// One record of a file: what it brings, or why it does not.
+/// One record of a file to import.
 struct ImportRecord: Equatable {
     enum Content: Equatable {
         case book(ImportedBook)
@@ -11,13 +11,13 @@ struct ImportRecord: Equatable {
         case nothing
     }
 
-    /// Where it stands in the file, counted from 1.
+    /// The number of the record's line in the file, from 1.
     let line: Int
     var content: Content
-    /// What is wrong with it, as a sentence.
+    /// A sentence if the record, or a part of it, cannot be imported.
     var problem: String?
 
-    /// As the SQL function `import_records` takes it.
+    /// The record as an element of the parameter of the SQL function `import_records`.
     var json: Value {
         var members: [Value.Member] = [.init("line", .int(line))]
         switch content {
@@ -31,7 +31,7 @@ struct ImportRecord: Equatable {
     }
 }
 
-/// A book as it comes from elsewhere.
+/// A book to import.
 struct ImportedBook: Equatable {
     var id: UUID
     var cardID: UUID?
@@ -122,20 +122,21 @@ struct ImportedSwipe: Equatable {
 }
 
 extension UUID {
-    /// The id of what has another id elsewhere: the same each time, so that a second import finds it.
-    static func derived(from words: String...) -> UUID {
-        let hash = sha256(Array(words.joined(separator: "\u{1F}").utf8))
-        let word = { (start: Int) in
+    /// Returns the id of an object that has another id in its source. It is the same each time, so that a second import
+    /// finds the object.
+    static func derived(from parts: String...) -> UUID {
+        let hash = sha256(Array(parts.joined(separator: "\u{1F}").utf8))
+        let number = { (start: Int) in
             hash[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         }
-        // Version 8: made by a rule of one's own. https://www.rfc-editor.org/rfc/rfc9562#section-5.8
+        // Version 8 is for rules that an implementation defines: https://www.rfc-editor.org/rfc/rfc9562#section-5.8
         return UUID(
-            high: word(0) & ~0xF000 | 0x8000, low: word(8) & ~(0b11 << 62) | 1 << 63)
+            high: number(0) & ~0xF000 | 0x8000, low: number(8) & ~(0b11 << 62) | 1 << 63)
     }
 }
 
 extension Instant {
-    /// RFC 3339 in UTC with microseconds: nothing is lost.
+    /// The instant in RFC 3339 format in UTC, with all microseconds.
     var preciseText: String {
         let text = text
         let micros = ((microseconds % 1000) + 1000) % 1000

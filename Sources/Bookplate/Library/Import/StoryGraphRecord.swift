@@ -1,6 +1,6 @@
 import Postgres
 
-/// A record of the file that The StoryGraph exports.
+/// A record of an export of The StoryGraph.
 enum StoryGraphRecord {
     static let columns = ["Title", "Authors", "Read Status", "Star Rating"]
 
@@ -9,7 +9,7 @@ enum StoryGraphRecord {
         "did-not-finish": "DID_NOT_FINISH", "paused": "PAUSED",
     ]
 
-    /// - Returns: the book, and what of it could not be kept.
+    /// - Returns: The book, and a sentence about the part of it that cannot be imported.
     static func book(
         _ fields: ImportFields
     ) throws(ImportFields.Problem) -> (ImportedBook, problem: String?) {
@@ -18,7 +18,7 @@ enum StoryGraphRecord {
         book.isbn = fields.isbn("ISBN/UID")
         let status = fields.raw("Read Status").trimmed.lowercased()
         guard let known = statuses[status] else {
-            throw .init("Read Status is none that we know: \(status.prefix(40))")
+            throw .init("Read Status is unknown: \(status.prefix(40))")
         }
         book.status = known
         book.addedAt = try fields.day("Date Added")
@@ -28,7 +28,8 @@ enum StoryGraphRecord {
         return (book, problem)
     }
 
-    /// Of `2022/02/01-2022/02/11, 2023/05/01`, the last reading; `Last Date Read` where that is all there is.
+    /// Returns the dates of the last reading, which is `2023/05/01` in `2022/02/01-2022/02/11, 2023/05/01`. If the
+    /// record has no such dates, the finishing date is `Last Date Read`.
     private static func lastDates(
         _ fields: ImportFields
     ) throws(ImportFields.Problem) -> (started: Instant?, finished: Instant?) {
@@ -42,7 +43,9 @@ enum StoryGraphRecord {
             return (
                 try ImportFields.day(days[0], of: name), try ImportFields.day(days[1], of: name)
             )
-        default: throw .init("\(name) is not dates like 2022/02/01-2022/02/11: \(last.prefix(40))")
+        default:
+            throw .init(
+                "\(name) does not have dates like 2022/02/01-2022/02/11: \(last.prefix(40))")
         }
     }
 }

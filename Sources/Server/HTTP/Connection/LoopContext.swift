@@ -1,6 +1,6 @@
+import EventLoops
 import Logging
 import NIOCore
-import EventLoops
 import Telemetry
 
 /// The state that the connections of one event loop share. Used on that loop only.

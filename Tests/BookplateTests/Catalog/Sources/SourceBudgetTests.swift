@@ -21,9 +21,9 @@ import Testing
             configuration, on: EventLoopTaskExecutor(Self.loops.next()))
     }
 
-    /// Takes requests until none is left, all at once.
+    /// Takes requests concurrently.
     ///
-    /// - Returns: how many were granted.
+    /// - Returns: The number of granted requests.
     private func take(
         _ count: Int, from budgets: [SourceBudgets], _ priority: RequestPriority,
         of host: SourceHost = .isbnDB
@@ -49,9 +49,9 @@ import Testing
         let servers = pools.map { SourceBudgets([.isbnDB: 100], $0) }
         let granted = await take(400, from: servers, .interactive)
         #expect(try await used(database) == 100)
-        // Batches are handed out to the last request where requests keep coming.
+        // Every reserved request was granted, because there were enough requests.
         #expect(granted == 100)
-        // A server that starts later, or again, finds what the others have used.
+        // A server that starts later counts the requests of the others.
         let restarted = SourceBudgets([.isbnDB: 100], pools[0])
         #expect(await take(5, from: [restarted], .interactive) == 0)
         #expect(try await used(database) == 100)
@@ -71,8 +71,8 @@ import Testing
         for pool in pools { await pool.close() }
     }
 
-    /// Readers may use all of it, and then nothing is left for background work.
-    @Test func readersAreNotLimitedToAShare() async throws {
+    /// Readers may use the whole budget. Then nothing is left for background work.
+    @Test func readersMayUseTheWholeBudget() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         let server = SourceBudgets([.isbnDB: 100], pool)
@@ -96,7 +96,7 @@ import Testing
         let before = await pool.metrics().statementCount
         #expect(await take(100, from: [server], .interactive, of: .googleBooks) == 100)
         #expect(await pool.metrics().statementCount - before == 5)
-        // Without a budget nothing is counted.
+        // Requests without a budget are not counted.
         #expect(await take(100, from: [server], .background, of: .openLibrary) == 100)
         #expect(await pool.metrics().statementCount - before == 5)
         #expect(try await used(database) == 100)
@@ -115,7 +115,7 @@ import Testing
             return
         }
         #expect(resetsIn > .zero && resetsIn <= .seconds(86_400))
-        // Midnight for the server and for the database.
+        // It is midnight for the server and for the database.
         clock.advance(by: resetsIn)
         try await database.execute("UPDATE source_usage SET day = day - 1")
         #expect(await take(100, from: [server], .background) == 80)
@@ -138,7 +138,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func oldDaysAreForgotten() async throws {
+    @Test func deletesTheUsageOfOldDays() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await database.execute(
             """
@@ -154,7 +154,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func withoutADatabaseNothingIsGranted() async throws {
+    @Test func grantsNothingWithoutADatabase() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         await pool.close()
@@ -163,7 +163,7 @@ import Testing
         #expect(await server.requestBudget.take(.openLibrary, .interactive) == .granted)
     }
 
-    /// The admin CLI's connection counts in the same table.
+    /// The connection of the admin CLI uses the same table.
     @Test func commandsShareTheBudget() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
@@ -175,8 +175,8 @@ import Testing
         await pool.close()
     }
 
-    /// Two servers' chains, one real host, more look-ups than the budget has requests.
-    @Test func theHostGetsNoMoreRequestsThanTheBudgetHas() async throws {
+    /// Two servers with a chain each look up more books at one real host than the budget allows.
+    @Test func hostReceivesNoMoreRequestsThanTheBudget() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let host = try LoopbackServer { _ in [.response(404, "{}")] }
         let metrics = Metrics()
@@ -197,7 +197,7 @@ import Testing
             pools.append(pool)
         }
         let failures = await withTaskGroup(of: Bool.self) { group in
-            // Few enough for the host's rate limit of each chain.
+            // Few enough for each chain's rate limit of the host.
             for number in 1...10 {
                 let chain = chains[number % 2]
                 let isbn = BookNumber(isbn13: TestCatalog.isbn(number), isbn10: nil)
@@ -216,7 +216,7 @@ import Testing
         #expect(
             lines.contains(
                 #"bookplate_source_refusals_total{source="isbndb",reason="budget"} \#(5 - own)"#))
-        // Hosts without a budget have no gauge of it.
+        // Hosts without a budget have no gauge.
         #expect(!lines.contains { $0.hasPrefix(#"bookplate_source_budget_limit{source="open"#) })
         for pool in pools { await pool.close() }
     }

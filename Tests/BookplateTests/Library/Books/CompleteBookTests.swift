@@ -8,20 +8,22 @@ import Testing
 @testable import Bookplate
 @testable import JobQueue
 
-/// Books whose facts come after them.
+/// The job that completes the metadata of books.
 @Suite struct CompleteBookTests {
     static let book = """
         query($id: ID!) { book(id: $id) { title author publisher pageCount description card { title } } }
         """
 
-    /// Works until no job is left.
-    private func work(_ app: TestApp, _ sources: SourceChain) async throws {
+    /// Runs a worker until every job has been attempted.
+    private func runJobs(_ app: TestApp, _ sources: SourceChain) async throws {
         let worker = JobWorker(
             [CompleteBook(sources: sources)], database: app.pool, name: "test",
             userChangeChannel: Hub.changeChannel,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let running = Task { await worker.run() }
-        try await waitUntil("the job was tried") { try await app.database.count(Self.waiting) == 0 }
+        try await waitUntil("every job has been attempted") {
+            try await app.database.count(Self.waiting) == 0
+        }
         worker.stop()
         await running.value
     }
@@ -31,7 +33,7 @@ import Testing
         """
 
     @Test(arguments: ["create", "createMany", "update"])
-    func whatTheReaderLeftOpenIsFilledLater(how: String) async throws {
+    func emptyFieldsAreFilledLater(how: String) async throws {
         let source = TestSource(["9780140328721": LookupISBNTests.fox])
         let sources = SourceChain([source.source(.openLibrary)])
         let app = try await TestApp.start(sources: sources)
@@ -51,7 +53,7 @@ import Testing
                 ["id": id], "updateBook")
         }
         #expect(source.requests.isEmpty)
-        try await work(app, sources)
+        try await runJobs(app, sources)
         #expect(source.requests == ["9780140328721"])
         let book = try await reader.requireValue(Self.book, ["id": id], "book")
         #expect(book["title"] == "The fox")
@@ -64,27 +66,27 @@ import Testing
                 == 0)
     }
 
-    @Test func whereNobodyCanAnswerItIsTriedAgain() async throws {
+    @Test func jobIsRetriedIfNoSourceResponds() async throws {
         let source = TestSource(["9780140328721": LookupISBNTests.fox])
         source.fail(with: .busy)
         let sources = SourceChain([source.source(.openLibrary)])
         let app = try await TestApp.start(sources: sources)
         let reader = try await app.makeReader()
         let id = try await reader.makeBook(["title": "The fox", "isbn": "0140328726"])
-        try await work(app, sources)
+        try await runJobs(app, sources)
         #expect(
             try await app.database.count("SELECT attempts FROM jobs WHERE kind = 'book.complete'")
                 == 1)
         source.fail(with: nil)
         try await app.database.execute(
             "UPDATE jobs SET run_at = now(), attempts = 0 WHERE kind = 'book.complete'")
-        try await work(app, sources)
+        try await runJobs(app, sources)
         let book = try await reader.requireValue(Self.book, ["id": id], "book")
         #expect(book["card", "title"] == "Fantastic Mr. Fox")
     }
 
-    /// A book of the same edition that came meanwhile keeps it.
-    @Test func anEditionIsOneBooksOnly() async throws {
+    /// The reader may add another book of the same edition before the job runs.
+    @Test func editionIsAssignedToOnlyOneBook() async throws {
         let source = TestSource(["9780140328721": LookupISBNTests.fox])
         let sources = SourceChain([source.source(.openLibrary)])
         let app = try await TestApp.start(sources: sources)
@@ -98,7 +100,7 @@ import Testing
             "UPDATE books SET isbn13 = NULL WHERE edition_id IS NOT NULL")
         try await app.database.execute(
             "UPDATE books SET isbn13 = '9780140328721' WHERE edition_id IS NULL")
-        try await work(app, sources)
+        try await runJobs(app, sources)
         let book = try await reader.requireValue(Self.book, ["id": id], "book")
         #expect(book["card"] == .null)
     }

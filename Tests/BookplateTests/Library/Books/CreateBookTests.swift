@@ -23,7 +23,7 @@ import Testing
             "{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
     }
 
-    @Test func byTitle() async throws {
+    @Test func createsABookByTitle() async throws {
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(
             Self.create,
@@ -46,7 +46,7 @@ import Testing
         #expect(book["addedAt"] == book["updatedAt"])
     }
 
-    @Test func byISBNTheCatalogueFillsTheRest() async throws {
+    @Test func createsABookByISBNWithMetadataOfTheCatalogue() async throws {
         let reader = try await Self.app().makeReader()
         let isbn = TestCatalog.isbn(3)
         let response = try await reader.execute(Self.create, ["input": ["isbn": .string(isbn)]])
@@ -63,7 +63,7 @@ import Testing
         #expect(book["description"]?.string?.hasPrefix("The story of number 3.") == true)
     }
 
-    @Test func byCardWithWordsOfOnesOwn() async throws {
+    @Test func createsABookByCardWithItsOwnTitle() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]
         let response = try await reader.execute(
@@ -100,7 +100,7 @@ import Testing
         #expect((response["createBook", "finishedAt"] != .null) == isFinished)
     }
 
-    @Test func sameIDAgainGivesTheBookThatIsThere() async throws {
+    @Test func creatingABookWithAnExistingIDReturnsThatBook() async throws {
         let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let input: Value = [
@@ -115,7 +115,7 @@ import Testing
         #expect(try await count(reader) == 1)
     }
 
-    @Test func replayDoesNotUndoLaterChanges() async throws {
+    @Test func repeatedCreationDoesNotUndoLaterChanges() async throws {
         let reader = try await Self.app().makeReader()
         let input: Value = ["id": "0198c0de-0000-7000-8000-0000000000b2", "title": "Old"]
         _ = try await reader.execute(Self.create, ["input": input])
@@ -126,9 +126,9 @@ import Testing
         #expect(replay["createBook", "title"] == "New")
     }
 
-    /// The first book, and the same book again under another id.
+    /// The argument says how the book and its duplicate, which has another id, are created.
     @Test(arguments: ["card card", "card isbn", "isbn card", "isbn isbn", "hand isbn"])
-    func sameBookTwiceIsAConflictThatNamesIt(kinds: String) async throws {
+    func duplicateBookIsAConflictWithItsID(kinds: String) async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]
         let inputs: [Substring: Value] = [
@@ -145,7 +145,7 @@ import Testing
         #expect(try await count(reader) == 1)
     }
 
-    @Test func sameTitleTwiceIsTwoBooks() async throws {
+    @Test func booksCanHaveTheSameTitle() async throws {
         let reader = try await Self.app().makeReader()
         _ = try await reader.makeBook("Poems")
         _ = try await reader.makeBook("Poems")
@@ -163,7 +163,7 @@ import Testing
             ),
             (
                 ["title": "x", "isbn": "9780306406158"], "isbn",
-                "The ISBN's last digit does not fit the others. Check for a typing error."
+                "The check digit of the ISBN does not match. Check for a typing error."
             ),
             (
                 ["title": "x", "isbn": "123"], "isbn",
@@ -176,7 +176,7 @@ import Testing
             ),
             (["title": "x\u{0}"], "title", "Title contains a NUL character."),
         ] as [(Value, String, String)])
-    func badInputIsRefused(input: Value, field: String, message: String) async throws {
+    func invalidInputIsRejected(input: Value, field: String, message: String) async throws {
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(Self.create, ["input": input])
         #expect(response.code == "BAD_USER_INPUT")
@@ -190,17 +190,17 @@ import Testing
             ["cardId": absent], ["cardId": "no id"], ["title": "x", "cardId": absent],
             ["title": "x", "shelfIds": [absent]], ["title": "x", "shelfIds": ["no id"]],
         ] as [Value])
-    func whatNobodyHasIsNotFound(input: Value) async throws {
+    func unknownCardOrShelfIsNotFound(input: Value) async throws {
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(Self.create, ["input": input])
         #expect(response.code == "NOT_FOUND")
         #expect(try await count(reader) == 0)
     }
 
-    @Test func batchEntriesSucceedOrFailByThemselves() async throws {
+    @Test func batchEntriesSucceedOrFailIndependently() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]
-        let there = try await reader.makeBook(["cardId": card["id"] ?? .null])
+        _ = try await reader.makeBook(["cardId": card["id"] ?? .null])
         let inputs: [Value] = [
             ["title": "Good"], ["title": " "], ["isbn": "9780306406158"],
             ["isbn": card["isbn13"] ?? .null], ["cardId": Self.absent],
@@ -229,10 +229,9 @@ import Testing
             ])
         #expect(response.errors.isEmpty)
         #expect(try await count(reader) == 3)
-        #expect(there.string != nil)
     }
 
-    @Test func batchHoldsFifty() async throws {
+    @Test func batchHasAtMost50Entries() async throws {
         let reader = try await Self.app().makeReader()
         #expect(try await reader.makeBooks(50).count == 50)
         let response = try await reader.execute(
@@ -245,29 +244,29 @@ import Testing
         #expect(try await count(reader) == 50)
     }
 
-    @Test func sameBookAtOnceIsMadeOnce() async throws {
+    @Test func concurrentRequestsCreateABookOnce() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
-        let responses = try await atOnce(10) { _ in
+        let responses = try await concurrently(10) { _ in
             try await reader.execute(Self.create, ["input": ["cardId": card]])
         }
         #expect(responses.count { $0.code == nil } == 1)
-        let made = responses.compactMap { $0["createBook", "id"] }
+        let created = responses.compactMap { $0["createBook", "id"] }
         let others = responses.filter { $0.code == "CONFLICT" }
         #expect(others.count == 9)
-        #expect(others.allSatisfy { made == [$0.errors.first?["extensions", "id"] ?? .null] })
+        #expect(others.allSatisfy { created == [$0.errors.first?["extensions", "id"] ?? .null] })
         #expect(try await count(reader) == 1)
     }
 
-    /// A client that lost patience sends it again while the first is still under way.
+    /// A client repeats the request while the first one is still running.
     @Test(arguments: [false, true])
-    func sameIDGivesTheBookThatIsUnderWay(isBatch: Bool) async throws {
+    func repeatedRequestReturnsTheBookThatIsBeingCreated(isBatch: Bool) async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let user = reader.id.string ?? ""
         let id: Value = "0198c0de-0000-7000-8000-0000000000b3"
         let second = try await app.database.withConnection { connection in
-            // The first request, stopped before its end.
+            // The state of the first request before its commit.
             try connection.execute(
                 """
                 BEGIN; SELECT FROM users WHERE id = '\(user)' FOR NO KEY UPDATE;
@@ -300,7 +299,7 @@ import Testing
         #expect(try await count(reader) == 1)
     }
 
-    private func atOnce(
+    private func concurrently(
         _ count: Int, _ work: @Sendable @escaping (Int) async throws -> TestResponse
     ) async throws -> [TestResponse] {
         try await withThrowingTaskGroup { group in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bookplate
 
-/// Where hyphens stand, by the agency's ranges.
+/// The hyphens of ISBNs according to the agency's ranges.
 @Suite struct ISBNRangesTests {
     @Test(arguments: [
         ("9780306406157", "978-0-306-40615-7"), ("9780140328721", "978-0-14-032872-1"),
@@ -15,13 +15,13 @@ import Testing
         #expect(ISBNRanges.current.hyphenated(try #require(ISBN(digits))) == expected)
     }
 
-    /// Not in use, so nobody can say where they would stand.
-    @Test func numbersOfNoRangeStayDigits() throws {
+    /// The number's registration group is not assigned.
+    @Test func numbersOutsideAllRangesHaveNoHyphens() throws {
         let isbn = try #require(ISBN("9786700000014"))
         #expect(ISBNRanges.current.hyphenated(isbn) == isbn.description)
     }
 
-    @Test func everyGroupIsRead() {
+    @Test func rangesOfEveryGroupAreSorted() {
         let lines = String(decoding: PackageResources.isbn_ranges_txt, as: UTF8.self)
             .split(separator: "\n")
         #expect(lines.count > 280)
@@ -35,9 +35,9 @@ import Testing
         }
     }
 
-    /// The table unreadable in any way gives digits, not a crash.
+    /// With a damaged table, numbers have no hyphens, and nothing crashes.
     @Test(arguments: ["", "978", "978 0=9\n9780 0=9", "978 =\n", "978 x=1", "978 0=-1"])
-    func damagedTablesGiveDigits(text: String) throws {
+    func damagedTablesAddNoHyphens(text: String) throws {
         let isbn = try #require(ISBN("9780306406157"))
         #expect(ISBNRanges(text).hyphenated(isbn) == "9780306406157")
     }

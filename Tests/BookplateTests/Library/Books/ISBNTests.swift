@@ -11,28 +11,28 @@ import Testing
         ("ISBN-13: 978-0-306-40615-7", "9780306406157"), ("ISBN 9780306406157", "9780306406157"),
         ("isbn-10: 0306406152", "9780306406157"), ("ISBN-13 9780306406157", "9780306406157"),
         ("ISBN：9780306406157", "9780306406157"),
-        // Hyphens of every kind, spaces of every kind.
+        // Hyphens and spaces of every kind.
         ("978\u{2010}0\u{2011}306\u{2012}40615\u{2013}7", "9780306406157"),
         ("978\u{2014}0\u{2015}306\u{2212}40615-7", "9780306406157"),
         ("978\u{00A0}0306\u{200B}40615\u{2009}7", "9780306406157"),
         // Digits of other scripts.
         ("９７８０３０６４０６１５７", "9780306406157"), ("٩٧٨٠٣٠٦٤٠٦١٥٧", "9780306406157"),
         ("０８０４４２９５７Ｘ", "9780804429573"),
-        // As spreadsheets write it.
+        // As spreadsheets export it.
         ("=\"9780306406157\"", "9780306406157"),
-        // With the price or the issue beside the barcode.
+        // With a barcode's add-on for the price or the issue number.
         ("978030640615751299", "9780306406157"), ("9780306406157 51299", "9780306406157"),
         ("978030640615712", "9780306406157"),
-        // What stands behind it in catalogues.
+        // With additions as in library catalogues.
         ("0-306-40615-2 (pbk.) : £12.99", "9780306406157"), ("9780306406157 : $9", "9780306406157"),
         ("ISBN(13): 978-0-306-40615-7 [v. 2]", "9780306406157"),
         ("EAN: ISBN-13: 9780306406157", "9780306406157"),
-        // Nine digits, from before 1970 or out of a spreadsheet.
+        // Nine digits: an SBN from before 1970, or a number whose leading zero a spreadsheet has removed.
         ("306406152", "9780306406157"), ("SBN 306-40615-2", "9780306406157"),
         // 979: France, Korea, Italy, Spain, the United States.
         ("9791032305690", "9791032305690"), ("9798886451740", "9798886451740"),
     ])
-    func readsWhatIsTypedOrScanned(text: String, isbn: String) {
+    func readsTypedAndScannedNumbers(text: String, isbn: String) {
         #expect(ISBN(text)?.description == isbn)
     }
 
@@ -47,7 +47,7 @@ import Testing
         (": : :", .length), ("9771234567003", .notABook), ("4006381333931", .notABook),
         ("0000000000", .placeholder), ("9780000000002", .placeholder), ("1111111111", .placeholder),
     ])
-    func saysWhatIsWrong(text: String, problem: ISBN.Problem) {
+    func reportsTheProblem(text: String, problem: ISBN.Problem) {
         #expect(ISBN.read(text) == .failure(problem))
         #expect(problem.message.hasSuffix("."))
     }
@@ -57,12 +57,11 @@ import Testing
             ("9780306406157", "0306406152"), ("9780804429573", "080442957X"),
             ("9791032305690", nil),
         ] as [(String, String?)])
-    func tenDigitsOnlyOf978(isbn: String, isbn10: String?) throws {
+    func only978NumbersHaveAnISBN10(isbn: String, isbn10: String?) throws {
         #expect(try #require(ISBN(isbn)).isbn10 == isbn10)
     }
 
-    /// Any wrong digit, and any two neighbours exchanged in an ISBN-10, is found.
-    @Test func findsEverySingleWrongDigit() {
+    @Test func detectsEverySingleWrongDigit() {
         for isbn in ["9780306406157", "0306406152", "9791032305690"] {
             let digits = Array(isbn)
             for index in digits.indices {

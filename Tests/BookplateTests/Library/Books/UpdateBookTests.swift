@@ -18,7 +18,7 @@ import Testing
         """
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
 
-    @Test func absentFieldsStayAndNullClears() async throws {
+    @Test func absentFieldsAreUnchangedAndNullRemovesValues() async throws {
         let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook([
             "title": "Title", "author": "Author", "isbn": "9780306406157", "category": "Category",
@@ -54,7 +54,7 @@ import Testing
             (["currentPage": -1], "currentPage"), (["isbn": "978030640615X"], "isbn"),
             (["author": .string(String(repeating: "x", count: 501))], "author"),
         ] as [(Value, String)])
-    func badInputIsRefused(input: Value, field: String) async throws {
+    func invalidInputIsRejected(input: Value, field: String) async throws {
         let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook("Title")
         let response = try await reader.execute(Self.update, ["id": id, "input": input])
@@ -63,7 +63,7 @@ import Testing
         #expect(response.errors.first?["path"] == ["updateBook"])
     }
 
-    @Test func statusesMoveFreelyAndKeepTheirDates() async throws {
+    @Test func statusCanChangeInAnyOrderAndKeepsItsDates() async throws {
         let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook("Title")
         func set(_ status: String) async throws -> Value {
@@ -76,7 +76,7 @@ import Testing
         let reading = try await set("READING")
         #expect(reading["startedAt"] == reading["updatedAt"])
         #expect(reading["finishedAt"] == .null)
-        // Said twice, the date stays.
+        // Setting the same status again keeps the date.
         #expect(try await set("READING")["startedAt"] == reading["startedAt"])
         let read = try await set("READ")
         #expect(read["startedAt"] == reading["startedAt"])
@@ -85,12 +85,12 @@ import Testing
         for status in ["PAUSED", "DID_NOT_FINISH", "WANT_TO_READ"] {
             #expect(try await set(status)["startedAt"] == reading["startedAt"])
         }
-        // Begun again, it is begun now.
+        // Starting the book again sets a new date.
         let again = try await set("READING")
         #expect(again["startedAt"] == again["updatedAt"])
     }
 
-    @Test func isbnBringsTheCard() async throws {
+    @Test func newISBNChangesTheCard() async throws {
         let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook("By hand")
         let response = try await reader.execute(
@@ -112,7 +112,7 @@ import Testing
         #expect(title["book", "title"] == "By hand")
     }
 
-    @Test func shelvesAreReplacedAsAWhole() async throws {
+    @Test func shelvesAreReplaced() async throws {
         let reader = try await Self.app().makeReader()
         let shelves = [
             try await reader.makeShelf("A"), try await reader.makeShelf("B"),
@@ -126,7 +126,7 @@ import Testing
         #expect(none["updateBook", "shelves"] == [])
     }
 
-    @Test func aShelfThatNobodyHasChangesNothing() async throws {
+    @Test func unknownShelfChangesNothing() async throws {
         let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("A")
         let id = try await reader.makeBook("Title", shelves: [shelf])
@@ -139,14 +139,15 @@ import Testing
         #expect(book == ["title": "Title", "shelves": [["id": shelf]]])
     }
 
-    /// The book stands on A, C and D.
+    /// The book is on the shelves A, C, and D.
     @Test(
         arguments: [
             ("B", nil, ["B"]), ("A", nil, ["A"]), ("B", "A", ["B", "C", "D"]),
             ("C", "D", ["A", "C"]),
             ("B", "B", ["A", "B", "C", "D"]),
         ] as [(String, String?, [String])])
-    func moveTakesFromOneShelfOrFromAll(to: String, from: String?, expected: [String]) async throws
+    func moveRemovesTheBookFromOneShelfOrFromAll(to: String, from: String?, expected: [String])
+        async throws
     {
         let reader = try await Self.app().makeReader()
         var shelves: [String: Value] = [:]
@@ -161,7 +162,7 @@ import Testing
         #expect(try await reader.execute(Self.move, variables).json == response.json)
     }
 
-    @Test func moveRefusesWhatNobodyHas() async throws {
+    @Test func moveRejectsUnknownIDs() async throws {
         let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("A")
         let id = try await reader.makeBook("Title", shelves: [shelf])
@@ -180,7 +181,7 @@ import Testing
         #expect(book == ["shelves": [["id": shelf]]])
     }
 
-    @Test func deletedBookIsGoneEverywhere() async throws {
+    @Test func deletedBookIsRemovedEverywhere() async throws {
         let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("A")
         let id = try await reader.makeBook("Title", status: "READ", shelves: [shelf])
@@ -188,7 +189,7 @@ import Testing
         let response = try await reader.execute(
             "mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
         #expect(response["deleteBook"] == id)
-        let left = try await reader.execute(
+        let remaining = try await reader.execute(
             """
             query($id: ID!, $review: ID!) {
               book(id: $id) { id } node(id: $review) { id }
@@ -196,7 +197,7 @@ import Testing
             }
             """, ["id": id, "review": review])
         #expect(
-            left.json == [
+            remaining.json == [
                 "data": [
                     "book": .null, "node": .null,
                     "me": [
@@ -210,7 +211,7 @@ import Testing
         #expect(again.json == response.json)
     }
 
-    @Test func noChangeIsLostWhenManyComeAtOnce() async throws {
+    @Test func concurrentUpdatesLoseNoChange() async throws {
         let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook("Title")
         try await withThrowingTaskGroup { group in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bookplate
 
-/// The log of a library as clients see it.
+/// The change log of a library as clients read it.
 @Suite struct ChangeTests {
     private static let app = Shared { try await TestApp.start() }
 
@@ -25,21 +25,21 @@ import Testing
             Self.query, ["after": cursor, "first": .int(first)], "changes")
     }
 
-    /// `CREATED Book` and so on.
-    private func said(_ page: Value) -> [String] {
+    /// Returns each change as text, such as `CREATED Book`.
+    private func summary(_ page: Value) -> [String] {
         page["changes"]?.list?.map {
             "\($0["kind"]?.string ?? "?") \($0["typename"]?.string ?? "?")"
         } ?? []
     }
 
-    @Test func eachMutationSaysWhatItChanged() async throws {
+    @Test func eachMutationLogsItsChanges() async throws {
         let reader = try await Self.app().makeReader()
         var cursor = try await page(reader)["cursor"] ?? .null
         func expect(
             _ expected: [String], sourceLocation: Testing.SourceLocation = #_sourceLocation
         ) async throws {
             let page = try await page(reader, after: cursor)
-            #expect(said(page) == expected, sourceLocation: sourceLocation)
+            #expect(summary(page) == expected, sourceLocation: sourceLocation)
             #expect(page["hasMore"] == false && page["resetRequired"] == false)
             cursor = page["cursor"] ?? .null
         }
@@ -66,7 +66,7 @@ import Testing
 
         let other = try await reader.makeShelf("Other")
         try await expect(["CREATED Shelf"])
-        // Places close up, and what did not change is not told.
+        // The positions of the other shelves change too. Shelves that do not change are not logged.
         _ = try await reader.execute(
             "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
             ["id": other])
@@ -87,7 +87,7 @@ import Testing
         try await expect([])
     }
 
-    @Test func nodeIsTheObjectAsItIsNow() async throws {
+    @Test func nodeIsTheCurrentObject() async throws {
         let reader = try await Self.app().makeReader()
         let kept = try await reader.makeBook("Old title")
         let gone = try await reader.makeBook("Gone")
@@ -103,7 +103,7 @@ import Testing
         #expect(changes[1]["node"] == .null)
     }
 
-    @Test func pagesFollowOneAnother() async throws {
+    @Test func pagesContinueAtTheCursor() async throws {
         let reader = try await Self.app().makeReader()
         let ids = try await reader.makeBooks(7)
         var cursor = Value.null
@@ -120,7 +120,7 @@ import Testing
         #expect(end["changes"] == [] && end["cursor"] == cursor)
     }
 
-    @Test func pageCostsTheSameForAnyNumberOfChanges() async throws {
+    @Test func statementCountDoesNotDependOnTheNumberOfChanges() async throws {
         let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
@@ -138,14 +138,14 @@ import Testing
             ["after": "nonsense"], ["after": ""], ["after": "YwAAAAAAAAAB="], ["first": 0],
             ["first": 501], ["first": -1],
         ] as [Value])
-    func badInputIsRefused(variables: Value) async throws {
+    func invalidInputIsRejected(variables: Value) async throws {
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(Self.query, variables)
         #expect(response.code == "BAD_USER_INPUT")
         #expect(["after", "first"].contains(response.field))
     }
 
-    @Test func oldCursorHasToBeginAnew() async throws {
+    @Test func oldCursorRequiresAReset() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         _ = try await reader.makeShelf("One")
@@ -165,18 +165,18 @@ import Testing
             let page = try await page(reader, after: cursor)
             #expect(page["resetRequired"] == true)
             #expect(page["changes"] == [] && page["hasMore"] == false)
-            // From there on it goes on as ever.
+            // The log continues at the page's cursor.
             _ = try await reader.makeShelf("After \(cursor)")
             let next = try await self.page(reader, after: page["cursor"] ?? .null)
-            #expect(said(next) == ["CREATED Shelf"])
+            #expect(summary(next) == ["CREATED Shelf"])
         }
-        #expect(said(try await page(reader, after: middle)).count == 3)
-        // A cursor of a log that was put back to an older state.
+        #expect(summary(try await page(reader, after: middle)).count == 3)
+        // A cursor that is newer than the log, as after the restore of an older backup.
         let future = try await page(reader, after: .string(ChangeCursor(seq: 999).text))
         #expect(future["resetRequired"] == true)
     }
 
-    @Test func othersChangesAreNotSeen() async throws {
+    @Test func changesOfOtherUsersAreHidden() async throws {
         let app = try await Self.app()
         let (mine, other) = (try await app.makeReader(), try await app.makeReader(.beta))
         let before = try await page(mine)
@@ -186,8 +186,8 @@ import Testing
         #expect(anonymous.code == "UNAUTHENTICATED")
     }
 
-    /// A change that commits late has not been passed over: those after it wait.
-    @Test func lateCommitIsNotPassedOver() async throws {
+    /// A transaction commits after a later one has begun. The later one waits, so no reader of the log skips a change.
+    @Test func lateCommitIsNotSkipped() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let user = reader.id.string ?? ""
@@ -200,7 +200,7 @@ import Testing
                 VALUES ('\(user)', '0198c0de-0000-7000-8000-00000000000a', 'Late', 0)
                 """)
             let quick = Task { try await reader.makeShelf("Quick") }
-            // The other waits until this is committed.
+            // Wait until the other transaction is blocked by this one.
             while try connection.query(
                 "SELECT count(*) FROM pg_locks WHERE NOT granted"
             ).int64(0, 0) == 0 {}

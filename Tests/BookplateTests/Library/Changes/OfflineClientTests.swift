@@ -5,8 +5,8 @@ import Testing
 
 @testable import Bookplate
 
-/// Several devices change one library at once. A client that only reads the log ends with the library that
-/// a fresh query shows.
+/// Several devices change one library concurrently. A client that only reads the change log ends up with the library
+/// that a query returns.
 @Suite struct OfflineClientTests {
     private static let app = Shared { try await TestApp.start() }
 
@@ -23,7 +23,7 @@ import Testing
         var cursor = Value.null
         var seen: Set<String> = []
 
-        /// Applies the next page; whether there is more.
+        /// Applies the next page. Returns whether there are more.
         mutating func sync(_ reader: TestReader, first: Int) async throws -> Bool {
             let page = try await reader.requireValue(
                 """
@@ -34,7 +34,7 @@ import Testing
             #expect(page["resetRequired"] == false)
             for change in page["changes"]?.list ?? [] {
                 let isNew = seen.insert(change["cursor"]?.string ?? "").inserted
-                #expect(isNew, "a change comes once")
+                #expect(isNew, "each change is delivered once")
                 let id = change["id"]?.string ?? ""
                 if let node = change["node"], !node.isNull {
                     objects[id] = node
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// What the devices know of: ids that may be gone by now.
+    /// The ids that the devices know. Some of these objects may be deleted by now.
     private final class Known: Sendable {
         private let ids = Mutex<(shelves: [Value], books: [Value])>(([], []))
 
@@ -129,7 +129,7 @@ import Testing
                     ? "mutation($id: ID!) { deleteBook(id: $id) }"
                     : "mutation($id: ID!) { deleteReview(bookId: $id) }", ["id": book])
         }
-        // What is gone, or taken, is refused; nothing fails.
+        // Deleted objects and taken names are rejected. No request fails with an internal error.
         if let code = response.code {
             #expect(
                 ["NOT_FOUND", "BAD_USER_INPUT", "CONFLICT"].contains(code), "\(response.json)")
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func clientThatReadsTheLogHasTheLibrary(seed: UInt64) async throws {
+    func clientThatReadsTheLogGetsTheWholeLibrary(seed: UInt64) async throws {
         let reader = try await Self.app().makeReader()
         let known = Known()
         var client = Client()
@@ -160,13 +160,13 @@ import Testing
         #expect(fresh.count > 5)
         #expect(Set(client.objects.keys) == Set(fresh.keys))
         for (id, object) in fresh {
-            #expect(client.objects[id].map(withShelvesInOneOrder) == withShelvesInOneOrder(object))
+            #expect(client.objects[id].map(withSortedShelves) == withSortedShelves(object))
         }
     }
 
-    /// A book's shelves come in the order of their positions, which the client knows from the shelves: moving one
-    /// is a change of the shelf and not of its books.
-    private func withShelvesInOneOrder(_ object: Value) -> Value {
+    /// Sorts a book's shelves by id. A query returns them in the order of their positions, but moving a shelf changes only
+    /// the shelf and not its books.
+    private func withSortedShelves(_ object: Value) -> Value {
         guard case .object(let members) = object else { return object }
         return .object(
             members.map { member in
@@ -202,7 +202,7 @@ import Testing
     }
 }
 
-/// The parts of the selection that hold for one type, in the same order.
+/// The parts of the selection that apply to one type.
 extension String {
     fileprivate var shelfOnly: String { part("Shelf") }
     fileprivate var bookOnly: String { part("Book") }

@@ -9,7 +9,7 @@ import Zip
 
 @testable import Bookplate
 
-/// A library as an archive, and back.
+/// Exporting a library to an archive, and importing the archive.
 @Suite struct ExportTests {
     private static let library = """
         { me { shelves { id name position createdAt bookCount }
@@ -32,7 +32,7 @@ import Zip
     private func open(_ app: TestApp, _ token: Substring) async throws -> [UInt8] {
         let (pool, services) = (app.pool, app.services)
         return try await Task(executorPreference: pool.executor) {
-            try await ExportRequests(database: pool, services: services)
+            try await ExportEndpoint(database: pool, services: services)
                 .open(token: token, requestID: "test").bytes()
         }.value
     }
@@ -51,7 +51,7 @@ import Zip
         let worker = try await TestWorker.start(
             reader.app.database, [ImportLibrary(covers: reader.app.covers, canSearch: true)])
         var found = Value.null
-        try await waitUntil("the import is done") {
+        try await waitUntil("the import has ended") {
             found = try await reader.requireValue(
                 """
                 query($id: ID!) { node(id: $id) { ... on Import {
@@ -63,7 +63,7 @@ import Zip
         return found
     }
 
-    /// Something of everything, with what is hard to carry.
+    /// Fills the library with objects of every kind, including texts that are difficult to escape.
     private func fill(_ reader: TestReader) async throws {
         let empty = try await reader.makeShelf("Empty, with \"quotes\"")
         let shelf = try await reader.makeShelf("Bücher 日本")
@@ -119,11 +119,11 @@ import Zip
         #expect(
             try await to.requireValue(cover, ["id": pictured], "book", "cover")
                 == from.requireValue(cover, ["id": pictured], "book", "cover"))
-        // Where the archive has none, one is looked for.
+        // Covers are searched for the books that have none in the archive.
         #expect(
             try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'cover.fetch'")
                 == 5)
-        // A review that is hidden has come along.
+        // Swipes and the hidden review are imported too.
         let swipes = "SELECT count(*) FROM swipes"
         #expect(try await app.database.count(swipes) == 2)
         #expect(try await app.database.count("SELECT count(*) FROM reviews") == 4)
@@ -132,8 +132,8 @@ import Zip
         #expect(again == ["state": "DONE", "created": 0, "updated": 0, "failed": []])
     }
 
-    /// The table for other systems carries what it has columns for, and no formula.
-    @Test func tableIsReadAsGoodreads() async throws {
+    /// The CSV file has the data of all its columns, and no formulas.
+    @Test func csvFileCanBeImportedAsGoodreads() async throws {
         let app = try await TestApp.start()
         let (from, to) = (try await app.makeReader(), try await app.makeReader())
         try await fill(from)
@@ -155,7 +155,7 @@ import Zip
         )
     }
 
-    @Test func linkIsGoodForItsSessionAndForAWhile() async throws {
+    @Test func linkExpiresAndEndsWithItsSession() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let url = try await link(reader)
@@ -177,7 +177,8 @@ import Zip
             #expect(changed == nil || changed == signed)
         }
         await #expect(
-            throws: BookplateError.notFound("This link is not good any more. Ask for a new one.")
+            throws: BookplateError.notFound(
+                "This link is invalid or has expired. Request a new one.")
         ) { try await open(app, "nonsense") }
 
         _ = try await reader.execute("mutation { signOut }")
@@ -186,7 +187,7 @@ import Zip
         #expect(response.code == "UNAUTHENTICATED")
     }
 
-    /// The operator's command writes what the user would get.
+    /// The admin CLI writes the archive that the user would get.
     @Test func operatorGetsTheSameArchive() async throws {
         let app = try await TestApp.start()
         let reader = try await app.makeReader()
@@ -207,8 +208,7 @@ import Zip
         #expect(theirs["goodreads_library_export.csv"] == mine["goodreads_library_export.csv"])
     }
 
-    /// A library larger than a page of the export.
-    @Test func largeLibrariesComeWhole() async throws {
+    @Test func librariesLargerThanAPageAreExported() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         try await app.database.execute(

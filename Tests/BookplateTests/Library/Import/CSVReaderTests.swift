@@ -18,10 +18,10 @@ import Testing
             ("\"one\ntwo\r\nthree\",x", [["one\ntwo\r\nthree", "x"]]),
             (",,", [["", "", ""]]), ("\"\",", [["", ""]]),
             ("\n\na\n\n", [["a"]]), ("", []),
-            // As Goodreads writes ISBNs, quoted by the rules and not.
+            // ISBNs as Goodreads exports them, with and without correct quoting.
             ("\"=\"\"0439023483\"\"\"", [["=\"0439023483\""]]),
             ("=\"0439023483\",5", [["=\"0439023483\"", "5"]]),
-            // Against the rules, and clear enough.
+            // Not allowed by the RFC, but unambiguous.
             ("6\" nails,x", [["6\" nails", "x"]]), ("\"a\"b,c", [["ab", "c"]]),
             ("Émile,\"日本\"", [["Émile", "日本"]]),
         ] as [(String, [[String]])])
@@ -34,33 +34,33 @@ import Testing
             ("h\n\"a\nb\nc\"\nd\n\n\"e\r\nf\"\ng", [1, 2, 5, 7, 9]),
             ("h\r\n\r\n\"a\r\nb\"\r\nc", [1, 3, 5]), ("h\r\"a\rb\"\r\rc", [1, 2, 5]),
         ] as [(String, [Int])])
-    func linesAreCountedThroughFieldsOfSeveral(text: String, lines: [Int]) {
+    func lineNumbersCountLineBreaksInFields(text: String, lines: [Int]) {
         #expect(read(text).map(\.line) == lines)
     }
 
     private static let long = String(repeating: "x", count: CSVReader.recordBytesMax)
 
     private static let damage: [(String, CSVReader.Problem)] = [
-        ("\"open", .openQuote),
+        ("\"open", .unclosedQuote),
         (String(repeating: ",", count: CSVReader.fieldsMax), .tooManyFields),
         ("\"\(long)\"", .tooLong), ("\(long)x", .tooLong), ("\"\(long)", .tooLong),
         ("a,\(long)", .tooLong), ("b\0c", .notText),
-        // Its quote is closed by that of another record.
-        ("\"open\n\"other\" said,x", .openQuote),
+        // The quote is closed by a quote of another record.
+        ("\"open\n\"other\" said,x", .unclosedQuote),
     ]
 
-    /// What is wrong with the second line does not reach the third.
+    /// Damage in the second line does not affect the third.
     @Test(arguments: damage)
-    func damagedRecordsAreRefusedAlone(record: String, problem: CSVReader.Problem) {
+    func damagedRecordsDoNotAffectOthers(record: String, problem: CSVReader.Problem) {
         let records = read("a\n\(record)\nlast,one")
         #expect(records.first == .init(line: 1, fields: .success(["a"])))
         #expect(records.count > 2 && records[1] == .init(line: 2, fields: .failure(problem)))
         #expect(records.last?.fields == .success(["last", "one"]))
     }
 
-    /// Each line is a field with a quote, and one that goes on to the next. Reading each of a thousand lines from a thousand
-    /// lines would take minutes.
-    @Test func damageThatFollowsDamageIsReadOnce() {
+    /// In each line, the second field begins with a quote that the next line closes. Without a limit, reading this file would
+    /// take minutes.
+    @Test func rereadingAfterDamageIsLimited() {
         let lines = String(repeating: "a\",\"c\n", count: 100_000)
         var problems = 0
         for record in CSVReader(Array(lines.utf8)[...]) {
@@ -69,12 +69,12 @@ import Testing
         #expect((1...1000).contains(problems))
     }
 
-    @Test func bytesThatAreNoTextAreRefusedAlone() {
+    @Test func invalidUTF8DoesNotAffectOtherRecords() {
         let records = Array(CSVReader([0x61, 0x0A, 0xFF, 0xFE, 0x0A, 0x62]))
         #expect(records.map { try? $0.fields.get() } == [["a"], nil, ["b"]])
     }
 
-    @Test func theLongestRecordIsRead() throws {
+    @Test func longestRecordIsRead() throws {
         let field = String(repeating: "é\"\n", count: 200_000)
         let record = "\"" + field.replacing("\"", with: "\"\"") + "\""
         #expect(record.utf8.count <= CSVReader.recordBytesMax)
@@ -85,9 +85,9 @@ import Testing
 
     private static let pieces = ["a", "é", "日", "\"", ",", ";", "\n", "\r", "\r\n", " ", "=", "'"]
 
-    /// Whatever a table holds, its text read again is the table, and each record is where it began.
+    /// A random table that is written as CSV is read back unchanged, with the right line numbers.
     @Test(arguments: Array(UInt64(1)...40))
-    func whatIsWrittenIsRead(seed: UInt64) throws {
+    func writtenTablesAreReadBack(seed: UInt64) throws {
         var random = SeededGenerator(seed)
         let lineEnd = ["\n", "\r\n", "\r"].randomElement(using: &random) ?? "\n"
         let separator = [",", ";", "\t"].randomElement(using: &random) ?? ","
@@ -123,9 +123,9 @@ import Testing
         #expect(read == expected)
     }
 
-    /// Bytes of any kind: it ends, lines go up, and no line is beyond the last.
+    /// With random bytes, the reader terminates. The line numbers increase and do not exceed the number of lines.
     @Test(arguments: Array(UInt64(1)...40))
-    func anyBytesAreReadToTheirEnd(seed: UInt64) {
+    func randomBytesAreReadToTheEnd(seed: UInt64) {
         var random = SeededGenerator(seed)
         let bytes: [UInt8] = (0..<2000).map { _ in
             [0x22, 0x22, 0x2C, 0x0A, 0x0D, 0x61, 0x20, 0xC3, 0xA9, 0xFF, 0x00]
@@ -136,9 +136,9 @@ import Testing
         #expect(lines.last ?? 0 <= 1 + bytes.count { $0 == 0x0A || $0 == 0x0D })
     }
 
-    /// A damaged record among sound ones of a line each spoils nothing else.
+    /// Damaged lines among valid ones do not affect the valid ones.
     @Test(arguments: Array(UInt64(1)...40))
-    func damageStaysWhereItIs(seed: UInt64) {
+    func randomDamageDoesNotAffectOtherRecords(seed: UInt64) {
         var random = SeededGenerator(seed)
         let damaged = ["\"", "a,\"b", "\"a\"\"", "x\0", "\"\"\"", "a,\"\"\"b"]
         var lines: [String] = []

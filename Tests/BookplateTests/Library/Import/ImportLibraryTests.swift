@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bookplate
 
-/// Files that readers upload, from the mutation to the library.
+/// Imports of uploaded files, from the mutation to the library.
 @Suite struct ImportLibraryTests {
     private static let fields = "id state total done created updated failed { line message }"
     private static let mutation = """
@@ -28,7 +28,7 @@ import Testing
             token: reader.token, uploads: [bytes])
     }
 
-    /// Uploads the file, lets a worker read it, and gives the import as it is then.
+    /// Uploads a file, runs a worker until the import has ended, and returns the import.
     private func imported(_ reader: TestReader, _ bytes: [UInt8]) async throws -> Value {
         let response = try await upload(reader, bytes)
         let id = try #require(response["importLibrary", "id"], "\(response.json)")
@@ -41,7 +41,7 @@ import Testing
 
     private func finished(_ reader: TestReader, _ id: Value) async throws -> Value {
         var found = Value.null
-        try await waitUntil("the import is done") {
+        try await waitUntil("the import has ended") {
             found = try await reader.requireValue(
                 "query($id: ID!) { node(id: $id) { ... on Import { \(Self.fields) } } }",
                 ["id": id], "node")
@@ -60,7 +60,7 @@ import Testing
                 }.joined()).utf8)
     }
 
-    @Test func goodreadsLibraryComesOver() async throws {
+    @Test func goodreadsLibraryIsImported() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let result = try await imported(reader, ImportRecordTests.fixture("goodreads.csv"))
@@ -83,7 +83,7 @@ import Testing
         #expect(games["review", "rating"] == 5 && games["review", "text"] == "Loved it.\nTwice.")
         #expect(books[0]?["status"] == "READING" && books[1]?["status"] == "WANT_TO_READ")
 
-        // A second time changes nothing, and the log says so.
+        // A second import changes nothing and logs no changes.
         let log = "SELECT count(*) FROM changes"
         let before = try await reader.requireValue(Self.library, .null, "me")
         let changes = try await app.database.count(log)
@@ -92,13 +92,13 @@ import Testing
         #expect(again["created"] == 0 && again["updated"] == 0 && again["done"] == 3)
         #expect(try await reader.requireValue(Self.library, .null, "me") == before)
         #expect(try await app.database.count(log) == changes)
-        // The file is not kept.
+        // The files were deleted.
         #expect(
             try await app.database.count("SELECT count(*) FROM imports WHERE content IS NOT NULL")
                 == 0)
     }
 
-    @Test func importAddsToWhatIsThereAndTakesNothingAway() async throws {
+    @Test func importKeepsExistingData() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let shelf = try await reader.makeShelf("FAVORITES")
@@ -118,13 +118,13 @@ import Testing
         let games = try #require(books.first { $0["id"] == own })
         #expect(games["title"] == "My own title" && games["status"] == "READ")
         #expect(games["review", "rating"] == 5 && games["publisher"] == "Scholastic Press")
-        // Names of shelves are the same in either case.
+        // The names of shelves are compared without case.
         #expect(games["shelves"]?.values(of: "name") == ["FAVORITES", "dystopia"])
         let kept = try #require(books.first { $0["id"] == gatsby })
         #expect(kept["status"] == "READ" && kept["review", "text"] == "Mine")
     }
 
-    @Test func badRecordsAreToldWithTheirLinesAndTheOthersCome() async throws {
+    @Test func invalidRecordsAreReportedWithTheirLines() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let text = """
@@ -140,20 +140,20 @@ import Testing
         #expect(result["total"] == 5 && result["done"] == 5 && result["created"] == 3)
         #expect(result["failed"]?.values(of: "line") == [4, 5, 6])
         #expect(
-            result["failed", 1, "message"] == "My Rating is not 0 to 5: 9")
+            result["failed", 1, "message"] == "My Rating is not between 0 and 5: 9")
     }
 
-    /// Its worker dies in the midst: what was stored stays, the rest follows, nothing comes twice.
-    @Test func importGoesOnWhereADeadWorkerLeftIt() async throws {
+    /// Workers are killed during an import. The next one continues after the last batch, and stores no record twice.
+    @Test func importContinuesAfterAWorkerWasKilled() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let response = try await upload(reader, csv(400))
         let id = try #require(response["importLibrary", "id"])
-        // A worker whose connections are cut as soon as some is stored, again and again.
+        // Kill a worker each time when some records are stored.
         for stored in [1, 150, 300] {
             let worker = try await TestWorker.start(
                 app.database, [ImportLibrary(covers: app.covers)])
-            try await waitUntil("some is stored") {
+            try await waitUntil("\(stored) records are stored") {
                 try await app.database.count("SELECT done FROM imports") >= stored
             }
             await worker.kill()
@@ -170,7 +170,7 @@ import Testing
         #expect(try await app.database.count("SELECT count(*) FROM reviews") == 334)
     }
 
-    @Test func sameFileIsReadOnceAtATime() async throws {
+    @Test func sameFileIsImportedOnceAtATime() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let first = try await upload(reader, csv(3))
@@ -182,7 +182,7 @@ import Testing
         #expect(tooMany.code == "RATE_LIMITED")
     }
 
-    @Test func whatIsNoLibraryIsRefusedAtOnce() async throws {
+    @Test func otherFilesAreRejectedImmediately() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let other = try await upload(reader, Array("a,b\n1,2".utf8))
@@ -195,7 +195,7 @@ import Testing
         #expect(try await app.database.count("SELECT count(*) FROM imports") == 0)
     }
 
-    @Test func othersImportsAreNotSeen() async throws {
+    @Test func importsOfOtherUsersAreHidden() async throws {
         let app = try await TestApp.start(catalog: [])
         let (mine, other) = (try await app.makeReader(), try await app.makeReader())
         let response = try await upload(mine, csv(1))
@@ -205,22 +205,21 @@ import Testing
         #expect(node["node"] == .null && node.errors == [])
     }
 
-    /// As with the schema's other lists: imports and failures of many cost what those of one do.
-    @Test func largeLibraryComesInFewTransactions() async throws {
+    @Test func largeLibraryIsStoredInFewTransactions() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let result = try await imported(reader, csv(300))
         #expect(result["created"] == 300)
-        // Each transaction that wrote books has a time of its own: 3 batches.
+        // `added_at` is the time of the transaction, so there were three.
         #expect(try await app.database.count("SELECT count(DISTINCT added_at) FROM books") == 3)
-        // All books of a batch are logged together, and each once.
+        // Each book is logged once.
         #expect(
             try await app.database.count(
                 "SELECT count(*) FROM changes WHERE typename = 'Book'") == 300)
     }
 
-    /// Records of one book, in one transaction and in the next: the first makes it, the others fill it.
-    @Test func recordsOfTheSameBookMeet() async throws {
+    /// Records of one book are in one transaction and in the next. The first creates the book, the others complete it.
+    @Test func recordsOfTheSameBookAreMerged() async throws {
         let app = try await TestApp.start()
         let reader = try await app.makeReader()
         let isbn = TestCatalog.isbn(3)
@@ -261,8 +260,8 @@ import Testing
             ])
     }
 
-    /// What no reader of ours lets through spoils its own record and no other of its transaction.
-    @Test func recordsThatTheDatabaseRefusesFailAlone() async throws {
+    /// The parsers do not create such records. In the database, they must not affect the other records of the transaction.
+    @Test func recordsThatTheDatabaseRejectsDoNotAffectOthers() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let id = UUID.version7()
@@ -296,8 +295,8 @@ import Testing
         #expect(try await app.database.count("SELECT count(*) FROM shelf_books") == 2)
     }
 
-    /// Its job was given up: it says so, and neither its file nor its place in the queue is kept.
-    @Test func importsThatNobodyGoesOnWithEnd() async throws {
+    /// An import without progress ends with a failure, and its file is deleted.
+    @Test func abandonedImportsAreEnded() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let old = try await upload(reader, csv(1))["importLibrary", "id"] ?? .null

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bookplate
 
-/// What the records of other systems' exports stand for.
+/// The records of files that other applications have exported.
 @Suite struct ImportRecordTests {
     static func fixture(_ name: String) throws -> [UInt8] {
         let folder = TestCluster.project + "/Tests/BookplateTests/Library/Import/Fixtures"
@@ -57,8 +57,8 @@ import Testing
     @Test(
         arguments: [
             ("1,,A,0,,,read,", "The title is missing."),
-            ("1,T,A,6,,,read,", "My Rating is not 0 to 5: 6"),
-            ("1,T,A,x,,,read,", "My Rating is not 0 to 5: x"),
+            ("1,T,A,6,,,read,", "My Rating is not between 0 and 5: 6"),
+            ("1,T,A,x,,,read,", "My Rating is not between 0 and 5: x"),
             ("1,T,A,0,2021/02/30,,read,", "Date Read is not a date like 2021/03/14: 2021/02/30"),
             ("1,T,A,0,soon,,read,", "Date Read is not a date like 2021/03/14: soon"),
             (
@@ -69,16 +69,19 @@ import Testing
                 "1,\(String(repeating: "x", count: 501)),A,0,,,read,",
                 "Title may have at most 500 characters."
             ),
-            ("1,\"T,A,0,,,read,", "It cannot be read: a quoted field is not closed where it ends."),
+            (
+                "1,\"T,A,0,,,read,",
+                "The record cannot be read: the closing quote of a field is missing."
+            ),
         ])
-    func badRecordsSayWhatIsWrong(record: String, problem: String) throws {
+    func invalidRecordsHaveAProblem(record: String, problem: String) throws {
         let records = try records(Self.header + record)
         #expect(records == [ImportRecord(line: 2, content: .nothing, problem: problem)])
     }
 
-    @Test func reviewWithoutARatingIsToldAndTheBookComesAnyway() throws {
+    @Test func reviewWithoutARatingIsReportedAndTheBookIsImported() throws {
         let record = try #require(try records(Self.header + "1,T,A,0,,,read,Words").first)
-        #expect(record.problem == "The review was left out, for it comes without a rating.")
+        #expect(record.problem == "The review was not imported because it has no rating.")
         guard case .book(let book) = record.content else {
             Issue.record("no book")
             return
@@ -91,7 +94,7 @@ import Testing
         ("own-shelf", "2020/01/01", "READ", ["own-shelf"]),
         ("own-shelf", "", "WANT_TO_READ", ["own-shelf"]),
     ])
-    func exclusiveShelvesOfOnesOwn(shelf: String, read: String, status: String, shelves: [String])
+    func customExclusiveShelves(shelf: String, read: String, status: String, shelves: [String])
         throws
     {
         let book = try #require(
@@ -108,7 +111,7 @@ import Testing
         ("<p>one</p><p>two</p>", "one\n\ntwo"), ("<unclosed", "<unclosed"),
         ("&#0;&#x110000;", "&#0;&#x110000;"),
     ])
-    func markupOfReviewsIsRead(html: String, text: String) {
+    func htmlOfReviewsBecomesText(html: String, text: String) {
         #expect(plainText(ofHTML: html) == text)
     }
 
@@ -116,17 +119,17 @@ import Testing
         ("", "The file is empty."), ("   \n", "The file is empty."),
         (
             "a,b\n1,2",
-            "This is no export of Goodreads, The StoryGraph or Bookplate that we know. Send the file as it was downloaded."
+            "This is not an export of Goodreads, The StoryGraph, or Bookplate in a known format. Upload the file exactly as you downloaded it."
         ),
-        ("{\"format\": \"other\"}", "This is no library that Bookplate has exported."),
+        ("{\"format\": \"other\"}", "This file is not a library that Bookplate has exported."),
     ])
-    func otherFilesAreRefused(text: String, message: String) {
+    func otherFilesAreRejected(text: String, message: String) {
         #expect(throws: BookplateError.badUserInput(field: "file", message)) {
             try ImportFile(Array(text.utf8), format: nil)
         }
     }
 
-    @Test func formatThatIsSaidMustBeTheFiles() throws {
+    @Test func requestedFormatMustMatchTheFile() throws {
         let bytes = try Self.fixture("goodreads.csv")
         for format in [ImportFormat.storyGraph, .bookplate] {
             #expect(throws: BookplateError.self) { try ImportFile(bytes, format: format) }
@@ -137,14 +140,14 @@ import Testing
     }
 
     @Test(arguments: [";", "\t"])
-    func spreadsheetsWriteOtherSeparators(separator: String) throws {
+    func otherSeparatorsAreAccepted(separator: String) throws {
         let text = Self.header + "1,T,A,4,,,read,"
         let records = try records(text.replacing(",", with: separator))
         #expect(records.count == 1 && records[0].problem == nil)
     }
 
-    /// Else no swipe to come would be newer than it.
-    @Test func aSwipeOfTheFutureIsOfNow() throws {
+    /// Otherwise no later swipe of the card would count as newer.
+    @Test func futureSwipeTimesAreClamped() throws {
         let card = "0198c0de-0000-7000-8000-000000000001"
         let file = """
             {"format": "\(BookplateFile.name)", "version": 1, "swipes": [

@@ -1,10 +1,11 @@
 import ObjectStorage
 import Postgres
 
-/// A version of an object as the store has it: all its files.
-struct StoredVersion {
+/// A version of an object in the store, with all its files.
+struct ObjectVersion {
+    /// Identifies a version within its folder.
     struct Name: Hashable {
-        /// The object's, as text.
+        /// The id of the object as text.
         let id: String
         let version: String
     }
@@ -12,26 +13,27 @@ struct StoredVersion {
     let key: ObjectKey
     let id: UUID
     let name: Name
+    /// The total size of the version's files.
     var byteCount: Int
 }
 
-/// The versions of a folder, a batch at a time.
-struct StoredVersions {
-    private var rest: ArraySlice<StoredVersion>
+/// The object versions of a folder, in batches.
+struct ObjectVersionBatches {
+    private var rest: ArraySlice<ObjectVersion>
 
     init(_ files: [FolderListing.File]) {
-        var versions: [StoredVersion.Name: StoredVersion] = [:]
+        var versions: [ObjectVersion.Name: ObjectVersion] = [:]
         for file in files {
             let key = file.path.key
             guard let id = UUID(key.name) else { continue }
-            let name = StoredVersion.Name(id: key.name, version: file.path.version)
+            let name = ObjectVersion.Name(id: key.name, version: file.path.version)
             versions[name, default: .init(key: key, id: id, name: name, byteCount: 0)]
                 .byteCount += file.byteCount
         }
         rest = Array(versions.values)[...]
     }
 
-    mutating func next(_ countMax: Int) -> [StoredVersion]? {
+    mutating func next(_ countMax: Int) -> [ObjectVersion]? {
         let batch = rest.prefix(countMax)
         rest = rest.dropFirst(countMax)
         return batch.isEmpty ? nil : Array(batch)

@@ -1,10 +1,10 @@
 import BookSources
 import Telemetry
 
-/// What searches came to, and what the places had to offer.
-struct CoverCounts: Sendable {
+/// Counts cover searches by result, and downloaded images by source and result.
+struct CoverMetrics: Sendable {
     private let searches: [String: Counter]
-    private let pictures: [String: Counter]
+    private let images: [String: Counter]
 
     init(_ metrics: Metrics) {
         let sources = Set(CoverSource.found.map { $0.rawValue.lowercased() })
@@ -14,20 +14,20 @@ struct CoverCounts: Sendable {
         {
             searches["\(result) \(source)"] = metrics.counter(
                 "bookplate_cover_searches_total",
-                "Searches for covers, by what they came to and whose cover was taken.",
+                "Cover searches by result and by the source of the chosen cover.",
                 ["result": result, "source": source])
         }
-        var pictures: [String: Counter] = [:]
+        var images: [String: Counter] = [:]
         for source in sources {
             for result in ["usable", "refused", "missing", "failed"] {
-                pictures["\(result) \(source)"] = metrics.counter(
+                images["\(result) \(source)"] = metrics.counter(
                     "bookplate_cover_pictures_total",
-                    "Pictures that searches for covers have looked at, by source.",
+                    "Images that cover searches have downloaded, by source and result.",
                     ["result": result, "source": source])
             }
         }
         self.searches = searches
-        self.pictures = pictures
+        self.images = images
     }
 
     func count(_ outcome: CoverSearch.Outcome) {
@@ -39,7 +39,8 @@ struct CoverCounts: Sendable {
         }
     }
 
-    func count(_ result: String, of source: SourceName?) {
-        pictures["\(result) \(CoverSource(source).rawValue.lowercased())"]?.increment()
+    /// - Parameter source: nil for the web search.
+    func count(_ download: CoverDownload, from source: SourceName?) {
+        images["\(download.name) \(CoverSource(source).rawValue.lowercased())"]?.increment()
     }
 }

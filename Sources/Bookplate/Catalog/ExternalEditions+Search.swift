@@ -1,27 +1,29 @@
 import BookSources
 import Postgres
 
-extension OutsideEditions {
-    /// How long the sources are not asked for the same words again.
+extension ExternalEditions {
+    /// How long the sources are not searched again for the same words.
     private static let searchSeconds: Int32 = 24 * 3600
-    /// A reader waits for it.
+    /// The maximum time of a search. It is short because a reader waits for the result.
     private static let searchBudget = Duration.milliseconds(1500)
-    /// Of each source.
+    /// The maximum number of results from each source.
     private static let searchCount = 10
 
-    /// Asks the sources for books by words and saves in the catalogue those that have an ISBN.
+    /// Searches the sources for words and saves the books that have an ISBN in the catalog.
     ///
-    /// - Returns: whether there are any.
+    /// - Returns: Whether books were found.
     static func fetch(
         wordsOf query: String, for request: RequestContext
     ) async throws(BookplateError) -> Bool {
         let sources = request.services.bookSources
-        // One or two letters are the beginning of a word that is being typed.
+        // One or two letters are the beginning of a word that the reader is typing.
         guard !sources.names.isEmpty, query.unicodeScalars.count > 2 else { return false }
         var parameters = Parameters()
         parameters.append(text: query)
-        let asked = try await request.read { segment, _ in segment.append(wasAsked, parameters) }[0]
-        guard asked.bool(0, 0) == false else { return false }
+        let skips = try await request.read { [parameters] pipeline, _ in
+            pipeline.append(skipsSearch, parameters)
+        }
+        guard skips.first == false else { return false }
 
         let search = await sources.search(
             .anywhere(query), count: searchCount, within: searchBudget)
@@ -33,24 +35,27 @@ extension OutsideEditions {
             else { continue }
             found.append((isbn, facts))
         }
-        // In one order, so that two requests that save the same books do not wait for one another.
+        // All requests save books in the same order, so that two of them cannot deadlock.
         found.sort { $0.isbn.description < $1.isbn.description }
         guard !found.isEmpty || search.failures.isEmpty else { return false }
-        _ = try await request.write { segment, _ in
-            for (_, facts) in found { facts.append(to: &segment) }
+        _ = try await request.write { pipeline, _ in
+            for (_, facts) in found { facts.append(to: &pipeline) }
             if search.failures.isEmpty {
                 parameters.append(int32: searchSeconds)
-                segment.append(remember, parameters)
+                pipeline.append(rememberSearch, parameters)
             }
         }
         return !found.isEmpty
     }
 
-    /// Words that fold to nothing are never asked for.
-    private static let wasAsked = Statement(
+    /// Whether the words were searched for recently or contain nothing to search for.
+    private static let skipsSearch = TypedStatement<Bool>(
         """
-        SELECT search_fold($1) = '' OR EXISTS (SELECT FROM source_searches \
-        WHERE query = search_fold($1) AND expires_at > now())
+        SELECT search_fold($1) = '' OR EXISTS (
+            SELECT
+            FROM source_searches
+            WHERE query = search_fold($1) AND expires_at > now()
+        )
         """)
-    private static let remember = Statement("SELECT remember_search($1, $2)")
+    private static let rememberSearch = Statement("SELECT remember_search($1, $2)")
 }

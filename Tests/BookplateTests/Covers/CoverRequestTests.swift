@@ -6,9 +6,10 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import JobQueue
 
-/// Who wishes for covers, what readers do meanwhile, and when they are told.
-@Suite struct CoverWishTests {
+/// Requests for covers: what requests them, changes during a search, and notifications.
+@Suite struct CoverRequestTests {
     private static let set = """
         mutation($book: ID!, $image: Upload!) {
           setCover(bookId: $book, source: {image: $image}) { coverUrl coverStatus cover { source } }
@@ -20,20 +21,20 @@ import Testing
         }
         """
 
-    /// A world whose picture of the fox waits until it may go.
-    private static func waiting() async throws -> (CoverWorld, opened: Gate) {
+    /// Starts a world whose image of the book "Fox" is not sent before the gate opens.
+    private static func startWithGate() async throws -> (CoverWorld, Gate) {
         let world = try await CoverWorld.start()
         let gate = Gate()
-        world.knowFox()
+        world.addFoxRecord()
         let image = TestImage.png(width: 400, height: 600)
-        world.setResponse(CoverWorld.foxPicture) {
+        world.setResponse(CoverWorld.foxImageTarget) {
             gate.wait()
             return CoverWorld.image(image)
         }
         return (world, gate)
     }
 
-    /// Holds a server's answer back.
+    /// Delays a server's response, for at least 4 seconds if it is not opened.
     private final class Gate: Sendable {
         private let isOpen = Atomic(false)
         func open() { isOpen.store(true, ordering: .relaxed) }
@@ -44,36 +45,46 @@ import Testing
         }
     }
 
-    /// Makes the fox, and waits until its picture is asked for.
-    private static func fox(_ world: CoverWorld, _ reader: TestReader) async throws -> Value {
+    /// Creates the book "Fox" and waits until its image is requested.
+    private static func makeFox(_ world: CoverWorld, _ reader: TestReader) async throws -> Value {
         let id = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
-        try await waitUntil("the picture is asked for") {
-            !world.requests(CoverWorld.foxPicture).isEmpty
+        try await waitUntil("the image is requested") {
+            !world.requests(CoverWorld.foxImageTarget).isEmpty
         }
         return id
     }
 
-    // MARK: - Meanwhile
+    private static func waitUntilFirstAttemptFailed(_ world: CoverWorld) async throws {
+        try await waitUntil("the first attempt has failed") {
+            try await world.app.database.count(
+                """
+                SELECT count(*) FROM jobs
+                WHERE kind = 'cover.fetch' AND state = 'READY' AND attempts = 1
+                """) == 1
+        }
+    }
 
-    @Test func anUploadMeanwhileStays() async throws {
-        let (world, gate) = try await Self.waiting()
+    // MARK: - Changes during a search
+
+    @Test func uploadDuringASearchStays() async throws {
+        let (world, gate) = try await Self.startWithGate()
         let reader = try await world.app.makeReader()
-        let id = try await Self.fox(world, reader)
-        let mine = try await reader.setCover(Self.set, id, TestImage.png(seed: 7))
-        #expect(mine["setCover", "coverStatus"] == "READY")
+        let id = try await Self.makeFox(world, reader)
+        let upload = try await reader.setCover(Self.set, id, TestImage.png(seed: 7))
+        #expect(upload["setCover", "coverStatus"] == "READY")
         gate.open()
-        let book = try await world.settled(reader, id)
+        let book = try await world.bookAfterSearch(reader, id)
         #expect(book["cover", "source"] == "MANUAL_UPLOAD")
-        #expect(book["coverUrl"] == mine["setCover", "coverUrl"])
+        #expect(book["coverUrl"] == upload["setCover", "coverUrl"])
         #expect(try await world.files(reader).count == 3)
         await world.worker.stop()
     }
 
     @Test(arguments: ["deleteBook", "removeCover", "deleteAccount"])
-    func whatIsNotWantedAnyMoreLeavesNothing(what: String) async throws {
-        let (world, gate) = try await Self.waiting()
+    func resultOfACancelledRequestIsDiscarded(what: String) async throws {
+        let (world, gate) = try await Self.startWithGate()
         let reader = try await world.app.makeReader()
-        let id = try await Self.fox(world, reader)
+        let id = try await Self.makeFox(world, reader)
         switch what {
         case "deleteBook":
             _ = try await reader.requireValue(
@@ -89,7 +100,7 @@ import Testing
                 "deleteAccount")
         }
         gate.open()
-        try await waitUntil("no search is under way") {
+        try await waitUntil("the search has ended") {
             try await world.app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch'") == 0
         }
@@ -101,39 +112,34 @@ import Testing
         }
     }
 
-    /// A wish that comes while an older one is served is served, too.
-    @Test func aLaterWishIsServed() async throws {
-        let (world, gate) = try await Self.waiting()
+    /// A request during the search for an earlier one starts another search.
+    @Test func secondRequestDuringASearchIsFulfilled() async throws {
+        let (world, gate) = try await Self.startWithGate()
         let reader = try await world.app.makeReader()
-        let id = try await Self.fox(world, reader)
+        let id = try await Self.makeFox(world, reader)
         #expect(
             try await reader.requireValue(Self.search, ["book": id], "setCover", "coverStatus")
                 == "FETCHING")
         gate.open()
-        #expect(try await world.settled(reader, id)["coverStatus"] == "READY")
-        #expect(world.requests(CoverWorld.foxPicture).count == 2)
+        #expect(try await world.bookAfterSearch(reader, id)["coverStatus"] == "READY")
+        #expect(world.requests(CoverWorld.foxImageTarget).count == 2)
         #expect(try await world.files(reader).count == 3)
         await world.worker.stop()
     }
 
-    // MARK: - A minute
+    // MARK: - The time limit of a minute
 
-    /// Slow or dead sources: the reader is told in time, and a late cover still arrives.
-    @Test func aLateCoverStillArrives() async throws {
+    /// If sources are slow or down, the reader is notified within a minute. A late cover is still stored.
+    @Test func lateCoverIsStored() async throws {
         let world = try await CoverWorld.start()
-        world.knowFox()
-        world.setResponse(CoverWorld.foxPicture) { [.response(503)] }
+        world.addFoxRecord()
+        world.setResponse(CoverWorld.foxImageTarget) { [.response(503)] }
         let reader = try await world.app.makeReader()
         let live = try await reader.subscribe("subscription { coverChanged { status } }")
-        let id = try await Self.fox(world, reader)
-        try await waitUntil("the attempt has failed") {
-            try await world.app.database.count(
-                "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND state = 'READY' AND attempts = 1"
-            )
-                == 1
-        }
+        let id = try await Self.makeFox(world, reader)
+        try await Self.waitUntilFirstAttemptFailed(world)
         #expect(try await world.book(reader, id)["coverStatus"] == "FETCHING")
-        // Its minute is over.
+        // Nearly a minute has passed.
         try await world.app.database.execute(
             """
             UPDATE books SET cover_wanted_at = cover_wanted_at - interval '51 seconds';
@@ -143,32 +149,27 @@ import Testing
         #expect(await live.next()["data", "coverChanged", "status"] == "NOT_FOUND")
         #expect(try await world.book(reader, id)["coverStatus"] == "NOT_FOUND")
 
-        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        world.setResponse(CoverWorld.foxImageTarget, image: TestImage.png(width: 400, height: 600))
         try await world.app.database.execute(
             "UPDATE jobs SET run_at = now() WHERE kind = 'cover.fetch'")
         #expect(await live.next()["data", "coverChanged", "status"] == "READY")
-        #expect(try await world.settled(reader, id)["coverStatus"] == "READY")
+        #expect(try await world.bookAfterSearch(reader, id)["coverStatus"] == "READY")
         await world.worker.stop()
     }
 
-    /// The minute of a search for another cover ends with the one that is there, and a better one may still come.
-    @Test func aLateSearchKeepsTheCoverAndMayStillReplaceIt() async throws {
+    /// After a minute without a result, the book keeps its cover. A late result still replaces it.
+    @Test func lateSearchKeepsTheCoverUntilItFindsOne() async throws {
         let world = try await CoverWorld.start()
-        world.knowFox()
-        world.setResponse(CoverWorld.foxPicture) { [.response(503)] }
+        world.addFoxRecord()
+        world.setResponse(CoverWorld.foxImageTarget) { [.response(503)] }
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook([
             "title": "Fox", "isbn": .string(CoverWorld.fox), "fetchCover": false,
         ])
-        let mine = try await reader.setCover(Self.set, id, TestImage.png(seed: 5))
+        let upload = try await reader.setCover(Self.set, id, TestImage.png(seed: 5))
         let live = try await reader.subscribe("subscription { coverChanged { status coverUrl } }")
         _ = try await reader.requireValue(Self.search, ["book": id], "setCover")
-        try await waitUntil("the attempt has failed") {
-            try await world.app.database.count(
-                "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND state = 'READY' AND attempts = 1"
-            )
-                == 1
-        }
+        try await Self.waitUntilFirstAttemptFailed(world)
         try await world.app.database.execute(
             "UPDATE books SET cover_wanted_at = cover_wanted_at - interval '56 seconds'")
         #expect(try await world.book(reader, id)["coverStatus"] == "READY")
@@ -177,16 +178,16 @@ import Testing
         #expect(await live.next()["data", "coverChanged", "status"] == "FETCHING")
         let kept = await live.next()["data", "coverChanged"]
         #expect(kept?["status"] == "READY")
-        #expect(kept?["coverUrl"] == mine["setCover", "coverUrl"])
-        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        #expect(kept?["coverUrl"] == upload["setCover", "coverUrl"])
+        world.setResponse(CoverWorld.foxImageTarget, image: TestImage.png(width: 400, height: 600))
         try await world.app.database.execute(
             "UPDATE jobs SET run_at = now() WHERE kind = 'cover.fetch'")
-        #expect(try await world.settled(reader, id)["cover", "source"] == "OPEN_LIBRARY")
+        #expect(try await world.bookAfterSearch(reader, id)["cover", "source"] == "OPEN_LIBRARY")
         await world.worker.stop()
     }
 
-    /// Also where no server is left that would say so.
-    @Test func nobodyWaitsLongerThanAMinute() async throws {
+    /// `coverStatus` is not FETCHING for longer than a minute, even if no server is running.
+    @Test func statusEndsAfterAMinuteWithoutAServer() async throws {
         let world = try await CoverWorld.start()
         await world.worker.stop()
         let reader = try await world.app.makeReader()
@@ -197,25 +198,20 @@ import Testing
         #expect(try await world.book(reader, id)["coverStatus"] == "NOT_FOUND")
     }
 
-    /// Sources that never answer leave no dead letter behind.
-    @Test func theLastAttemptEndsTheSearch() async throws {
+    /// If the sources never answer, the search ends and its job does not become a dead job.
+    @Test func lastAttemptEndsTheSearch() async throws {
         let world = try await CoverWorld.start()
-        world.knowFox()
-        world.setResponse(CoverWorld.foxPicture) { [.response(500)] }
+        world.addFoxRecord()
+        world.setResponse(CoverWorld.foxImageTarget) { [.response(500)] }
         let reader = try await world.app.makeReader()
-        let id = try await Self.fox(world, reader)
-        try await waitUntil("the attempt has failed") {
-            try await world.app.database.count(
-                "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND state = 'READY' AND attempts = 1"
-            )
-                == 1
-        }
+        let id = try await Self.makeFox(world, reader)
+        try await Self.waitUntilFirstAttemptFailed(world)
         try await world.app.database.execute(
             "UPDATE jobs SET attempts = attempts_max - 1, run_at = now() WHERE kind = 'cover.fetch'"
         )
-        #expect(try await world.settled(reader, id)["coverStatus"] == "NOT_FOUND")
+        #expect(try await world.bookAfterSearch(reader, id)["coverStatus"] == "NOT_FOUND")
         await world.worker.stop()
-        // That was no answer, so the next wish is served at once.
+        // The sources have not answered, so `fetchMissingCovers` does not wait a day.
         #expect(
             try await world.app.database.count(
                 "SELECT count(*) FROM books WHERE cover_sought_at IS NOT NULL") == 0)
@@ -223,15 +219,15 @@ import Testing
             try await reader.execute("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 1)
     }
 
-    /// A worker that dies is not waited for: its jobs are back within twenty seconds.
-    @Test func theJobsOfADeadWorkerAreBackSoon() {
+    /// Another worker takes over the jobs of a dead worker within 20 seconds.
+    @Test func jobsOfADeadWorkerAreTakenOverSoon() {
         let limits = JobWorkerState.Limits()
         #expect(limits.lease + limits.poll < .seconds(20))
     }
 
-    // MARK: - Who wishes
+    // MARK: - Bulk requests
 
-    @Test func manyBooksAreWishedForAtOnce() async throws {
+    @Test func bulkMutationsRequestCovers() async throws {
         let world = try await CoverWorld.start(catalog: TestCatalog.lines(60))
         await world.worker.stop()
         let (reader, other) = (
@@ -266,7 +262,7 @@ import Testing
                 "SELECT count(*) FROM books WHERE cover_status = 'FETCHING'") == 5)
     }
 
-    @Test func importedBooksAreWishedFor() async throws {
+    @Test func importsRequestCovers() async throws {
         let app = try await TestApp.start()
         let reader = try await app.makeReader()
         _ = try await reader.makeBook("Here already")
@@ -294,19 +290,19 @@ import Testing
                 == 2)
     }
 
-    /// Made again after a lost answer, it is looked for once.
-    @Test func aBookSentAgainIsLookedForOnce() async throws {
+    /// Repeating a `createBook` whose response was lost does not start another search.
+    @Test func repeatedCreateBookSearchesOnce() async throws {
         let world = try await CoverWorld.start()
         let reader = try await world.app.makeReader()
         let input: Value = ["id": "0198c0de-0000-7000-8000-000000000001", "title": "Dune"]
         let id = try await reader.makeBook(input)
-        _ = try await world.settled(reader, id)
+        _ = try await world.bookAfterSearch(reader, id)
         _ = try await reader.makeBook(input)
         #expect(try await world.book(reader, id)["coverStatus"] == "NOT_FOUND")
         await world.worker.stop()
     }
 
-    @Test func missingCoversAreFetchedOnce() async throws {
+    @Test func fetchMissingCoversRequestsEachCoverOnce() async throws {
         let world = try await CoverWorld.start()
         let (reader, other) = (
             try await world.app.makeReader(), try await world.app.makeReader(.beta)
@@ -327,7 +323,7 @@ import Testing
         #expect(
             try await world.app.database.count(
                 "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND priority = 10") == 3)
-        // One that came to nothing yesterday is looked for again.
+        // A book whose search found nothing yesterday is searched for again.
         try await world.app.database.execute(
             """
             UPDATE books SET cover_status = 'NOT_FOUND', cover_wanted_at = NULL, \
@@ -341,12 +337,13 @@ import Testing
         #expect(try await world.app.execute(fetch).code == "UNAUTHENTICATED")
     }
 
-    /// What nobody had a moment ago is not looked for again at once, unless the book is another one now, or its reader asks.
-    @Test func whatWasNotFoundJustNowIsLeftAlone() async throws {
+    /// A book whose search found nothing recently is skipped, unless the book was changed or the reader requests its
+    /// cover.
+    @Test func fetchMissingCoversSkipsRecentMisses() async throws {
         let world = try await CoverWorld.start()
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Nothing", "author": "Nobody"])
-        #expect(try await world.settled(reader, id)["coverStatus"] == "NOT_FOUND")
+        #expect(try await world.bookAfterSearch(reader, id)["coverStatus"] == "NOT_FOUND")
         let fetch = "mutation { fetchMissingCovers }"
         #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 0)
         let renamed = try await reader.execute(
@@ -354,15 +351,15 @@ import Testing
             ["b": id])
         #expect(renamed.errors.isEmpty, "\(renamed.json)")
         #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 1)
-        #expect(try await world.settled(reader, id)["coverStatus"] == "NOT_FOUND")
+        #expect(try await world.bookAfterSearch(reader, id)["coverStatus"] == "NOT_FOUND")
         #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 0)
         let one = try await reader.execute(Self.search, ["book": id])
         #expect(one["setCover", "coverStatus"] == "FETCHING")
         await world.worker.stop()
     }
 
-    /// A reader has been told that nothing was found yet, and the search goes on.
-    @Test func aSearchThatGoesOnIsNotBegunAgain() async throws {
+    /// A search that continues after the reader was notified is not started again.
+    @Test func fetchMissingCoversSkipsRunningSearches() async throws {
         let world = try await CoverWorld.start()
         let reader = try await world.app.makeReader()
         await world.worker.stop()
@@ -377,7 +374,7 @@ import Testing
         #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 1)
     }
 
-    @Test func noMoreThanFiveHundredAreFetchedAtOnce() async throws {
+    @Test func fetchMissingCoversIsLimitedToFiveHundredBooks() async throws {
         let world = try await CoverWorld.start()
         await world.worker.stop()
         let reader = try await world.app.makeReader()
@@ -391,7 +388,7 @@ import Testing
         let first = try await reader.execute(fetch)
         #expect(first["fetchMissingCovers"] == 500)
         #expect(first.roundTrips == 2)
-        // The newest first.
+        // The newest books come first.
         #expect(
             try await world.app.database.count(
                 "SELECT count(*) FROM books WHERE cover_status = 'FETCHING' AND title = 'Book 500'")
@@ -399,48 +396,49 @@ import Testing
         #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 10)
     }
 
-    // MARK: - By search
+    // MARK: - setCover(source: {search: true})
 
-    @Test func aSearchKeepsWhatIsThereUntilItFinds() async throws {
-        let (world, gate) = try await Self.waiting()
+    @Test func searchKeepsTheCoverUntilItFindsAnother() async throws {
+        let (world, gate) = try await Self.startWithGate()
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook([
             "title": "Fox", "isbn": .string(CoverWorld.fox), "fetchCover": false,
         ])
-        let mine = try await reader.setCover(Self.set, id, TestImage.png(seed: 3))
-        let asked = try await reader.execute(Self.search, ["book": id])
-        #expect(asked["setCover", "coverStatus"] == "FETCHING")
-        #expect(asked["setCover", "coverUrl"] == mine["setCover", "coverUrl"])
+        let upload = try await reader.setCover(Self.set, id, TestImage.png(seed: 3))
+        let response = try await reader.execute(Self.search, ["book": id])
+        #expect(response["setCover", "coverStatus"] == "FETCHING")
+        #expect(response["setCover", "coverUrl"] == upload["setCover", "coverUrl"])
         gate.open()
-        let book = try await world.settled(reader, id)
+        let book = try await world.bookAfterSearch(reader, id)
         #expect(book["cover", "source"] == "OPEN_LIBRARY")
-        #expect(book["coverUrl"] != mine["setCover", "coverUrl"])
-        // What it replaced is gone.
-        try await waitUntil("the first picture is gone") {
+        #expect(book["coverUrl"] != upload["setCover", "coverUrl"])
+        // The files of the replaced cover are removed.
+        try await waitUntil("the first image is removed") {
             try await world.files(reader).count == 3
         }
         await world.worker.stop()
     }
 
-    /// The same picture again, a smaller one, or none: the book is ready as before, and its readers hear of it.
+    /// If the search finds the same image, a smaller one, or none, the cover stays and subscribers are notified.
     @Test(arguments: ["same", "smaller", "none"])
-    func aSearchThatBringsNothingBetterLeavesTheCover(what: String) async throws {
+    func searchWithoutABetterResultKeepsTheCover(what: String) async throws {
         let world = try await CoverWorld.start()
-        world.knowFox()
-        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        world.addFoxRecord()
+        world.setResponse(CoverWorld.foxImageTarget, image: TestImage.png(width: 400, height: 600))
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
-        let before = try await world.settled(reader, id)
+        let before = try await world.bookAfterSearch(reader, id)
         switch what {
         case "smaller":
-            world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 200, height: 300))
-        case "none": world.setResponse(CoverWorld.foxPicture) { [.response(404)] }
+            world.setResponse(
+                CoverWorld.foxImageTarget, image: TestImage.png(width: 200, height: 300))
+        case "none": world.setResponse(CoverWorld.foxImageTarget) { [.response(404)] }
         default: break
         }
         let live = try await reader.subscribe(
             "subscription { coverChanged { status source coverUrl } }")
         _ = try await reader.requireValue(Self.search, ["book": id], "setCover")
-        let after = try await world.settled(reader, id)
+        let after = try await world.bookAfterSearch(reader, id)
         #expect(after == before)
         #expect(await live.next()["data", "coverChanged", "status"] == "FETCHING")
         #expect(
@@ -452,19 +450,19 @@ import Testing
         await world.worker.stop()
     }
 
-    @Test func aSearchIsRefusedWhereItMakesNoSense() async throws {
+    @Test func invalidSearchIsRefused() async throws {
         let world = try await CoverWorld.start()
         let (reader, other) = (try await world.app.makeReader(), try await world.app.makeReader())
         let id = try await reader.makeBook(["title": "Fox", "fetchCover": false])
-        let no = try await reader.execute(
+        let refused = try await reader.execute(
             "mutation($b: ID!) { setCover(bookId: $b, source: {search: false}) { id } }", ["b": id])
-        #expect(no.code == "BAD_USER_INPUT" && no.field == "source.search")
+        #expect(refused.code == "BAD_USER_INPUT" && refused.field == "source.search")
         #expect(try await other.execute(Self.search, ["book": id]).code == "NOT_FOUND")
         #expect(try await world.book(reader, id)["coverStatus"] == "NONE")
         await world.worker.stop()
     }
 
-    @Test func withoutSourcesNothingIsPromised() async throws {
+    @Test func withoutSourcesTheStatusIsFinalAtOnce() async throws {
         let app = try await TestApp.start()
         let reader = try await app.makeReader()
         let book = try await reader.requireValue(
@@ -480,14 +478,14 @@ import Testing
                 == 0)
     }
 
-    @Test func whereThereIsNoRoomItSaysSo() async throws {
+    @Test func searchFailsIfTheStorageLimitIsReached() async throws {
         let world = try await CoverWorld.start()
-        world.knowFox()
-        world.setResponse(CoverWorld.foxPicture, image: TestImage.png(width: 400, height: 600))
+        world.addFoxRecord()
+        world.setResponse(CoverWorld.foxImageTarget, image: TestImage.png(width: 400, height: 600))
         try await world.app.database.execute("UPDATE tenants SET user_storage_bytes_max = 10")
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
-        #expect(try await world.settled(reader, id)["coverStatus"] == "FAILED")
+        #expect(try await world.bookAfterSearch(reader, id)["coverStatus"] == "FAILED")
         #expect(try await world.files(reader).isEmpty)
         await world.worker.stop()
     }

@@ -3,9 +3,9 @@ import ImageProcessing
 import ObjectStorage
 import Postgres
 
-/// What clients are told of where pictures are. Addresses with a version never change what they show.
-struct CoverAddresses: Sendable {
-    /// Of this server as clients see it, without a slash at its end.
+/// Builds the public URLs of images. A URL with a version always refers to the same image.
+struct CoverURLBuilder: Sendable {
+    /// The server's public URL, without a trailing slash.
     let publicURL: String
 
     func cover(
@@ -29,10 +29,10 @@ struct CoverAddresses: Sendable {
 }
 
 extension TitleCard {
-    /// How cards are drawn; another number makes all of them anew.
+    /// The version of the drawing code. Incrementing it invalidates all stored title cards.
     private static let style = "1"
 
-    /// Follows from what stands on it, so that it is known without drawing.
+    /// A hash of the card's text and style, so the URL is known before the card is drawn.
     var version: String {
         let text = [Self.style, title, author ?? "", genre ?? ""].joined(separator: "\u{0}")
         return String(lowercaseHex(sha256(text.utf8)).prefix(32))

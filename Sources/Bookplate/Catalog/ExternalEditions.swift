@@ -1,0 +1,105 @@
+import BookSources
+import JobQueue
+import Postgres
+
+/// Fetches editions that the catalog does not have from external sources.
+enum ExternalEditions {
+    /// How long a source is not queried again for an ISBN that it does not know.
+    private static let missSeconds: Int32 = 24 * 3600
+
+    /// Looks up ISBNs at the sources and saves the editions that they know in the catalog.
+    ///
+    /// - Returns: The ISBNs for which no source could answer. Of the others, the catalog now has those that a source
+    ///   knows.
+    static func fetch(
+        _ isbns: [ISBN], for request: RequestContext
+    ) async throws(BookplateError) -> Set<ISBN> {
+        let sources = request.services.bookSources
+        guard !isbns.isEmpty, !sources.names.isEmpty else { return [] }
+        var misses = try await misses(of: isbns, for: request)
+        let requested = isbns.filter {
+            misses[BookNumber($0)]?.isSuperset(of: sources.names) != true
+        }
+        let lookups = await sources.editions(requested.map { BookNumber($0) }, skipping: misses)
+
+        var found: [EditionFacts] = []
+        var newMisses: [(SourceName, ISBN)] = []
+        var unavailable: Set<ISBN> = []
+        // All requests save books in the same order, so that two of them cannot deadlock.
+        for isbn in requested.sorted(by: { $0.description < $1.description }) {
+            let number = BookNumber(isbn)
+            guard let lookup = lookups[number] else { continue }
+            if let facts = lookup.record.flatMap({ EditionFacts($0, isbn: isbn) }) {
+                found.append(facts)
+            }
+            newMisses += lookup.misses.map { ($0, isbn) }
+            misses[number, default: []].formUnion(lookup.misses)
+            if lookup.record == nil, misses[number]?.isEmpty != false { unavailable.insert(isbn) }
+        }
+        try await save(found, newMisses, for: request)
+        return unavailable
+    }
+
+    private static func save(
+        _ found: [EditionFacts], _ misses: [(SourceName, ISBN)], for request: RequestContext
+    ) async throws(BookplateError) {
+        guard !found.isEmpty || !misses.isEmpty else { return }
+        _ = try await request.write { pipeline, _ in
+            for facts in found {
+                facts.append(to: &pipeline)
+                guard !facts.coverLinks.isEmpty else { continue }
+                pipeline.enqueue(
+                    FetchEditionCover.self, .init(isbn13: facts.number), for: nil,
+                    key: facts.number, priority: .background)
+            }
+            if !misses.isEmpty { remember(misses, in: &pipeline) }
+        }
+    }
+
+    /// Returns the sources that do not know an ISBN, by ISBN.
+    private static func misses(
+        of isbns: [ISBN], for request: RequestContext
+    ) async throws(BookplateError) -> [BookNumber: Set<SourceName>] {
+        let rows = try await request.read { pipeline, _ in
+            var parameters = Parameters()
+            parameters.append(texts: isbns.map(\.description))
+            return pipeline.append(Miss.query, parameters)
+        }
+        var misses: [BookNumber: Set<SourceName>] = [:]
+        for row in rows { misses[BookNumber(row.isbn), default: []].insert(row.source) }
+        return misses
+    }
+
+    private struct Miss: RowDecodable {
+        let isbn: ISBN
+        let source: SourceName
+
+        init?(_ row: inout RowReader) {
+            guard let isbn = row.text().flatMap({ ISBN($0) }),
+                let source = row.text().flatMap({ SourceName(rawValue: $0) })
+            else { return nil }
+            self.isbn = isbn
+            self.source = source
+        }
+
+        static let query = TypedStatement<Self>(
+            """
+            SELECT isbn13, source
+            FROM source_misses
+            WHERE isbn13 = ANY($1) AND expires_at > now()
+            """)
+    }
+
+    private static func remember(_ misses: [(SourceName, ISBN)], in pipeline: inout Pipeline) {
+        var parameters = Parameters()
+        parameters.append(texts: misses.map(\.0.rawValue))
+        parameters.append(texts: misses.map(\.1.description))
+        parameters.append(int32: missSeconds)
+        pipeline.append(rememberMisses, parameters)
+    }
+
+    private static let rememberMisses = Statement("SELECT remember_misses($1, $2, $3)")
+
+    static let unavailable =
+        "No book service is available at the moment. Try again later, or add the book with a title."
+}

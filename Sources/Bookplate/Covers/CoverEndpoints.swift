@@ -1,0 +1,135 @@
+import ImageProcessing
+import ObjectStorage
+import Postgres
+
+/// Handles HTTP requests for images outside GraphQL. An instance belongs to one event loop.
+package final class CoverEndpoints {
+    private let runner: RequestRunner
+    private let database: ConnectionPool
+    private let services: Services
+
+    package init(_ runner: RequestRunner, database: ConnectionPool, services: Services) {
+        self.runner = runner
+        self.database = database
+        self.services = services
+    }
+
+    package var store: any ObjectStore { services.covers.store }
+
+    // MARK: - Public reads
+
+    /// Returns the current version of an object, for a URL without a version; nil if the object does not exist.
+    ///
+    /// Draws a title card that is not in the store.
+    package func currentVersion(
+        of key: ObjectKey, requestID: String
+    ) async throws(BookplateError) -> String? {
+        guard let name = UUID(key.name) else { return nil }
+        switch (key.bucket, UUID(key.folder)) {
+        case (.bookCovers, let user?):
+            return try await first(Self.bookCoverVersion, .of(user, name), requestID)
+        case (.bookCovers, nil): return nil
+        case (.editionCovers, _):
+            return try await first(Self.editionCoverVersion, .of(name), requestID)
+        case (.titleCards, let user?):
+            return try await draw(first(Self.bookTitle, .of(user, name), requestID), key)
+        case (.titleCards, nil):
+            return try await draw(first(Self.editionTitle, .of(name), requestID), key)
+        }
+    }
+
+    /// Draws the title card if necessary and returns its version.
+    private func draw(
+        _ card: TitleCard?, _ key: ObjectKey
+    ) async throws(BookplateError) -> String? {
+        guard let card else { return nil }
+        do throws(ImageError) {
+            try await services.covers.titleCards.draw(card, as: key)
+            return card.version
+        } catch .overloaded {
+            throw .rateLimited(retryAfterSeconds: 2)
+        } catch .cancelled {
+            throw .cancelled
+        } catch {
+            services.logger.error(
+                "a title card cannot be drawn", metadata: ["reason": "\(error)"])
+            throw .internalError
+        }
+    }
+
+    /// Returns the first row of a statement's result.
+    private func first<Row>(
+        _ query: TypedStatement<Row>, _ parameters: Parameters, _ requestID: String
+    ) async throws(BookplateError) -> Row? {
+        do throws(PostgresError) {
+            return try await database.run(.one(query.statement, parameters, isReadOnly: true))[0]
+                .decode(Row.self).first
+        } catch {
+            throw services.describe(error, requestID)
+        }
+    }
+
+    private static let bookCoverVersion = TypedStatement<String>(
+        "SELECT public_cover_version($1, $2)")
+    private static let editionCoverVersion = TypedStatement<String>(
+        "SELECT cover_version FROM editions WHERE id = $1")
+    private static let bookTitle = TypedStatement<TitleCard>(
+        "SELECT title, author, genre FROM public_book_title($1, $2)")
+    private static let editionTitle = TypedStatement<TitleCard>(
+        "SELECT title, authors[1], genres[1] FROM editions WHERE id = $1")
+
+    // MARK: - Writes by the owner
+
+    /// Makes the image the cover of the caller's book.
+    ///
+    /// - Returns: The public URL, and whether the book had no cover before.
+    package func put(
+        _ bytes: [UInt8], of name: String, bearerToken: String, requestID: String
+    ) async throws(BookplateError) -> (url: String, isNew: Bool) {
+        guard let book = UUID(name) else { throw .notFound(Book.noSuchBook) }
+        let request = runner.context(bearerToken: bearerToken, requestID: requestID)
+        let before = try await request.read { pipeline, viewer in
+            pipeline.append(OwnCover.query, .of(viewer.userID, book))
+        }
+        guard let before = before.first else { throw .notFound(Book.noSuchBook) }
+        try request.charge(RateLimits.unitsPerImage)
+        let after = try await request.setCover(
+            try await services.covers.decode(bytes), of: book, source: .manualUpload
+        ) { pipeline, viewer in
+            pipeline.append(OwnCover.query.statement, .of(viewer.userID, book))
+        }
+        // A concurrent request may have removed the book or its cover.
+        guard let version = after.decode(OwnCover.self).first?.version else {
+            throw .notFound(Book.noSuchBook)
+        }
+        let url = services.covers.urls.cover(try request.caller().userID, book, version)
+        return (url, before.version == nil)
+    }
+
+    /// Removes the cover of the caller's book. Succeeds if the book has no cover.
+    package func delete(
+        _ name: String, bearerToken: String, requestID: String
+    ) async throws(BookplateError) {
+        guard let book = UUID(name) else { throw .notFound(Book.noSuchBook) }
+        let request = runner.context(bearerToken: bearerToken, requestID: requestID)
+        let rows = try await request.removeCover(of: book) { pipeline, viewer in
+            pipeline.append(OwnCover.query.statement, .of(viewer.userID, book))
+        }
+        guard rows.count > 0 else { throw .notFound(Book.noSuchBook) }
+    }
+
+    /// The cover of one of the caller's books.
+    private struct OwnCover: RowDecodable {
+        /// Nil if the book has no cover.
+        let version: String?
+
+        init?(_ row: inout RowReader) { version = row.text() }
+
+        static let query = TypedStatement<Self>(
+            """
+            SELECT (SELECT c.version FROM covers c WHERE c.user_id = b.user_id AND c.book_id = b.id)
+            FROM books b
+            WHERE b.user_id = $1 AND b.id = $2
+            """)
+    }
+}

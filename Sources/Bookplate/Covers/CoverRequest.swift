@@ -1,0 +1,132 @@
+import BookSources
+import GraphQL
+import JobQueue
+import Postgres
+
+/// A request for a book's cover, which a search fulfills.
+struct CoverRequest: Sendable {
+    let user: UUID
+    let book: UUID
+    /// The time of the request in microseconds since the Unix epoch; nil for a search that a backfill started without a
+    /// request.
+    let requestedAt: Int64?
+
+    /// The parameters of `end`.
+    func endParameters(_ failure: CoverSearchFailure) -> Parameters {
+        var parameters = Parameters.of(user, book)
+        parameters.append(timestamptz: requestedAt)
+        parameters.append(text: failure.coverStatus, as: .inferred)
+        parameters.append(bool: failure != .unanswered)
+        return parameters
+    }
+
+    /// Ends a search without a cover.
+    static let end = Statement("SELECT end_cover_search($1, $2, $3, $4::cover_status, $5)")
+}
+
+/// Why a search ended without a cover.
+enum CoverSearchFailure: Sendable {
+    /// All sources answered, and none has a cover.
+    case notFound
+    /// No cover was found, and a source that may have one could not answer. `fetchMissingCovers` does not wait a day
+    /// before it searches again.
+    case unanswered
+    /// A cover was found but could not be stored.
+    case failed
+
+    /// The value of `books.cover_status`.
+    var coverStatus: String {
+        switch self {
+        case .notFound, .unanswered: "NOT_FOUND"
+        case .failed: "FAILED"
+        }
+    }
+}
+
+extension CoverQuery: RowDecodable {
+    /// Reads a title, an author, an ISBN, and the catalog's links.
+    package init?(_ row: inout RowReader) {
+        guard let title = row.text() else { return nil }
+        self.init(
+            title: title, author: row.text(),
+            number: row.text().flatMap { ISBN($0) }.map { BookNumber($0) },
+            links: (row.texts() ?? []).compactMap { CoverCandidate(link: $0) })
+    }
+}
+
+extension CoverCandidate {
+    /// Parses a link of the catalog: the name of a source, a space, and a URL.
+    init?(link: String) {
+        guard let space = link.firstIndex(of: " "),
+            let source = SourceName(rawValue: String(link[..<space]))
+        else { return nil }
+        self.init(source: source, url: String(link[link.index(after: space)...]))
+    }
+}
+
+extension Pipeline {
+    /// Enqueues searches for all covers that the pipeline's transaction has requested: for books that it has created or
+    /// changed to FETCHING with the current time.
+    ///
+    /// - Returns: The key of the number of searches.
+    @discardableResult
+    mutating func enqueueCoverSearches(
+        _ priority: JobPriority = .foreground
+    ) -> ResultKey<Int64> {
+        var parameters = Parameters()
+        parameters.append(text: FetchCover.kind)
+        parameters.append(int32: priority.rawValue)
+        parameters.append(int32: Int32(clamping: FetchCover.settings.attemptsMax))
+        notify(JobWorker.channel, FetchCover.kind)
+        return append(enqueueSearches, parameters)
+    }
+
+    /// Requests covers for the books that the pipeline's transaction has created, according to the library's change
+    /// log.
+    ///
+    /// - Parameter others: Books whose covers come from elsewhere.
+    mutating func requestCovers(ofNewBooksOf user: UUID, except others: [UUID]) {
+        var parameters = Parameters.of(user)
+        parameters.append(uuids: others)
+        append(requestForNewBooks, parameters)
+        enqueueCoverSearches(.background)
+    }
+}
+
+private let enqueueSearches = TypedStatement<Int64>("SELECT enqueue_cover_searches($1, $2, $3)")
+
+private let requestForNewBooks = Statement(
+    """
+    UPDATE books b
+    SET cover_status = 'FETCHING', cover_wanted_at = now()
+    FROM changes c
+    JOIN change_heads h ON h.user_id = c.user_id
+    WHERE h.user_id = $1
+        -- The head belongs to this transaction, so changes after its base are this transaction's.
+        AND h.xact = pg_current_xact_id()
+        AND c.seq > h.base_seq
+        AND c.typename = 'Book'
+        AND c.kind = 'CREATED'
+        AND b.user_id = $1
+        AND b.id = c.id
+        AND b.cover_status = 'NONE'
+        AND b.id <> ALL($2)
+    """)
+
+extension Cover {
+    /// Requests the cover of one book. The book keeps its current cover until another one is found.
+    static let requestOne = Statement(
+        """
+        UPDATE books
+        SET cover_status = 'FETCHING', cover_wanted_at = now()
+        WHERE user_id = $1 AND id = $2
+        """)
+
+    /// Ends a request at once because no source is configured.
+    static let setNotFound = Statement(
+        """
+        UPDATE books
+        SET cover_status = 'NOT_FOUND'
+        WHERE user_id = $1 AND id = $2 AND cover_status IN ('NONE', 'FAILED')
+        """)
+}

@@ -1,0 +1,86 @@
+import Basics
+import ObjectStorage
+import Postgres
+
+/// Finds covers whose images are lost: neither the full nor the large variant exists, so no variant can be recreated.
+package struct DanglingCovers {
+    private static let batchMax = 200
+
+    /// The number of all covers.
+    package private(set) var total = 0
+    package private(set) var records: [CoverRecord] = []
+
+    /// - Parameter onProgress: Called after each batch with the number of covers in it.
+    package init(
+        in store: FileStore, _ connection: AdminConnection,
+        onProgress: (Int) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        var position: CoverRecord.Position?
+        while true {
+            let page = try mappingError(StorageError.database) { () throws(PostgresError) in
+                try CoverRecord.page(after: position, Self.batchMax, connection)
+            }
+            guard let last = page.last else { return }
+            position = .init(last)
+            total += page.count
+            for record in page where try Self.isDangling(record, in: store, connection) {
+                records.append(record)
+            }
+            try onProgress(page.count)
+        }
+    }
+
+    private static func isDangling(
+        _ record: CoverRecord, in store: FileStore, _ connection: AdminConnection
+    ) throws(StorageError) -> Bool {
+        let hasImage = try mappingError(StorageError.store) { () throws(ObjectError) in
+            try imageExists(record, in: store)
+        }
+        if hasImage { return false }
+        // The cover may have been replaced, and its files removed, since the page was read.
+        return try mappingError(StorageError.database) { () throws(PostgresError) in
+            try record.isCurrent(connection)
+        }
+    }
+
+    private static func imageExists(
+        _ record: CoverRecord, in store: FileStore
+    ) throws(ObjectError) -> Bool {
+        guard let key = record.key else { return false }
+        for variant in [ObjectVariant.full, .large] {
+            if let path = ObjectPath(key, version: record.version, variant),
+                try store.openNow(path) != nil
+            {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Whether so many covers are dangling that the store is probably at fault, for example a disk that is not mounted.
+    package var isSuspicious: Bool { records.count * 2 > total }
+
+    /// Deletes a cover's row in the caller's transaction, unless the cover was replaced.
+    ///
+    /// - Returns: Whether the row was deleted.
+    package static func forget(
+        _ record: CoverRecord, _ connection: AdminConnection
+    ) throws(AdministrationError) -> Bool {
+        try mappingError(AdministrationError.database) { () throws(PostgresError) in
+            try connection.query("SELECT take_turns($1)", .of(record.user))
+            var parameters = Parameters.of(record.user, record.book)
+            parameters.append(text: record.version)
+            let deletion = try connection.query(
+                "DELETE FROM covers WHERE user_id = $1 AND book_id = $2 AND version = $3",
+                parameters)
+            guard deletion.affectedCount > 0 else { return false }
+            try connection.query(
+                """
+                UPDATE books
+                SET cover_status = 'NONE', cover_wanted_at = NULL
+                WHERE user_id = $1 AND id = $2
+                """, .of(record.user, record.book))
+            return true
+        }
+    }
+}

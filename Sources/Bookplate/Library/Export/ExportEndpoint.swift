@@ -1,0 +1,145 @@
+import Glibc
+import Identity
+import ObjectStorage
+import Postgres
+import Synchronization
+import Zip
+
+/// The HTTP endpoint that serves archives of libraries. Belongs to one event loop.
+package final class ExportEndpoint {
+    /// The maximum number of archives that this process creates at the same time.
+    private static let concurrencyMax = 2
+    private static let runningCount = Atomic(0)
+
+    private let database: ConnectionPool
+    private let services: Services
+
+    package init(database: ConnectionPool, services: Services) {
+        self.database = database
+        self.services = services
+    }
+
+    /// Creates the archive that a link leads to.
+    ///
+    /// The archive is a file without a name, so it is deleted when its descriptor is closed.
+    ///
+    /// - Parameter token: The token of an `ExportLink`.
+    /// - Throws: `.notFound` if the link is invalid or has expired, `.unauthenticated` if its session has ended, and
+    ///   `.rateLimited` if too many archives are being created.
+    package func open(
+        token: some StringProtocol, requestID: String
+    ) async throws(BookplateError) -> OpenObject {
+        guard
+            let link = ExportLink(
+                token: token, keys: services.sessionKeys, now: unixSecondsNow())
+        else { throw .notFound("This link is invalid or has expired. Request a new one.") }
+        defer { Self.runningCount.subtract(1, ordering: .relaxed) }
+        guard Self.runningCount.add(1, ordering: .relaxed).newValue <= Self.concurrencyMax else {
+            throw .rateLimited(retryAfterSeconds: 10)
+        }
+        let request = RequestContext(
+            viewer: link.viewer, database: database, services: services, requestID: requestID)
+        let user = link.viewer.userID
+        let archive: ExportArchive
+        do throws(ZipError) {
+            archive = try ExportArchive(of: user)
+        } catch {
+            throw internalError(error, requestID)
+        }
+        while let step = await archive.next() {
+            let input = try await input(for: step, of: user, in: request)
+            do throws(ZipError) {
+                try await archive.append(input)
+            } catch {
+                throw internalError(error, requestID)
+            }
+        }
+        guard let object = archive.object else { throw .internalError }
+        return object
+    }
+
+    private func input(
+        for step: LibraryExport.Step, of user: UUID, in request: RequestContext
+    ) async throws(BookplateError) -> ExportArchive.Input {
+        switch step {
+        case .rows(let statement, let parameters):
+            let (results, page) = try await request.read { pipeline, _ in
+                pipeline.appendForRows(statement, parameters)
+            }
+            return .rows(results[page])
+        case .cover(let book, let version):
+            let bytes = await services.covers.bytes(of: book, version: version, user: user)
+            return .cover(bytes)
+        }
+    }
+
+    private func internalError(_ error: ZipError, _ requestID: String) -> BookplateError {
+        services.logger.error(
+            "cannot write an export",
+            metadata: ["request_id": "\(requestID)", "error": "\(error)"])
+        return .internalError
+    }
+}
+
+/// An export to a file without a name. It compresses on the global executor's threads, so that it does not block an event
+/// loop.
+private actor ExportArchive {
+    /// The data that a step has requested.
+    enum Input: Sendable {
+        case rows(Rows)
+        case cover([UInt8]?)
+    }
+
+    private nonisolated let file: Int32
+    private let export: LibraryExport
+
+    init(of userID: UUID) throws(ZipError) {
+        // mkstemp replaces the six X. The name is removed at once, so the file is deleted even if the process crashes.
+        var template = Array("/var/tmp/bookplate-export-XXXXXX".utf8CString)
+        let file = mkstemp(&template)
+        guard file >= 0 else { throw .failed("cannot create a temporary file: errno \(errno)") }
+        unlink(template)
+        // Helper processes must not inherit the descriptor.
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+        self.file = file
+        do throws(ZipError) {
+            export = try LibraryExport(of: userID, to: file, time: unixSecondsNow())
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
+    deinit { close(file) }
+
+    func next() -> LibraryExport.Step? { export.next() }
+
+    nonisolated func append(_ input: Input) async throws(ZipError) {
+        try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            () async throws(ZipError) in
+            try await self.write(input)
+        }
+    }
+
+    private func write(_ input: Input) throws(ZipError) {
+        switch input {
+        case .rows(let rows): try export.append(rows: rows)
+        case .cover(let bytes): try export.append(cover: bytes)
+        }
+    }
+
+    /// The file, open for reading.
+    nonisolated var object: OpenObject? { OpenObject(descriptor: dup(file)) }
+}
+
+extension Covers {
+    /// Returns the full-size image of a version; nil if it no longer exists.
+    package func bytes(
+        of book: UUID, version: String, user: UUID
+    ) async -> [UInt8]? {
+        guard let key = ObjectKey(.bookCovers, folder: "\(user)", name: "\(book)"),
+            let path = ObjectPath(key, version: version, .full)
+        else { return nil }
+        return try? await store.open(path)?.bytes()
+    }
+}

@@ -1,0 +1,54 @@
+import Basics
+import Identity
+import ObjectStorage
+import Postgres
+import Zip
+
+/// The reason why an export for an operator failed.
+package enum LibraryExportError: Error, Sendable {
+    case database(PostgresError)
+    case archive(ZipError)
+}
+
+extension LibraryExport {
+    /// Writes a user's archive for an operator. It has the same content as the archive that the user gets with
+    /// `exportLibrary`.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The file to write the archive to.
+    ///   - connection: A connection with the owner's role.
+    ///   - store: The store with the covers.
+    package static func write(
+        of userID: UUID, to descriptor: Int32, _ connection: AdminConnection, store: FileStore
+    ) throws(LibraryExportError) {
+        let export = try mappingError(LibraryExportError.archive) { () throws(ZipError) in
+            try LibraryExport(of: userID, to: descriptor, time: unixSecondsNow())
+        }
+        while let step = export.next() {
+            switch step {
+            case .rows(let statement, let parameters):
+                let rows = try mappingError(LibraryExportError.database) {
+                    () throws(PostgresError) in
+                    try connection.query(statement.text, parameters)
+                }
+                try mappingError(LibraryExportError.archive) { () throws(ZipError) in
+                    try export.append(rows: rows)
+                }
+            case .cover(let book, let version):
+                let bytes = coverBytes(of: book, version: version, user: userID, in: store)
+                try mappingError(LibraryExportError.archive) { () throws(ZipError) in
+                    try export.append(cover: bytes)
+                }
+            }
+        }
+    }
+
+    private static func coverBytes(
+        of book: UUID, version: String, user: UUID, in store: FileStore
+    ) -> [UInt8]? {
+        guard let key = ObjectKey(.bookCovers, folder: "\(user)", name: "\(book)"),
+            let path = ObjectPath(key, version: version, .full)
+        else { return nil }
+        return (try? store.openNow(path)).flatMap { try? $0.bytes() }
+    }
+}
