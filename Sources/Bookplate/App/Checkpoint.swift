@@ -17,7 +17,7 @@ struct Checkpoint {
         parameters.append(text: task)
         return try connection.query(
             "SELECT position, done, found FROM checkpoints WHERE task = $1", parameters
-        ).decode().first
+        ).decode(Checkpoint.self).first
     }
 
     /// Stores this value as the progress of a task.
