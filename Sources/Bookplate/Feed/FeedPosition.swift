@@ -101,9 +101,11 @@ struct FeedPosition: Equatable {
 
     mutating func prefer(_ genres: [Int16]) { preferred = Array(genres.prefix(Self.preferredMax)) }
 
-    /// Goes on with books of these genres only, or of all where it is nil. A feed of some genres cannot go on with
-    /// others, for it does not know which of them it passed: so they begin anew. In which order they are given does not
-    /// matter: it follows their readers, who come and go, and the feed keeps the one that it began with.
+    /// Continues with books of these genres only, or of all genres if nil.
+    ///
+    /// A filtered feed cannot continue with other genres, because it does not know which of their books were shown, so it
+    /// starts again. The order of the genres does not matter. It depends on their numbers of readers, which change, so the
+    /// feed keeps the order with which it began.
     mutating func filter(_ genres: [Int16]?) {
         if isFiltered {
             if let genres, Set(genres) == Set(preferred) { return }

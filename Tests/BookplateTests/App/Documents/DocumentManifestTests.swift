@@ -38,14 +38,14 @@ import Testing
             "has no ID or no body"
         ), (#"{"": "{ __typename }"}"#, "1 to 200 characters"),
     ])
-    func saysWhatIsWrong(text: String, sentence: String) {
+    func malformedManifestsAreRejectedWithAReason(text: String, reason: String) {
         let problem = #expect(throws: DocumentManifest.Problem.self) {
             try DocumentManifest(Array(text.utf8))
         }
-        #expect(problem?.message.contains(sentence) == true)
+        #expect(problem?.message.contains(reason) == true)
     }
 
-    @Test func findsDocumentsThatAServerWouldRefuse() throws {
+    @Test func findsInvalidDocuments() throws {
         let schema = try BookplateSchema(sdl: BookplateSchema.text).schema
         let text = #"{"good": "{ me { id } }", "bad": "{ me { password } }", "ugly": "{"}"#
         let problems = try DocumentManifest(Array(text.utf8)).problems(with: schema)
