@@ -7,7 +7,7 @@ import Testing
 /// The limit on the rows that one operation loads. The response is refused as if it were too large itself.
 @Suite struct RowLimitTests {
     /// A reader with 100 books that are reviewed, each with 100,000 characters.
-    private static func readerOfLongReviews() async throws -> Reader {
+    private static func readerOfLongReviews() async throws -> TestReader {
         let reader = try await TestApp.start(catalog: []).makeReader()
         let id = try #require(reader.id.string)
         try await reader.app.database.execute(

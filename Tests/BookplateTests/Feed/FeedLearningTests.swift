@@ -1,4 +1,5 @@
 import GraphQL
+import JobQueue
 import Postgres
 import TestSupport
 import Testing
