@@ -269,7 +269,7 @@ let package = Package(
         .testTarget(
             name: "GraphQLPostgresTests",
             dependencies: [
-                "Basics", "EventLoops", "GraphQL", "GraphQLPostgres", "Postgres", "TestSupport",
+                "Basics", "EventLoops", "GraphQL", "GraphQLPostgres", "Postgres",
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(

@@ -72,8 +72,9 @@ import Testing
         #expect(response.statementCounts == [1])
     }
 
-    @Test(arguments: ["", "x", "!", "AAAA", String(repeating: "A", count: 20_000)])
-    func invalidCursor(after: String) async throws {
+    @Test(arguments: [("", 1), ("x", 1), ("!", 1), ("A", 4), ("A", 20_000)])
+    func invalidCursor(text: String, repetitions: Int) async throws {
+        let after = String(repeating: text, count: repetitions)
         let response = try await Library.execute(
             """
             query ($after: String) {

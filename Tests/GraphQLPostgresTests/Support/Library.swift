@@ -1,11 +1,13 @@
 import EventLoops
+import Glibc
 import GraphQL
 import NIOPosix
 import Postgres
-import TestSupport
 import Testing
 
-/// A database with the rows of two users, Ada and Ben. All tests share it, because they only read.
+/// A database with the rows of two users, Ada and Ben, in the cluster at `BOOKPLATE_TEST_DATABASE_URL`.
+///
+/// All tests share it, because they only read. It is never dropped: scripts/test removes the whole cluster.
 struct Library: Sendable {
     static let ada = id(0x1)
     static let ben = id(0x2)
@@ -69,7 +71,9 @@ struct Library: Sendable {
             ('\(pride)', '\(ben)', '\(austen)', 'Pride and Prejudice', true, '2026-01-01'),
             ('\(orlando)', '\(ben)', '\(woolf)', 'Orlando', true, '2026-01-01');
         UPDATE books
-        SET page_count = 280, rating = 4.5, tags = '{gothic,"a ""quoted"" tag"}', added_at = '1818-01-01 12:00:00.25'
+        SET
+            page_count = 280, rating = 4.5, tags = ARRAY['gothic', 'a "quoted" tag'],
+            added_at = '1818-01-01 12:00:00.25'
         WHERE id = '\(frankenstein)';
         INSERT INTO reviews (id, user_id, book_id, text) VALUES
             ('\(id(0xC1))', '\(ada)', '\(emma)', 'Witty'),
@@ -89,9 +93,17 @@ struct Library: Sendable {
     private let executor: EventLoopTaskExecutor
 
     private static func start() async throws -> Library {
-        let database = try await TestCluster.shared.makeEmptyDatabase()
-        try await database.execute("SET timezone = 'UTC'; \(sql)")
-        var configuration = PostgresConfiguration(url: try database.url(as: TestCluster.owner))
+        let superuserURL = try #require(
+            getenv("BOOKPLATE_TEST_DATABASE_URL").map { String(cString: $0) },
+            "set BOOKPLATE_TEST_DATABASE_URL to the URL of a superuser, as scripts/test does")
+        var url = try ConnectionString(superuserURL)
+        url["dbname"] = "library_\(getpid())"
+        let libraryURL = url.description
+        try await NIOThreadPool.singleton.runIfActive {
+            try AdminConnection(superuserURL).execute("CREATE DATABASE library_\(getpid())")
+            try AdminConnection(libraryURL).execute("SET timezone = 'UTC'; \(sql)")
+        }
+        var configuration = PostgresConfiguration(url: libraryURL)
         // Generous limits, because many tests share the machine.
         configuration.pipelineTimeout = .seconds(60)
         configuration.statementTimeout = .seconds(60)
