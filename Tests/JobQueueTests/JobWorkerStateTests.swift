@@ -147,7 +147,8 @@ import Testing
                     .settle(
                         job(1).lease,
                         .failed(
-                            message: "It took too long and was cancelled.", retryAfter: .seconds(2))
+                            message: "The job exceeded its timeout and was cancelled.",
+                            retryAfter: .seconds(2))
                     )
                 ])
     }
