@@ -113,9 +113,9 @@ let package = Package(
             name: "Bookplate",
             dependencies: [
                 "GraphQLServing",
-                "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "HTTPFetch", "Identity",
-                "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres", "Ranking", "Telemetry",
-                "Zip",
+                "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "Gzip", "HTTPFetch",
+                "Identity", "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres", "Ranking",
+                "Telemetry", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -196,7 +196,7 @@ let package = Package(
             name: "Admin",
             dependencies: [
                 "GraphQL", "Identity", "Postgres",
-                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "ImageProcessing",
+                "BookSources", "Bookplate", "Config", "HTTPFetch", "ImageProcessing",
                 "JobQueue",
                 "MQTT", "ObjectStorage", "Version",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
