@@ -254,6 +254,7 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
+                "GraphQLPostgres",
                 "GraphQLServing",
                 "EventLoops", "HTTPFetch", "Telemetry",
                 .product(name: "NIOPosix", package: "swift-nio"),
