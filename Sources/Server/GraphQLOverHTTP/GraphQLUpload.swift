@@ -37,7 +37,8 @@ extension GraphQLRequest {
                 guard let steps = path.string?.split(separator: "."), steps.first == "variables",
                     variables?.replaceNull(at: steps.dropFirst(), with: reference) == true
                 else {
-                    throw .badRequest("Each path in `map` must lead to a null value in `variables`.")
+                    throw .badRequest(
+                        "Each path in `map` must lead to a null value in `variables`.")
                 }
             }
         }

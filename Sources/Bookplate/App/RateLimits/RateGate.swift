@@ -20,7 +20,9 @@ struct RateGate {
     /// - Throws: An error with the code `RATE_LIMITED` if there are not enough units.
     mutating func admit(_ units: Int) throws(RequestErrors) {
         guard units > 0 else { return }
-        let tenantMax = viewer.flatMap { services.accounts.tenants.requestsPerMinuteMax(of: $0.tenantID) }
+        let tenantMax = viewer.flatMap {
+            services.accounts.tenants.requestsPerMinuteMax(of: $0.tenantID)
+        }
         state = services.rates.take(
             units, viewer: viewer, address: address, tenantMax: tenantMax)
         guard let state, !state.isAllowed else { return }
