@@ -10,8 +10,8 @@ import ServiceLifecycle
 /// difference, because they only concern the end of each heap.
 struct FreeMemory: Service {
     private static let interval = Duration.seconds(5)
-    /// Trimming takes some milliseconds, and memory that is needed again has to be requested again. So it waits until there is
-    /// something to gain.
+    /// The growth in bytes after which memory is returned. Returning it takes some milliseconds, and the process has to
+    /// request it again when it grows again.
     private static let growthBytesMin = 32 << 20
 
     private let logger: Logger

@@ -118,7 +118,7 @@ extension ResponseWriter {
 extension FieldError {
     /// The error for a cell that does not have the expected binary form. This is a bug, so clients get no details.
     static let malformedCell = FieldError(
-        "Something went wrong on our side. Try again, and tell us the request id if it stays.",
+        "An internal error occurred. Try again. If the error persists, report the request ID.",
         extensions: [.init("code", .string("INTERNAL_SERVER_ERROR"))])
 }
 

@@ -128,7 +128,8 @@ private struct Ticker: JobHandler {
         #expect(recorder.words.count { $0 == "hopeless" } == 1)
         #expect(recorder.words.count { $0 == "fails" } == 3)
         let errors = try await database.withConnection { connection in
-            try connection.texts("SELECT last_error FROM jobs ORDER BY attempts")
+            try connection.query("SELECT last_error FROM jobs ORDER BY attempts")
+                .decode(String.self)
         }
         #expect(errors == ["There is no hope.", "Not now."])
         // The operator lets them run again, with all their attempts.
@@ -237,7 +238,7 @@ private struct Ticker: JobHandler {
             JobContext(
                 id: job.lease.id, userID: job.userID, attempt: job.attempt, attemptsMax: 3,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, lease: job.lease,
-                database: app.pool)
+                database: app.pool, userChangeChannel: Hub.changeChannel)
         }
         let rename = Statement("UPDATE users SET display_name = 'job' WHERE id = $1")
         let error = await #expect(throws: JobError.self) {
@@ -375,8 +376,9 @@ private struct Ticker: JobHandler {
         try await waitUntil("both run") { recorder.all.count == 2 }
         await worker.stop()
         let left = try await database.withConnection { connection in
-            try connection.texts(
-                "SELECT payload->>'word' || ' ' || state || ' ' || attempts FROM jobs")
+            try connection.query(
+                "SELECT payload->>'word' || ' ' || state || ' ' || attempts FROM jobs"
+            ).decode(String.self)
         }
         #expect(left == ["long READY 0"])
     }
@@ -405,9 +407,17 @@ private struct Ticker: JobHandler {
     ])
     func queueIsClosed(sql: String) async throws {
         let database = try await TestCluster.shared.makeDatabase()
-        let refusal = try await database.withConnection(as: TestCluster.app) { connection in
-            try connection.undoing { try connection.refusal(sql) }
+        let state: SQLState? = try await database.withConnection(as: TestCluster.app) {
+            connection in
+            // The transaction is rolled back with the connection.
+            try connection.execute("BEGIN")
+            do throws(PostgresError) {
+                try connection.execute(sql)
+                return nil
+            } catch {
+                return error.sqlState
+            }
         }
-        #expect(refusal == "42501")
+        #expect(state == .insufficientPrivilege)
     }
 }

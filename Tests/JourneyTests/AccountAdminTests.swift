@@ -13,7 +13,7 @@ import Testing
 
     @Test func findsShowsExportsAndDeletesAnAccount() async throws {
         let apple = try StubAppleServer()
-        apple.give("code", .init(refreshToken: "grantOfApple"))
+        apple.addGrant("code", .init(refreshToken: "grantOfApple"))
         let installation = try await Installation.ready()
         let server = try await installation.startServer([
             "BOOKPLATE_APPLE_KEY_FILE": try installation.write(StubAppleServer.key, to: "apple.p8"),
@@ -191,7 +191,7 @@ import Testing
                 headers: ["x-forwarded-for": client])
         }
         for left in [2, 1, 0] {
-            let response = try await ask("198.51.100.1")
+            let response = try await execute("198.51.100.1")
             #expect(response.status == 200)
             #expect(response.headers["ratelimit-policy"] == #""address";q=3;w=60"#)
             #expect(response.headers["ratelimit"]?.hasPrefix(#""address";r=\#(left);t="#) == true)
@@ -199,7 +199,7 @@ import Testing
         let refused = try await execute("198.51.100.1")
         #expect(refused.status == 429)
         #expect(refused.headers["retry-after"]?.isEmpty == false)
-        #expect(try await ask("198.51.100.2").status == 200)
+        #expect(try await execute("198.51.100.2").status == 200)
         // Apple's notifications count against the limit of their address, too.
         var statuses: Set<Int> = []
         for _ in 0..<5 {
@@ -215,7 +215,7 @@ import Testing
     /// If the server is killed before Apple has responded, the next server revokes the token.
     @Test func completesADeletionAfterTheServerWasKilled() async throws {
         let apple = try StubAppleServer()
-        apple.give("code", .init(refreshToken: "grantOfApple"))
+        apple.addGrant("code", .init(refreshToken: "grantOfApple"))
         let installation = try await Installation.ready(catalog: [])
         let settings = [
             "BOOKPLATE_APPLE_KEY_FILE": try installation.write(StubAppleServer.key, to: "apple.p8"),

@@ -107,7 +107,7 @@ import Testing
             ("other", "com.example.shop", "an audience belongs to the tenant shop already"),
             (
                 "Shop!", "com.example.third",
-                "a slug has 1 to 63 lower-case letters, digits and hyphens, and starts with no hyphen"
+                "a slug has 1 to 63 lower-case letters, digits and hyphens, and does not start with a hyphen"
             ),
         ] {
             let bad = try await installation.admin(add + ["--slug", slug, "--audience", audience])

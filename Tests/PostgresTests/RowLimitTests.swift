@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// What is written stays written, so its result is returned.
+    /// The result of a committed change is always returned.
     @Test func onlyReadOnlyPipelinesAreLimited() async throws {
         try await withPool(database) { pool async throws in
             let rows = try await pool.run(

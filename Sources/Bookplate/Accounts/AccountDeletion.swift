@@ -1,12 +1,13 @@
-import struct FoundationEssentials.Data
 import JobQueue
 import Postgres
 
-/// The end of an account, for its owner, for Apple's notification and for the operator alike.
+import struct FoundationEssentials.Data
+
+/// The deletion of an account. Its owner, a notification from Apple, and the operator all use it.
 ///
-/// All that the database holds goes in one transaction: sessions, rows, jobs and events, with a tombstone and the
-/// jobs for what lies elsewhere in their place. Killed at any moment, either nothing has happened or the jobs
-/// finish it. What can be done at once is done at once, and its jobs are taken back.
+/// One transaction deletes everything in the database: sessions, rows, jobs, and events. It adds a tombstone, and
+/// the jobs that delete the data elsewhere. If the process is killed, either nothing has happened or the jobs
+/// finish the deletion. `finish` then does the work of these jobs immediately, and the jobs that succeeded are withdrawn.
 struct AccountDeletion {
     let books: Int
     let reviews: Int
@@ -14,39 +15,76 @@ struct AccountDeletion {
     private let revocations: [Revocation]
     private let removal: Removal
 
-    private struct Revocation {
-        let job: UUID
-        let payload: RevokeAppleGrant.Payload
-    }
-
-    private struct Removal {
-        let job: UUID
-        let payload: RemoveAccountObjects.Payload
-    }
-
-    /// Jobs that finish it, where nobody does it at once.
+    /// The jobs that complete the deletion if `finish` is not called.
     var jobs: [UUID] { revocations.map(\.job) + [removal.job] }
 
-    /// Deletes the account whose id `app.user_id` is; `init` reads what the statements answer, in their order.
-    ///
-    /// - Parameters:
-    ///   - session: that asks for it; it may ask again.
-    ///   - delay: until the jobs begin: longer than doing it at once may take.
-    static func statements(
-        session: UUID? = nil, delay: Duration = .seconds(10)
-    ) -> [(statement: Statement, parameters: Parameters)] {
-        var tombstone = Parameters()
-        tombstone.append(uuid: session)
-        return [
-            (leaveTombstone, tombstone),
-            (enqueueRevocations, parameters(of: RevokeAppleGrant.self, delay)),
-            (enqueueRemoval, parameters(of: RemoveAccountObjects.self, delay)),
-            (deleteUser, Parameters()),
-        ]
+    /// Identifies the results of the statements that `append` has added.
+    struct Keys {
+        fileprivate let counts: ResultKey<Counts>
+        fileprivate let revocations: ResultKey<Revocation>
+        fileprivate let removals: ResultKey<Removal>
     }
 
-    private static func parameters<Handler: JobHandler>(
-        of handler: Handler.Type, _ delay: Duration
+    /// Adds the statements that delete the account whose ID is in `app.user_id`. The jobs start after ten seconds, which
+    /// is longer than `finish` may take.
+    ///
+    /// - Parameter session: The session that requests the deletion; it can read the result again.
+    static func append(to pipeline: inout Pipeline, session: UUID? = nil) -> Keys {
+        let delay = Duration.seconds(10)
+        let keys = Keys(
+            counts: pipeline.append(insertTombstone, tombstoneParameters(session: session)),
+            revocations: pipeline.append(
+                enqueueRevocations, jobParameters(RevokeAppleGrant.self, delay)),
+            removals: pipeline.append(
+                enqueueRemoval, jobParameters(RemoveAccountObjects.self, delay)))
+        pipeline.append(deleteUser)
+        return keys
+    }
+
+    /// Reads the results of the statements that `append` has added.
+    ///
+    /// - Returns: nil if there was no such account.
+    init?(_ results: PipelineResults, _ keys: Keys) {
+        self.init(results[keys.counts], results[keys.revocations], results[keys.removals])
+    }
+
+    /// Deletes the account whose ID is in `app.user_id`, in the connection's transaction. The jobs can start immediately
+    /// after the commit.
+    ///
+    /// - Returns: nil if there was no such account.
+    init?(on connection: AdminConnection) throws(PostgresError) {
+        let counts: [Counts] = try connection.query(
+            Self.insertTombstone.statement.text, Self.tombstoneParameters(session: nil)
+        ).decode()
+        let revocations: [Revocation] = try connection.query(
+            Self.enqueueRevocations.statement.text,
+            Self.jobParameters(RevokeAppleGrant.self, .zero)
+        ).decode()
+        let removals: [Removal] = try connection.query(
+            Self.enqueueRemoval.statement.text,
+            Self.jobParameters(RemoveAccountObjects.self, .zero)
+        ).decode()
+        try connection.query(Self.deleteUser.text)
+        self.init(counts, revocations, removals)
+    }
+
+    private init?(_ counts: [Counts], _ revocations: [Revocation], _ removals: [Removal]) {
+        guard let counts = counts.first, let removal = removals.first else { return nil }
+        books = Int(counts.books)
+        reviews = Int(counts.reviews)
+        covers = Int(counts.covers)
+        self.revocations = revocations
+        self.removal = removal
+    }
+
+    private static func tombstoneParameters(session: UUID?) -> Parameters {
+        var parameters = Parameters()
+        parameters.append(uuid: session)
+        return parameters
+    }
+
+    private static func jobParameters<Handler: JobHandler>(
+        _ handler: Handler.Type, _ delay: Duration
     ) -> Parameters {
         var parameters = Parameters()
         parameters.append(text: Handler.kind)
@@ -55,40 +93,17 @@ struct AccountDeletion {
         return parameters
     }
 
-    static func append(to segment: inout Pipeline, session: UUID? = nil) {
-        for (statement, parameters) in statements(session: session) {
-            segment.append(statement, parameters)
-        }
-    }
+    // MARK: - Work outside the database
 
-    /// - Returns: nil where there was no such account.
-    init?(_ rows: ArraySlice<Rows>) {
-        guard rows.count == 4, let counts = rows.first, counts.count == 1 else { return nil }
-        books = Int(counts.int32(0, 0) ?? 0)
-        reviews = Int(counts.int32(0, 1) ?? 0)
-        covers = Int(counts.int32(0, 2) ?? 0)
-        let granted = rows[rows.startIndex + 1]
-        revocations = (0..<granted.count).compactMap { row in
-            guard let job = granted.uuid(row, 0), let clientID = granted.text(row, 1),
-                let token = granted.bytes(row, 2)
-            else { return nil }
-            return Revocation(
-                job: job, payload: .init(clientID: clientID, sealedToken: Data(token)))
-        }
-        let removed = rows[rows.startIndex + 2]
-        guard let job = removed.uuid(0, 0), let user = removed.uuid(0, 1) else { return nil }
-        removal = Removal(job: job, payload: .init(user))
-    }
-
-    /// What was done at once.
+    /// The result of `finish`.
     struct Outcome {
-        /// Whether Apple has heard of it; false where there was nothing to revoke.
+        /// Whether Apple has revoked its tokens; false if there was nothing to revoke.
         let isAppleTokenRevoked: Bool
-        /// Jobs that need not be done any more.
+        /// The jobs whose work is done.
         let doneJobs: [UUID]
     }
 
-    /// Does what lies outside of the database, as far as it can be done now.
+    /// Revokes Apple's tokens and removes the account's files, as far as that is possible now.
     func finish(_ services: Services) async -> Outcome {
         var done: [UUID] = []
         for revocation in revocations {
@@ -97,7 +112,7 @@ struct AccountDeletion {
                 done.append(revocation.job)
             } catch {
                 services.logger.warning(
-                    "Apple's token is not revoked yet: it is tried again in the background",
+                    "could not revoke Apple's token of a deleted account: a job tries again",
                     metadata: ["job_id": "\(revocation.job)", "reason": "\(error.message)"])
             }
         }
@@ -107,63 +122,132 @@ struct AccountDeletion {
             done.append(removal.job)
         } catch {
             services.logger.warning(
-                "objects of a deleted account are left: they are removed in the background",
+                "could not remove all files of a deleted account: a job removes them",
                 metadata: ["job_id": "\(removal.job)", "reason": "\(error.message)"])
         }
         return Outcome(isAppleTokenRevoked: isAppleTokenRevoked, doneJobs: done)
     }
 
-    /// Takes jobs back that are done.
-    static func appendWithdrawal(of jobs: [UUID], to segment: inout Pipeline) {
+    /// Adds a statement that withdraws jobs whose work is done.
+    static func appendWithdrawal(of jobs: [UUID], to pipeline: inout Pipeline) {
         var parameters = Parameters()
         parameters.append(uuids: jobs)
-        segment.append(withdraw, parameters)
+        pipeline.append(withdraw, parameters)
     }
 
-    /// Keeps what the session is told of Apple's grant, unless it was told before; the row is what it is told.
+    /// Adds a statement that records for the session whether Apple's token is revoked, unless that is already recorded.
+    ///
+    /// - Returns: The key of the recorded value, which is the one to send to the client.
     static func appendSettlement(
-        isAppleTokenRevoked: Bool, for viewer: Viewer, to segment: inout Pipeline
-    ) {
+        isAppleTokenRevoked: Bool, for viewer: Viewer, to pipeline: inout Pipeline
+    ) -> ResultKey<Bool> {
         var parameters = Parameters.of(viewer.userID, viewer.sessionID)
         parameters.append(bool: isAppleTokenRevoked)
-        segment.append(settle, parameters)
+        return pipeline.append(settle, parameters)
+    }
+}
+
+// MARK: - Statements
+
+extension AccountDeletion {
+    fileprivate struct Counts: RowDecodable {
+        let books: Int32
+        let reviews: Int32
+        let covers: Int32
+
+        init?(_ row: inout RowReader) {
+            books = row.int32() ?? 0
+            reviews = row.int32() ?? 0
+            covers = row.int32() ?? 0
+        }
     }
 
-    // MARK: - Statements
+    /// A job that revokes one of Apple's tokens.
+    fileprivate struct Revocation: RowDecodable {
+        let job: UUID
+        let payload: RevokeAppleGrant.Payload
 
-    private static let settle = Statement("SELECT settle_apple_revocation($1, $2, $3)")
+        init?(_ row: inout RowReader) {
+            guard let job = row.uuid(), let clientID = row.text(), let token = row.bytes()
+            else { return nil }
+            self.job = job
+            payload = .init(clientID: clientID, sealedToken: Data(token))
+        }
+    }
 
-    /// The lock waits for what is being written for the user, and lets nothing more begin.
-    private static let leaveTombstone = Statement(
+    /// The job that removes the account's files.
+    fileprivate struct Removal: RowDecodable {
+        let job: UUID
+        let payload: RemoveAccountObjects.Payload
+
+        init?(_ row: inout RowReader) {
+            guard let job = row.uuid(), let user = row.uuid() else { return nil }
+            self.job = job
+            payload = .init(user)
+        }
+    }
+
+    private static let settle = TypedStatement<Bool>(
+        "SELECT settle_apple_revocation($1, $2, $3)")
+
+    /// The row lock waits for transactions that write for the user, and blocks new ones.
+    private static let insertTombstone = TypedStatement<Counts>(
         """
-        WITH leaving AS (SELECT id FROM users WHERE id = app_user_id() FOR UPDATE), \
-        counted AS (SELECT id, \
-        (SELECT count(*) FROM books WHERE user_id = leaving.id)::int AS books, \
-        (SELECT count(*) FROM reviews WHERE user_id = leaving.id)::int AS reviews, \
-        (SELECT count(*) FROM covers WHERE user_id = leaving.id)::int AS covers FROM leaving), \
-        left_behind AS (INSERT INTO account_tombstones \
-        (user_hash, session_hash, books, reviews, covers, apple_token_revoked) \
-        SELECT sha256(uuid_send(id)), sha256(uuid_send($1)), books, reviews, covers, \
-        CASE WHEN NOT EXISTS (SELECT FROM apple_grants WHERE user_id = counted.id) THEN false END \
-        FROM counted) \
-        SELECT books, reviews, covers FROM counted
+        WITH locked_user AS (
+            SELECT id
+            FROM users
+            WHERE id = app_user_id()
+            FOR UPDATE
+        ),
+        counts AS (
+            SELECT
+                id,
+                (SELECT count(*) FROM books WHERE user_id = locked_user.id)::int AS books,
+                (SELECT count(*) FROM reviews WHERE user_id = locked_user.id)::int AS reviews,
+                (SELECT count(*) FROM covers WHERE user_id = locked_user.id)::int AS covers
+            FROM locked_user
+        ),
+        tombstone AS (
+            INSERT INTO account_tombstones
+                (user_hash, session_hash, books, reviews, covers, apple_token_revoked)
+            SELECT
+                sha256(uuid_send(id)), sha256(uuid_send($1)), books, reviews, covers,
+                CASE
+                    WHEN NOT EXISTS (SELECT FROM apple_grants WHERE user_id = counts.id) THEN false
+                END
+            FROM counts
+        )
+        SELECT books, reviews, covers
+        FROM counts
         """)
 
-    private static let enqueueRevocations = Statement(
+    private static let enqueueRevocations = TypedStatement<Revocation>(
         """
-        SELECT enqueue_job(NULL, $1, jsonb_build_object('clientID', client_id, \
-        'sealedToken', replace(encode(sealed_token, 'base64'), E'\\n', '')), NULL, $2, 0, $3), \
-        client_id, sealed_token FROM apple_grants WHERE user_id = app_user_id()
+        SELECT
+            enqueue_job(
+                NULL, $1,
+                jsonb_build_object(
+                    'clientID', client_id,
+                    'sealedToken', replace(encode(sealed_token, 'base64'), E'\\n', '')
+                ),
+                NULL, $2, 0, $3
+            ),
+            client_id, sealed_token
+        FROM apple_grants
+        WHERE user_id = app_user_id()
         """)
 
-    /// Nobody's job: it has to outlive the user.
-    private static let enqueueRemoval = Statement(
+    /// The job has no owner, because it must outlive the user.
+    private static let enqueueRemoval = TypedStatement<Removal>(
         """
-        SELECT enqueue_job(NULL, $1, jsonb_build_object('userID', app_user_id()), NULL, $2, 0, $3), \
-        app_user_id()
+        SELECT
+            enqueue_job(
+                NULL, $1, jsonb_build_object('userID', app_user_id()), NULL, $2, 0, $3
+            ),
+            app_user_id()
         """)
 
-    /// Foreign keys take everything that is the user's, sessions too, in the same transaction.
+    /// Foreign keys delete all rows of the user, including the sessions, in the same transaction.
     private static let deleteUser = Statement("DELETE FROM users WHERE id = app_user_id()")
 
     private static let withdraw = Statement("SELECT withdraw_jobs($1)")

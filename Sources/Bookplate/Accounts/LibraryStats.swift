@@ -1,7 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 
-/// Counts of a library. They are counted when asked, from the same rows the lists show.
+/// Statistics of a library. They are computed for each request from the rows that the lists show.
 enum LibraryStats {
     private static let userID = Column("t.user_id", .uuid)
 
@@ -20,14 +20,22 @@ enum LibraryStats {
     static let ofUser = RowRelation(
         .one, type, key: User.id, matching: "t.user_id",
         from: """
-            (SELECT $1 AS user_id, count(*) AS books, \
-            count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, \
-            count(*) FILTER (WHERE status = 'READING') AS reading, \
-            count(*) FILTER (WHERE status = 'READ') AS read \
-            FROM books WHERE user_id = $1) t, \
-            (SELECT count(*) AS reviews, avg(r.rating)::float8 AS average_rating \
-            FROM reviews r JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id \
-            WHERE r.user_id = $1 AND b.status = 'READ') v \
+            (
+                SELECT
+                    $1 AS user_id,
+                    count(*) AS books,
+                    count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read,
+                    count(*) FILTER (WHERE status = 'READING') AS reading,
+                    count(*) FILTER (WHERE status = 'READ') AS read
+                FROM books
+                WHERE user_id = $1
+            ) t,
+            (
+                SELECT count(*) AS reviews, avg(r.rating)::float8 AS average_rating
+                FROM reviews r
+                JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
+                WHERE r.user_id = $1 AND b.status = 'READ'
+            ) v
             WHERE t.user_id = ANY($2)
             """)
 
@@ -41,12 +49,19 @@ enum LibraryStats {
     private static let readByYear = RowRelation(
         .many, yearCount, key: userID, matching: "y.user_id",
         from: """
-            (SELECT user_id, extract(year FROM finished_at AT TIME ZONE 'UTC')::int AS year, \
-            count(*) AS books FROM books \
-            WHERE user_id = $1 AND status = 'READ' AND finished_at IS NOT NULL \
-            GROUP BY user_id, 2) y WHERE y.user_id = ANY($2) ORDER BY y.year DESC
+            (
+                SELECT
+                    user_id,
+                    extract(year FROM finished_at AT TIME ZONE 'UTC')::int AS year,
+                    count(*) AS books
+                FROM books
+                WHERE user_id = $1 AND status = 'READ' AND finished_at IS NOT NULL
+                GROUP BY user_id, 2
+            ) y
+            WHERE y.user_id = ANY($2)
+            ORDER BY y.year DESC
             """)
 
-    /// The types behind `User.stats`, for the schema's table.
+    /// The types of `User.stats`, for the schema table.
     static let types = [type, yearCount]
 }

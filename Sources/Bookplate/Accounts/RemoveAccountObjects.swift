@@ -1,8 +1,9 @@
+import Basics
 import JobQueue
 import ObjectStorage
 import Postgres
 
-/// Removes what the object store has of an account that is gone: covers, and the title cards in their place.
+/// Removes the files of a deleted account: its covers and the title cards of books without a cover.
 struct RemoveAccountObjects: JobHandler {
     struct Payload: Codable, Sendable {
         let userID: String
@@ -11,7 +12,7 @@ struct RemoveAccountObjects: JobHandler {
     }
 
     static let kind = "account.remove_objects"
-    /// Some days: until there is room, or the folder is there again.
+    /// The attempts take several days, so that a full disk or a missing folder can be fixed.
     static let settings = JobSettings(attemptsMax: 100, retryDelay: .seconds(10))
 
     let covers: Covers
@@ -21,11 +22,12 @@ struct RemoveAccountObjects: JobHandler {
     }
 
     func run(_ payload: Payload) async throws(JobError) {
-        guard let userID = UUID(payload.userID) else { throw .giveUp("That is no user's id.") }
-        do throws(ObjectError) {
+        guard let userID = UUID(payload.userID) else {
+            throw .giveUp("The payload's user ID is not a UUID.")
+        }
+        try await mappingError({ JobError.retry($0.description) }) {
+            () async throws(ObjectError) in
             try await covers.removeAll(of: userID)
-        } catch {
-            throw .retry(error.description)
         }
     }
 }

@@ -1,7 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 
-/// Who owns a library.
+/// The owner of a library.
 enum User {
     static let id = Column("u.id", .uuid)
 
@@ -19,6 +19,6 @@ enum User {
             "stats": .relation(LibraryStats.ofUser),
         ])
 
-    /// `Query.me`, and `Session.user`.
+    /// The fields `Query.me` and `Session.user`.
     static let me = RowLookup.caller(type)
 }

@@ -14,23 +14,23 @@ extension User {
             let names = input["preferredGenres"]?.list?.compactMap(\.string) ?? []
             guard names.count <= preferredGenresMax else {
                 throw .badUserInput(
-                    field: "preferredGenres", "At most \(preferredGenresMax) genres.")
+                    field: "preferredGenres", "At most \(preferredGenresMax) genres are allowed.")
             }
-            // Throws for names that the catalogue does not have.
+            // Throws if the catalog does not have a genre.
             _ = try await request.services.genres.ids(
                 named: names, field: "preferredGenres", for: request)
             genres = names
         }
-        let rows = try await request.write { segment, viewer in
+        let (results, updated) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID)
             parameters.append(bool: input.isGiven("displayName"))
             parameters.append(text: displayName)
             parameters.append(bool: genres != nil)
             parameters.append(texts: genres ?? [])
-            segment.append(updateProfile, parameters)
-            user.append([viewer.userID], to: &segment, for: viewer)
+            pipeline.append(updateProfile, parameters)
+            return user.append([viewer.userID], to: &pipeline, for: viewer)
         }
-        return try user.only(rows[1], orElse: "There is no such user.")
+        return try user.only(results[updated], orElse: "This user does not exist.")
     }
 
     static let deleteAccount = PlainMutation(.one) {
@@ -38,59 +38,64 @@ extension User {
         let viewer = try request.caller()
         guard arguments["confirm"]?.string.flatMap({ UUID($0) }) == viewer.userID else {
             throw .badUserInput(
-                field: "confirm", "To delete the account, send your own user id as confirm.")
+                field: "confirm", "To delete the account, send your own user ID as confirm.")
         }
-        let rows: [Rows]
+        let deletion: AccountDeletion?
         do throws(BookplateError) {
-            rows = try await request.write { segment, viewer in
-                AccountDeletion.append(to: &segment, session: viewer.sessionID)
+            let (results, keys) = try await request.write { pipeline, viewer in
+                AccountDeletion.append(to: &pipeline, session: viewer.sessionID)
             }
+            deletion = AccountDeletion(results, keys)
         } catch .unauthenticated {
-            return [try await toldBefore(viewer, request)]
+            return [try await earlierResult(for: viewer, request)]
         }
-        guard let deletion = AccountDeletion(rows[...]) else { throw .unauthenticated }
+        guard let deletion else { throw .unauthenticated }
         let outcome = await deletion.finish(request.services)
-        // Where it fails, the jobs do all once more, which changes nothing; and nobody has been told that Apple has heard.
-        let settled = try? await request.anonymous { segment in
-            AccountDeletion.appendWithdrawal(of: outcome.doneJobs, to: &segment)
-            AccountDeletion.appendSettlement(
-                isAppleTokenRevoked: outcome.isAppleTokenRevoked, for: viewer, to: &segment)
+        // If this fails, the jobs repeat the work, which has no effect, and the client is told that Apple's token is
+        // not revoked.
+        let settled: [Bool]? = try? await request.anonymous { pipeline in
+            AccountDeletion.appendWithdrawal(of: outcome.doneJobs, to: &pipeline)
+            return AccountDeletion.appendSettlement(
+                isAppleTokenRevoked: outcome.isAppleTokenRevoked, for: viewer, to: &pipeline)
         }
         request.services.logger.notice(
             "an account was deleted", metadata: ["request_id": "\(request.requestID)"])
         return [
             deleted(
                 viewer, books: deletion.books, reviews: deletion.reviews, covers: deletion.covers,
-                isAppleTokenRevoked: settled?[1].bool(0, 0) ?? false)
+                isAppleTokenRevoked: settled?.first ?? false)
         ]
     }
 
-    /// The answer that the session has been given, or will be, when it deleted its account: for as long as its access token is
-    /// good. Waits while the first request waits for Apple; one that does not come back has not heard of it.
+    /// Returns the result of an earlier request of the same session that deleted the account. It is available until the
+    /// session's access token expires.
     ///
-    /// - Throws: `.unauthenticated` where it has ended in another way.
-    private static func toldBefore(
-        _ viewer: Viewer, _ request: RequestContext
+    /// Waits while the earlier request waits for Apple. If that request takes too long, the result says that Apple's
+    /// token is not revoked.
+    ///
+    /// - Throws: `.unauthenticated` if the session has ended in another way.
+    private static func earlierResult(
+        for viewer: Viewer, _ request: RequestContext
     ) async throws(BookplateError) -> PlainObject {
         while true {
-            let rows = try await request.anonymous {
+            let found: [DeletedAccount] = try await request.anonymous {
                 $0.append(findDeleted, .of(viewer.userID, viewer.sessionID))
-            }[0]
-            guard rows.count > 0 else { throw .unauthenticated }
-            var isAppleTokenRevoked = rows.bool(0, 3)
-            if isAppleTokenRevoked == nil, rows.bool(0, 4) == true {
-                isAppleTokenRevoked = try await request.anonymous {
+            }
+            guard let account = found.first else { throw .unauthenticated }
+            var isAppleTokenRevoked = account.isAppleTokenRevoked
+            if isAppleTokenRevoked == nil, account.isOverdue {
+                let settled: [Bool] = try await request.anonymous {
                     AccountDeletion.appendSettlement(
                         isAppleTokenRevoked: false, for: viewer, to: &$0)
-                }[0].bool(0, 0)
+                }
+                isAppleTokenRevoked = settled.first
             }
             if let isAppleTokenRevoked {
                 return deleted(
-                    viewer, books: Int(rows.int32(0, 0) ?? 0),
-                    reviews: Int(rows.int32(0, 1) ?? 0), covers: Int(rows.int32(0, 2) ?? 0),
+                    viewer, books: account.books, reviews: account.reviews, covers: account.covers,
                     isAppleTokenRevoked: isAppleTokenRevoked)
             }
-            // Cancelled: nobody is left to be told.
+            // If the task is cancelled, the client has disconnected and the error is not sent.
             guard (try? await Task.sleep(for: .milliseconds(200))) != nil else {
                 throw .unauthenticated
             }
@@ -109,14 +114,36 @@ extension User {
 
     // MARK: - Statements
 
-    private static let findDeleted = Statement(
-        "SELECT books, reviews, covers, apple_token_revoked, is_overdue FROM deleted_account($1, $2)"
-    )
+    private struct DeletedAccount: RowDecodable {
+        let books: Int
+        let reviews: Int
+        let covers: Int
+        /// nil while the request that deleted the account waits for Apple.
+        let isAppleTokenRevoked: Bool?
+        /// Whether that request should have ended by now.
+        let isOverdue: Bool
+
+        init?(_ row: inout RowReader) {
+            books = Int(row.int32() ?? 0)
+            reviews = Int(row.int32() ?? 0)
+            covers = Int(row.int32() ?? 0)
+            isAppleTokenRevoked = row.bool()
+            isOverdue = row.bool() == true
+        }
+    }
+
+    private static let findDeleted = TypedStatement<DeletedAccount>(
+        """
+        SELECT books, reviews, covers, apple_token_revoked, is_overdue
+        FROM deleted_account($1, $2)
+        """)
 
     private static let updateProfile = Statement(
         """
-        UPDATE users SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, \
-        preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END, updated_at = now() \
+        UPDATE users
+        SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END,
+            preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END,
+            updated_at = now()
         WHERE id = $1
         """)
 }

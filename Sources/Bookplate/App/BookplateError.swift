@@ -1,23 +1,24 @@
 import GraphQL
 
-/// What a client may be told went wrong. Codes are stable and never used again for something else.
+/// An error that is sent to clients. The codes are stable and are not reused for other errors.
 package enum BookplateError: Error, Equatable {
     case unauthenticated
     case notFound(String)
     case badUserInput(field: String, String)
-    /// Somebody was first; `id` names what is there already, `field` the input that it has in common.
+    /// The input conflicts with an existing object. `id` is the ID of that object and `field` the input field that both have
+    /// in common.
     case conflict(String, id: String? = nil, field: String? = nil)
     case rateLimited(retryAfterSeconds: Int)
-    /// More than may be sent, or than there is room for.
+    /// The upload is too large, or the storage quota is used up.
     case payloadTooLarge(String)
     case unsupportedImage(String)
-    /// The log begins behind the client's cursor; `cursor` is where to go on after fetching everything.
+    /// The change log no longer contains the client's cursor. `cursor` is where to continue after fetching everything.
     case resetRequired(cursor: String)
     case upstreamUnavailable(String)
     /// The request's task was cancelled: its client closed the connection, or cancelled the operation. See
     /// `RequestContext.fieldError` for a task that was cancelled because it took too long.
     case cancelled
-    /// Our fault, or the database's: details are in the log under the request's id.
+    /// A defect of the server or an error of the database. The log contains the details with the request's ID.
     case internalError
 
     package var code: String {
@@ -36,10 +37,10 @@ package enum BookplateError: Error, Equatable {
         }
     }
 
-    /// The code of `cancelled`. No client receives it: it keeps such errors apart from internal errors.
+    /// The code of `cancelled`. It is not sent to clients, but distinguishes these errors from internal errors.
     static let cancelledCode = "CLIENT_CLOSED_REQUEST"
 
-    /// A sentence for a person, saying what to do.
+    /// The message for the user, which says what to do.
     package var message: String {
         switch self {
         case .unauthenticated: "Sign in and try again."
@@ -48,15 +49,15 @@ package enum BookplateError: Error, Equatable {
             .unsupportedImage(let message):
             message
         case .resetRequired:
-            "The cursor is older than the log. Fetch the library anew, and go on from extensions.cursor."
+            "The cursor is older than the change log. Fetch the whole library again, then continue from extensions.cursor."
         case .rateLimited(let seconds): "Too many requests. Try again in \(seconds) s."
         case .cancelled: "The request was cancelled before its response was complete."
         case .internalError:
-            "Something went wrong on our side. Try again, and tell us the request id if it stays."
+            "An internal error occurred. Try again. If the error persists, report the request ID."
         }
     }
 
-    /// The input field that is wrong, or that somebody else has.
+    /// The input field that is invalid or conflicts.
     var field: String? {
         if case .badUserInput(let field, _) = self { return field }
         if case .conflict(_, _, let field) = self { return field }

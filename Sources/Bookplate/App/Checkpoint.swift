@@ -1,27 +1,26 @@
 import Postgres
 
-/// How far a task has come that takes long, so that the next run goes on there: a row of `checkpoints`.
+/// The progress of a long task, from which the next run continues: a row of the table `checkpoints`.
 struct Checkpoint {
-    /// What was done last, as the task writes it.
+    /// The last processed item, in a format that the task defines.
     var position: String
-    /// How much was done, and of that what brought something.
+    /// The number of processed items.
     var done = 0
+    /// The number of processed items with a result.
     var found = 0
 
+    /// Returns the progress of a task; nil if it starts from the beginning.
     static func of(
         _ task: String, _ connection: AdminConnection
     ) throws(PostgresError) -> Checkpoint? {
         var parameters = Parameters()
         parameters.append(text: task)
-        let rows = try connection.query(
-            "SELECT position, done, found FROM checkpoints WHERE task = $1", parameters)
-        return rows.text(0, 0).map { position in
-            Checkpoint(
-                position: position, done: Int(rows.int64(0, 1) ?? 0),
-                found: Int(rows.int64(0, 2) ?? 0))
-        }
+        return try connection.query(
+            "SELECT position, done, found FROM checkpoints WHERE task = $1", parameters
+        ).decode(Checkpoint.self).first
     }
 
+    /// Stores this value as the progress of a task.
     func keep(as task: String, _ connection: AdminConnection) throws(PostgresError) {
         var parameters = Parameters()
         parameters.append(text: task)
@@ -30,18 +29,31 @@ struct Checkpoint {
         parameters.append(int64: Int64(found))
         try connection.query(
             """
-            INSERT INTO checkpoints (task, position, done, found) VALUES ($1, $2, $3, $4) \
-            ON CONFLICT (task) DO UPDATE SET position = excluded.position, done = excluded.done, \
-            found = excluded.found, updated_at = now()
+            INSERT INTO checkpoints (task, position, done, found)
+            VALUES ($1, $2, $3, $4)
+            ON CONFLICT (task) DO UPDATE
+            SET position = excluded.position,
+                done = excluded.done,
+                found = excluded.found,
+                updated_at = now()
             """, parameters)
     }
 
-    /// The next run begins with the first.
+    /// Deletes the progress of a task, so that the next run starts from the beginning.
     static func forget(
         _ task: String, _ connection: AdminConnection
     ) throws(PostgresError) {
         var parameters = Parameters()
         parameters.append(text: task)
         try connection.query("DELETE FROM checkpoints WHERE task = $1", parameters)
+    }
+}
+
+extension Checkpoint: RowDecodable {
+    init?(_ row: inout RowReader) {
+        guard let position = row.text() else { return nil }
+        self.position = position
+        done = Int(row.int64() ?? 0)
+        found = Int(row.int64() ?? 0)
     }
 }

@@ -1,10 +1,12 @@
 import Postgres
 
 extension BookplateError {
-    /// What a client is told of a database error; nil where it is ours to mend.
+    /// Converts a database error that the client's input has caused.
     ///
-    /// Our SQL functions raise `BP4xx` with a sentence as message and, where it helps, the input
-    /// field as column and an id as detail. `BP411` is a refusal that the operator hears of. Constraints say what they guard by their names.
+    /// The SQL functions of this product raise `BP4xx` with a message for the user. Some add the input field as the column,
+    /// or an ID as the detail. `BP411` is a refused sign-in, which is also logged. Constraints are recognized by their names.
+    ///
+    /// - Returns: nil for all other errors, which are the server's fault.
     init?(_ error: PostgresError) {
         guard case .server(let server) = error else { return nil }
         switch server.sqlState.rawValue {
@@ -18,7 +20,7 @@ extension BookplateError {
         case "23505", "23514", "23503":
             guard let constraint = server.constraint else { return nil }
             if constraint.hasSuffix("_user_id_fkey") {
-                // The account was deleted while this request was under way.
+                // The account was deleted during this request.
                 self = .unauthenticated
             } else if let known = Self.constraint(constraint) {
                 self = known
@@ -29,15 +31,15 @@ extension BookplateError {
         }
     }
 
-    /// The error that a constraint means; nil for what input cannot reach.
+    /// Returns the error for a violated constraint; nil if input cannot violate the constraint.
     static func constraint(_ name: String) -> BookplateError? { constraints[name] }
 
-    /// A constraint that input can reach, with the error it means. What can be said better before
-    /// asking the database is said there; this is the last line, and it holds under concurrency.
+    /// The constraints that input can violate. Most input is validated before it reaches the database, with better
+    /// messages. The constraints also hold for concurrent requests.
     private static let constraints: [String: BookplateError] = [
         "shelves_name": .conflict(
             "A shelf with this name already exists. Choose another name.", field: "name"),
-        "shelves_pkey": .conflict("A shelf with this id already exists.", field: "id"),
+        "shelves_pkey": .conflict("A shelf with this ID already exists.", field: "id"),
         "books_edition_id": .conflict("This book is already in the library.", field: "isbn"),
         "books_isbn13": .conflict(
             "A book with this ISBN is already in the library.", field: "isbn"),
@@ -45,9 +47,11 @@ extension BookplateError {
         "shelf_books_user_id_book_id_fkey": .notFound("There is no such book."),
         "reviews_user_id_book_id_fkey": .notFound("There is no such book."),
         "shelves_name_check": .badUserInput(
-            field: "name", "A name has 1 to 100 characters, and none of them blank at its ends."),
+            field: "name",
+            "A name must have 1 to 100 characters, and no spaces at the start or end."),
         "books_title_check": .badUserInput(
-            field: "title", "A title has 1 to 500 characters, and none of them blank at its ends."),
+            field: "title",
+            "A title must have 1 to 500 characters, and no spaces at the start or end."),
         "books_author_check": .badUserInput(
             field: "author", "Author may have at most 500 characters."),
         "books_isbn13_check": .badUserInput(field: "isbn", ISBN.Problem.length.message),
@@ -56,7 +60,7 @@ extension BookplateError {
         "books_genre_check": .badUserInput(
             field: "genre", "Genre may have at most 100 characters."),
         "books_current_page_check": .badUserInput(
-            field: "currentPage", "This is a whole number from 0."),
+            field: "currentPage", "Send a whole number of at least 0."),
         "reviews_rating_check": .badUserInput(field: "rating", "A rating must be from 1 to 5."),
         "reviews_text_check": .badUserInput(
             field: "text", "Text may have at most 100,000 characters."),

@@ -1,25 +1,25 @@
 import GraphQL
 import Postgres
 
-/// What a request did and how long it took, for the developer who asked with `extensions: {explain: true}`.
+/// The statements and timings of one request, for requests with `extensions: {explain: true}`.
 ///
-/// Development only: it tells the statements.
+/// Only used in development, because it reveals the SQL statements.
 final class Explanation {
     private var roundTrips: [Value] = []
     private var database = Duration.zero
 
-    func add(_ segment: Pipeline, _ duration: Duration) {
+    func add(_ pipeline: Pipeline, _ duration: Duration) {
         database += duration
         roundTrips.append(
             .object([
                 .init("microseconds", Self.microseconds(duration)),
-                .init("statements", .list(segment.statementTexts.map { .string($0) })),
+                .init("statements", .list(pipeline.statementTexts.map { .string($0) })),
             ]))
     }
 
-    /// The response with `extensions.explain` in it.
+    /// Returns the response with `extensions.explain`.
     ///
-    /// - Parameter body: a response object without extensions.
+    /// - Parameter body: A response object without extensions.
     func added(
         to body: [UInt8], isKnown: Bool, document: CachedDocument, planning: Duration,
         execution: Duration

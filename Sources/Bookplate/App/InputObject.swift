@@ -1,7 +1,7 @@
 import GraphQL
 import Postgres
 
-/// A coerced input object, read field by field: absent, null or a value.
+/// A coerced input object. Each field is absent, null, or a value.
 struct InputObject {
     private let value: Value
 
@@ -9,32 +9,32 @@ struct InputObject {
 
     subscript(name: String) -> Value? { value[name] }
 
-    /// Whether the field is there, be it null.
+    /// Whether the field is present, including null.
     func isGiven(_ name: String) -> Bool { value[name] != nil }
 
-    /// nil for absent and for null.
+    /// Returns nil if the field is absent or null.
     func text(_ name: String) -> String? { value[name]?.string }
 
-    /// An id chosen by the client, or a new one.
+    /// Returns the ID that the client has chosen, or a new one.
     ///
-    /// - Throws: `.badUserInput` for what is no UUID.
+    /// - Throws: `.badUserInput` if it is not a UUID.
     func newID() throws(BookplateError) -> UUID {
         guard let text = text("id") else { return .version7() }
         guard let id = UUID(text) else {
-            throw .badUserInput(field: "id", "An id is a UUID. Leave it out to get one.")
+            throw .badUserInput(field: "id", "The ID must be a UUID. Omit it to get a new one.")
         }
         return id
     }
 
-    /// A list of ids, each once; nil for absent and for null.
+    /// Returns a list of IDs without duplicates; nil if the field is absent or null.
     ///
-    /// - Throws: `.notFound(message)` for what is no UUID, as for an id that nobody has.
+    /// - Throws: `.notFound(message)` for a text that is not a UUID, as for an unknown ID.
     func ids(
         _ name: String, max: Int, else message: String
     ) throws(BookplateError) -> [UUID]? {
         guard let list = value[name]?.list else { return nil }
         guard list.count <= max else {
-            throw .badUserInput(field: name, "At most \(max) at once.")
+            throw .badUserInput(field: name, "At most \(max) IDs are allowed.")
         }
         var ids: [UUID] = []
         for item in list {
@@ -44,17 +44,19 @@ struct InputObject {
         return ids
     }
 
-    /// A number from 0.
+    /// Returns a number of at least 0.
     func index(_ name: String) throws(BookplateError) -> Int32 {
         guard let value = value[name]?.int.flatMap({ Int32(exactly: $0) }), value >= 0 else {
-            throw .badUserInput(field: name, "This is a whole number from 0.")
+            throw .badUserInput(field: name, "Send a whole number of at least 0.")
         }
         return value
     }
 }
 
 extension ArgumentValues {
-    /// - Throws: `.notFound(message)` for what is no UUID, as for an id that nobody has.
+    /// Returns the argument as an ID.
+    ///
+    /// - Throws: `.notFound(message)` for a text that is not a UUID, as for an unknown ID.
     func id(_ name: String, else message: String) throws(BookplateError) -> UUID {
         guard let id = self[name]?.string.flatMap({ UUID($0) }) else { throw .notFound(message) }
         return id

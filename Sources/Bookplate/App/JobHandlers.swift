@@ -1,8 +1,8 @@
 import JobQueue
 
-/// Every kind of background work.
+/// All kinds of background jobs.
 package enum JobHandlers {
-    /// A new kind is a line here.
+    /// Add new kinds of jobs here.
     package static func all(_ services: Services) -> [any JobHandler] {
         let search = CoverSearch(
             services.coverSources, covers: services.covers, metrics: services.metrics)

@@ -2,14 +2,14 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// A mutation that answers with a row, read back in its own transaction.
+/// A mutation that returns a row. The row is read in the mutation's own transaction.
 struct RowMutation: FieldLoader {
     typealias Perform =
         @Sendable (ArgumentValues, RequestContext, RowsByID) async throws(BookplateError) ->
         Children
 
     let type: RowType
-    /// The column whose value the mutation knows, to read the row back by.
+    /// The column that selects the row to return.
     let key: Column
     let perform: Perform
 
@@ -30,10 +30,10 @@ struct RowMutation: FieldLoader {
     }
 }
 
-/// A mutation that answers with plain objects: one, or a list.
+/// A mutation that returns one plain object or a list of them.
 struct PlainMutation: FieldLoader {
     let shape: RowRelation.Shape
-    /// Whether it answers callers who have not signed in.
+    /// Whether callers need not be signed in.
     let isPublic: Bool
     let perform:
         @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> [PlainObject]
@@ -65,7 +65,7 @@ struct PlainMutation: FieldLoader {
     }
 }
 
-/// A mutation that answers with a leaf.
+/// A mutation that returns a scalar or an enum value.
 struct LeafMutation: FieldLoader {
     let perform: @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Value
 
@@ -87,14 +87,13 @@ struct LeafMutation: FieldLoader {
     }
 }
 
-/// Runs by itself, with the root as its one parent.
+/// A prepared mutation. Its only parent is the root object.
 struct PreparedCall: RequestLoad {
     private let isPublic: Bool
     private let perform:
         @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Children
 
-    /// - Parameter isPublic: whether it answers callers who have not signed in. All others are told
-    ///   so before their input is judged.
+    /// - Parameter isPublic: Whether callers need not be signed in. Otherwise this is checked before the input is validated.
     init(
         isPublic: Bool = false,
         _ perform:

@@ -2,7 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// `Query.node` and `Query.nodes`: any object by its id, whatever its type.
+/// The fields `Query.node` and `Query.nodes`, which return objects of any type by ID.
 struct NodeLookup: FieldLoader {
     static let idsMax = 100
 
@@ -11,9 +11,9 @@ struct NodeLookup: FieldLoader {
     let isList: Bool
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
-        let rows = field.selections.enumerated().compactMap { position, selection in
+        let rows = field.selections.enumerated().compactMap { index, selection in
             types.first { $0.name == selection.type.name }.map {
-                (position, RowsByID($0, selection))
+                (index, RowsByID($0, selection))
             }
         }
         return Prepared(isList: isList, rows: rows)
@@ -21,7 +21,7 @@ struct NodeLookup: FieldLoader {
 
     private struct Prepared: RequestLoad {
         let isList: Bool
-        /// With the position of the type's selection in the field.
+        /// For each type, the index of its selection in the field.
         let rows: [(selection: Int, rows: RowsByID)]
 
         func start(
@@ -33,19 +33,19 @@ struct NodeLookup: FieldLoader {
                 ? arguments["ids"]?.list?.map { $0.string ?? "" } ?? []
                 : [arguments["id"]?.string ?? ""]
             guard texts.count <= NodeLookup.idsMax else {
-                throw .badUserInput(field: "ids", "At most \(NodeLookup.idsMax) ids at once.")
+                throw .badUserInput(field: "ids", "At most \(NodeLookup.idsMax) IDs are allowed.")
             }
             let ids = texts.map { UUID($0) }
             let known = ids.compactMap { $0 }
-            var answers: [RequestContext.PendingRows] = []
-            for (_, rows) in rows { answers.append(try rows.ask(known, in: request)) }
+            var pending: [RequestContext.PendingRows] = []
+            for (_, rows) in rows { pending.append(try rows.query(known, in: request)) }
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     var found: [UUID: Slot] = [:]
                     var groups: [Children.Group] = []
-                    for ((selection, rows), answer) in zip(rows, answers) {
-                        let (batch, positions) = try rows.batch(answer)
-                        for (id, index) in positions {
+                    for ((selection, rows), pendingRows) in zip(rows, pending) {
+                        let (batch, indices) = try rows.batch(pendingRows)
+                        for (id, index) in indices {
                             found[id] = .object(group: Int32(groups.count), index: index)
                         }
                         groups.append(.init(batch, selection: selection))

@@ -4,17 +4,17 @@ import Identity
 import Logging
 import Telemetry
 
-/// Counts and times the operations of one event loop, and logs the slow ones.
+/// Counts and measures the operations of one event loop, and logs the slow ones.
 struct OperationTelemetry {
-    /// An operation that was run.
+    /// An operation that was executed.
     struct Finished {
         let request: GraphQLRequest
-        /// Of the document, which the request may only have named.
+        /// The text of the document, also if the request contained only its hash.
         let text: [UInt8]
         let kind: OperationKind
-        /// Nil for an anonymous one.
+        /// nil for an anonymous operation.
         let operationName: String?
-        /// Looking the document up, or parsing, validating and planning it; and its variables.
+        /// The time for finding the document, or for parsing, validating, and planning it, and for coercing the variables.
         let planning: Duration
         let execution: Duration
         let errorCodes: [String]
@@ -28,7 +28,7 @@ struct OperationTelemetry {
     private let hits: Counter
     private let misses: Counter
     private let refused: Counter
-    /// By kind; for nil the document was not known yet.
+    /// By kind; nil if the request was abandoned before its document was known.
     private let abandoned: [OperationKind?: Counter]
     private let metrics: Metrics
     private var errors: [String: Counter] = [:]
@@ -43,28 +43,28 @@ struct OperationTelemetry {
                     kind,
                     services.metrics.histogram(
                         "bookplate_operation_duration_seconds",
-                        "GraphQL operations, from their text to the whole response.",
+                        "Duration of GraphQL operations, from parsing to the complete response.",
                         ["kind": kind.rawValue])
                 )
             })
         func document(_ result: String) -> Counter {
             services.metrics.counter(
                 "bookplate_documents_total",
-                "Documents asked for: known already, or parsed, validated and planned.",
+                "Requested documents: cached, or parsed, validated, and planned.",
                 ["result": result])
         }
         hits = document("known")
         misses = document("new")
         refused = services.metrics.counter(
             "bookplate_requests_refused_total",
-            "GraphQL requests refused before execution: syntax, validation, limits, variables.")
+            "GraphQL requests rejected before execution: syntax, validation, limits, variables.")
         abandoned = Dictionary(
             uniqueKeysWithValues: (OperationKind.allCases + [nil]).map { kind in
                 (
                     kind,
                     services.metrics.counter(
                         "bookplate_operations_abandoned_total",
-                        "GraphQL operations whose client left, or cancelled them, before their response was complete.",
+                        "GraphQL operations whose client disconnected or cancelled them before the response was complete.",
                         ["kind": kind?.rawValue ?? "unknown"])
                 )
             })
@@ -77,12 +77,12 @@ struct OperationTelemetry {
         count(errorCodes)
     }
 
-    /// Counts an operation whose client does not wait for its response any more. Subscriptions count only while they are
-    /// being opened: leaving is how they usually end.
+    /// Counts an operation whose client no longer waits for the response. Subscriptions count only while they are being
+    /// opened, because clients normally end them by disconnecting.
     func abandoned(_ kind: OperationKind?, _ requestID: String) {
         abandoned[kind]?.increment()
         logger.debug(
-            "operation abandoned by its client",
+            "the client abandoned an operation",
             metadata: ["request_id": "\(requestID)", "kind": "\(kind?.rawValue ?? "unknown")"])
     }
 
@@ -98,7 +98,7 @@ struct OperationTelemetry {
                 "request_id": "\(operation.request.requestID)",
                 "operation": "\(operation.operationName ?? "anonymous")",
                 "kind": "\(operation.kind.rawValue)",
-                // The name that clients of persisted queries know the document by.
+                // The hash that clients send for persisted queries.
                 "document_hash": "\(lowercaseHex(sha256(operation.text)))",
                 "milliseconds": "\(duration / .milliseconds(1))",
                 "planning_milliseconds": "\(operation.planning / .milliseconds(1))",
@@ -109,14 +109,13 @@ struct OperationTelemetry {
             ])
     }
 
-    /// Counts errors by their codes, which are those of the error catalogue: a closed set. Errors of cancelled requests
-    /// are not sent to anyone.
+    /// Counts errors by code. The codes are a fixed set. Errors of cancelled requests do not count, because they are not sent.
     mutating func count(_ codes: [String]) {
         for code in codes where code != BookplateError.cancelledCode {
             let counter =
                 errors[code]
                 ?? metrics.counter(
-                    "bookplate_errors_total", "Errors in GraphQL responses, by their code.",
+                    "bookplate_errors_total", "Errors in GraphQL responses by code.",
                     ["code": code])
             errors[code] = counter
             counter.increment()

@@ -2,13 +2,13 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// Objects that are no rows: what mutations answer with.
+/// An object that is not a row. Mutations return such objects.
 struct PlainObject {
-    /// Leaves by field name; absent is null.
+    /// The values of leaf fields by field name. Missing values are null.
     var leaves: [String: Value] = [:]
-    /// Rows behind object fields, by field name.
+    /// The IDs of the rows of object fields, by field name.
     var ids: [String: [UUID]] = [:]
-    /// Plain objects behind object fields, by field name.
+    /// The plain objects of object fields, by field name.
     var objects: [String: [PlainObject]] = [:]
 }
 
@@ -32,7 +32,7 @@ final class PlainBatch: ObjectBatch {
     }
 }
 
-/// Leaves that a mutation or a list answers with.
+/// Leaf values that a mutation or a list field returns.
 final class LeafBatch: ObjectBatch {
     private let values: [Value]
 
@@ -47,7 +47,7 @@ final class LeafBatch: ObjectBatch {
     }
 }
 
-/// The rows whose ids a plain object holds: `RecordSwipesPayload.saved`.
+/// A field of plain objects that returns the rows with the IDs in `PlainObject.ids`, for example `RecordSwipesPayload.saved`.
 struct RowsOfPlainObject: FieldLoader {
     let type: RowType
     let shape: RowRelation.Shape
@@ -76,14 +76,14 @@ struct RowsOfPlainObject: FieldLoader {
                 return .ready(
                     Children(slots: Array(repeating: empty, count: parents.count), groups: []))
             }
-            let answer = try rows.ask(ids.flatMap { $0 }, in: request)
+            let pending = try rows.query(ids.flatMap { $0 }, in: request)
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
-                    let (batch, positions) = try rows.batch(answer)
+                    let (batch, indices) = try rows.batch(pending)
                     var slots: [Slot] = []
                     var items: [Slot] = []
                     for ids in ids {
-                        let found = ids.compactMap { positions[$0] }
+                        let found = ids.compactMap { indices[$0] }
                             .map { Slot.object(group: 0, index: $0) }
                         switch shape {
                         case .one:
@@ -103,7 +103,7 @@ struct RowsOfPlainObject: FieldLoader {
     }
 }
 
-/// A field of plain objects that holds plain objects: read from memory.
+/// A field of plain objects that returns the plain objects in `PlainObject.objects`.
 struct PlainObjectsField: FieldLoader {
     let shape: RowRelation.Shape
 
@@ -144,32 +144,37 @@ struct PlainObjectsField: FieldLoader {
     }
 }
 
-/// A type's rows by their ids, as a selection wants them.
+/// Reads rows of a type by ID, with the columns that a selection needs.
 struct RowsByID: Sendable {
     private let layout: RowLayout
     private let idIndex: Int
     private let statement: Statement
 
-    /// - Parameter key: the column of the ids, where it is not the type's own.
+    /// - Parameter key: The column of the IDs; nil for the type's `id`.
     init(_ type: RowType, _ selection: PlannedSelection, key: Column? = nil) {
         let key = key ?? type.id
         var columns = ColumnSet()
         idIndex = columns.index(of: key)
         layout = RowLayout(selection, of: type, columns: &columns)
         statement = Statement(
-            "SELECT \(columns.sql) FROM \(type.table) "
-                + "WHERE \(type.scope) AND \(key.sql) = ANY($2)")
+            """
+            SELECT \(columns.sql)
+            FROM \(type.table)
+            WHERE \(type.scope) AND \(key.sql) = ANY($2)
+            """)
     }
 
-    func ask(
+    /// Adds the query to the current level of the execution.
+    func query(
         _ ids: [UUID], in request: RequestContext
     ) throws(BookplateError) -> RequestContext.PendingRows {
         request.query(statement, Self.parameters(ids, try request.caller()))
     }
 
-    /// Reads the rows back in a mutation's own transaction.
-    func append(_ ids: [UUID], to segment: inout Pipeline, for viewer: Viewer) {
-        segment.append(statement, Self.parameters(ids, viewer))
+    /// Adds the query to a mutation's own transaction.
+    @discardableResult
+    func append(_ ids: [UUID], to pipeline: inout Pipeline, for viewer: Viewer) -> RowsKey {
+        pipeline.appendForRows(statement, Self.parameters(ids, viewer))
     }
 
     private static func parameters(_ ids: [UUID], _ viewer: Viewer) -> Parameters {
@@ -179,24 +184,24 @@ struct RowsByID: Sendable {
         return parameters
     }
 
-    /// The rows, and where each id's row stands.
+    /// Returns the rows and the index of each ID's row.
     func batch(
-        _ answer: RequestContext.PendingRows
+        _ pending: RequestContext.PendingRows
     ) throws(BookplateError) -> (RowBatch, [UUID: Int32]) {
-        batch(try answer.rows())
+        batch(try pending.rows())
     }
 
     func batch(_ rows: Rows) -> (RowBatch, [UUID: Int32]) {
-        var positions = [UUID: Int32](minimumCapacity: rows.count)
+        var indices = [UUID: Int32](minimumCapacity: rows.count)
         for row in 0..<rows.count {
-            if let id = rows.uuid(row, idIndex) { positions[id] = Int32(row) }
+            if let id = rows.uuid(row, idIndex) { indices[id] = Int32(row) }
         }
-        return (RowBatch(rows, layout), positions)
+        return (RowBatch(rows, layout), indices)
     }
 
-    /// The only row, for a field with one parent.
+    /// Returns the only row, for a field with one parent.
     ///
-    /// - Throws: `.notFound(message)` where there is none.
+    /// - Throws: `.notFound(message)` if there is no row.
     func only(_ rows: Rows, orElse message: String) throws(BookplateError) -> Children {
         guard rows.count > 0 else { throw .notFound(message) }
         return Children(

@@ -2,42 +2,43 @@ import Postgres
 import Synchronization
 import Telemetry
 
-/// A streaming replica that queries may be read from, and who must not be, because it is a little behind.
+/// A streaming replica that serves queries, and the state that decides which callers may read from it.
 ///
-/// Whoever changed something reads from the primary until the replica has it: that is known exactly, since where the
-/// primary's log stood at an instant is compared with how far the replica has replayed it. Changes that other servers
-/// and background work made are heard of through the `Hub`; while it is deaf, nobody reads from the replica.
+/// A replica lags behind the primary. After a change, the affected user and session read from the primary until the
+/// replica has replayed the change. To find out, the primary's WAL position is recorded every `interval` and compared
+/// with the position that the replica has replayed. The `Hub` reports changes by other servers and by jobs. While the
+/// hub is disconnected, all queries use the primary.
 package final class Replica: Sendable {
     private struct State {
-        /// Where the primary's log stood, and when it was asked; the oldest first.
-        var marks: [(at: ContinuousClock.Instant, place: Int64)] = []
-        /// The replica has all that was committed until then; nil before that is known.
+        /// The primary's WAL positions and the times before they were read, oldest first.
+        var positions: [(at: ContinuousClock.Instant, lsn: Int64)] = []
+        /// The replica has replayed all changes before this time; nil if that is unknown.
         var completeUntil: ContinuousClock.Instant?
-        /// The replica may not be used before it has all until then.
+        /// The replica is not used until it has replayed all changes before this time.
         var barrier = ContinuousClock.now
-        /// Users whose libraries, and sessions whose ends, the replica may not have yet, and since when.
+        /// Users and sessions with changes that the replica may not have replayed, and the times of their last changes.
         var changed: [UUID: ContinuousClock.Instant] = [:]
-        var isHearing = false
+        var isHubConnected = false
     }
 
-    /// A replica that is further behind is not used: the catalogue it shows is too old.
+    /// A replica with a longer delay is not used, because its catalog is too old.
     private static let delayMax: Duration = .seconds(30)
-    /// For what is read from it, before the primary is asked in its place.
+    /// The timeout of reads from the replica, after which the primary is used instead.
     static let timeout: Duration = .seconds(2)
-    /// How often the two are compared; who has written reads from the primary that much longer.
+    /// The interval between comparisons. After a change, reads use the primary for up to this much longer than necessary.
     private static let interval: Duration = .milliseconds(250)
-    /// For the answers to the comparison: a replica that takes longer is none to read from.
-    private static let patience: Duration = .seconds(1)
-    /// Beyond this many who have written, all count as having done so.
+    /// The timeout of the comparison's queries. A slower replica is not used.
+    private static let comparisonTimeout: Duration = .seconds(1)
+    /// The maximum size of `changed`. When it is exceeded, all users are treated as changed.
     private static let changedMax = 100_000
 
     private let state = Mutex(State())
-    /// By the event loop they belong to.
+    /// The connection pools by event loop.
     private let pools: [ObjectIdentifier: ConnectionPool]
     private let readCount: Counter
     private let delay: Gauge
 
-    /// - Parameter pools: connections to the replica, one pool for each event loop that answers requests.
+    /// - Parameter pools: Connections to the replica: one pool for each event loop that serves requests.
     package init(_ pools: [ConnectionPool], _ metrics: Metrics) {
         self.pools = Dictionary(
             pools.map { ($0.loopID, $0) }, uniquingKeysWith: { first, _ in first })
@@ -45,11 +46,11 @@ package final class Replica: Sendable {
             "bookplate_replica_reads_total", "Round trips of queries to the replica.")
         delay = metrics.gauge(
             "bookplate_replica_delay_milliseconds",
-            "How old what the replica shows may be; -1 while it is not known.")
+            "Maximum age of the data on the replica; -1 if it is unknown.")
         delay.set(-1)
     }
 
-    /// Compares the two for as long as the task runs.
+    /// Compares the replica with the primary until the task is cancelled.
     package func watch(primary: ConnectionPool) async {
         while !Task.isCancelled {
             await compare(with: primary)
@@ -61,11 +62,11 @@ package final class Replica: Sendable {
         for pool in pools.values { await pool.close() }
     }
 
-    /// Connections to the replica, where it has all that the caller could miss; nil where it is not to be asked.
+    /// Returns the connection pool of the replica if it has replayed all changes that concern the caller; nil otherwise.
     func pool(for viewer: Viewer, beside primary: ConnectionPool) -> ConnectionPool? {
         guard let pool = pools[primary.loopID] else { return nil }
         let isComplete = state.withLock { state in
-            guard state.isHearing, let until = state.completeUntil, until >= state.barrier,
+            guard state.isHubConnected, let until = state.completeUntil, until >= state.barrier,
                 .now - until < Self.delayMax
             else { return false }
             return state.changed.isEmpty
@@ -76,7 +77,7 @@ package final class Replica: Sendable {
         return pool
     }
 
-    /// Something of a user, or of a session, was changed just now.
+    /// Records a change that concerns a user or a session.
     func changed(_ id: UUID) {
         state.withLock { state in
             if state.changed.count >= Self.changedMax {
@@ -87,34 +88,34 @@ package final class Replica: Sendable {
         }
     }
 
-    /// Whether changes of other servers are heard of. What was missed meanwhile could be anybody's.
-    func isHearing(_ isHearing: Bool) {
+    /// Records whether the hub receives changes by other servers. Changes that it missed may concern any user.
+    func setHubConnected(_ isConnected: Bool) {
         state.withLock { state in
-            state.isHearing = isHearing
+            state.isHubConnected = isConnected
             state.barrier = .now
         }
     }
 
     private func compare(with primary: ConnectionPool) async {
         let at = ContinuousClock.now
-        guard let written = await place(Self.written, in: primary),
-            let replayed = await place(
+        guard let written = await position(Self.written, in: primary),
+            let replayed = await position(
                 Self.replayed, in: pools[primary.loopID])
         else {
-            // Nothing more is asked of it until it has answered again.
+            // The replica is not used until the next successful comparison.
             state.withLock { $0.completeUntil = nil }
             delay.set(-1)
             return
         }
         let completeUntil = state.withLock { state in
-            state.marks.append((at, written))
-            // While a replica stands still, older marks than these are of no use.
-            let expired = state.marks.prefix { at - $0.at > Self.delayMax }.count
-            state.marks.removeFirst(expired)
-            if let last = state.marks.lastIndex(where: { $0.place <= replayed }) {
-                let until = state.marks[last].at
+            state.positions.append((at, written))
+            // Positions older than the maximum delay cannot make the replica usable.
+            let expired = state.positions.prefix { at - $0.at > Self.delayMax }.count
+            state.positions.removeFirst(expired)
+            if let last = state.positions.lastIndex(where: { $0.lsn <= replayed }) {
+                let until = state.positions[last].at
                 state.completeUntil = until
-                state.marks.removeFirst(last)
+                state.positions.removeFirst(last)
                 state.changed = state.changed.filter { $0.value > until }
             }
             return state.completeUntil
@@ -122,17 +123,22 @@ package final class Replica: Sendable {
         delay.set(completeUntil.map { Int((ContinuousClock.now - $0) / .milliseconds(1)) } ?? -1)
     }
 
-    private func place(_ statement: Statement, in pool: ConnectionPool?) async -> Int64? {
-        var segment = Pipeline.one(statement, isReadOnly: true)
-        segment.timeout = Self.patience
+    private func position(
+        _ statement: TypedStatement<Int64>, in pool: ConnectionPool?
+    ) async -> Int64? {
+        guard let pool else { return nil }
+        var pipeline = Pipeline(isReadOnly: true, timeout: Self.comparisonTimeout)
+        let position = pipeline.append(statement)
         do throws(PostgresError) {
-            return try await pool?.run(segment)[0].int64(0, 0)
+            return PipelineResults(try await pool.run(pipeline))[position].first
         } catch {
-            return nil  // the pool tells of it
+            return nil  // the pool logs the error
         }
     }
 
-    private static let written = Statement("SELECT (pg_current_wal_insert_lsn() - '0/0')::int8")
-    /// Null where it is no replica.
-    private static let replayed = Statement("SELECT (pg_last_wal_replay_lsn() - '0/0')::int8")
+    private static let written = TypedStatement<Int64>(
+        "SELECT (pg_current_wal_insert_lsn() - '0/0')::int8")
+    /// NULL if the server is not a replica.
+    private static let replayed = TypedStatement<Int64>(
+        "SELECT (pg_last_wal_replay_lsn() - '0/0')::int8")
 }

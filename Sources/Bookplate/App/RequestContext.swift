@@ -3,8 +3,9 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// Who calls, as the access token says. That the session is still alive is asked in the database,
-/// with the request's first statement.
+/// The caller of a request, from a verified access token.
+///
+/// The token does not prove that the session still exists. The first statement of a request checks that.
 package struct Viewer: Sendable, Equatable {
     package let userID: UUID
     package let tenantID: UUID
@@ -17,46 +18,49 @@ package struct Viewer: Sendable, Equatable {
     }
 }
 
-/// One request: its caller, and what the loads of the current level have asked the database for.
+/// A request: its caller, and the statements that the loads of the current level have added.
 ///
-/// Statements reach user-owned tables only through here, so each segment opens with
-/// `begin_request`: the type is the permission. Belongs to one event loop.
+/// All access to tables with user data goes through this type or `JobContext`. Each pipeline starts with a statement that
+/// sets the caller for row-level security and, at least once per request, checks the session.
+///
+/// Belongs to one event loop.
 package final class RequestContext: RowContext {
     let services: Services
     let requestID: String
-    /// The client's; nil where there is none, as for a job.
+    /// The key of the client's address for rate limits; nil if it is unknown.
     let address: RateKey?
-    /// Changes once: when the request signs in.
+    /// The caller; nil for an anonymous request. Signing in sets it.
     var viewer: Viewer? {
         didSet { if let viewer { services.replica?.changed(viewer.userID) } }
     }
     /// The files of a multipart request.
     var uploads: [[UInt8]] = []
-    /// Statements and round trips of this request.
+    /// Counts the statements and round trips of this request.
     package let statistics = Statistics()
-    /// What the request does, where a developer asked; nil otherwise.
+    /// Records the execution, if a developer requested an explanation.
     let explanation: Explanation?
     /// Whether the server cancelled the request because it took too long.
     private let hasTimedOut: @Sendable () -> Bool
     /// The maximum memory of the rows that the request's levels load, in bytes; nil for no limit.
     private let rowBytesMax: Int?
-    /// How much of `rowBytesMax` is left.
+    /// The unused part of `rowBytesMax`.
     private var rowBytesLeft: Int?
     package private(set) var hasLoadedTooMuch = false
 
     private let database: ConnectionPool
-    /// Where the request's reads go before it has written: the replica, or the database. Nil before the first.
-    private var readsFrom: ConnectionPool?
-    /// Whose session a segment of this request has found alive, or is asking for.
-    private var begunFor: Viewer?
+    /// The pool for reads: the replica until the request writes, or the primary. nil before the first read.
+    private var readPool: ConnectionPool?
+    /// The caller whose session an earlier pipeline of this request has checked.
+    private var checkedViewer: Viewer?
     private var level: Level
-    private var segment: Pipeline
-    /// The ISBNs that this level looks up.
+    /// The statements of the current level.
+    private var pipeline: Pipeline
+    /// The ISBNs that the current level looks up.
     private var lookups: ISBNLookups?
 
     /// - Parameters:
-    ///   - mayReadReplica: whether it only looks at what is there, as a query does.
-    ///   - rowBytesMax: the maximum memory of the rows that its levels load; nil for no limit.
+    ///   - mayReadReplica: Whether reads may use the replica, as for queries.
+    ///   - rowBytesMax: The maximum memory of the rows that its levels load; nil for no limit.
     package init(
         viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
         address: RateKey? = nil, isExplained: Bool = false, mayReadReplica: Bool = false,
@@ -71,29 +75,29 @@ package final class RequestContext: RowContext {
         self.requestID = requestID
         self.address = address
         explanation = isExplained ? Explanation() : nil
-        readsFrom = mayReadReplica ? nil : database
+        readPool = mayReadReplica ? nil : database
         level = Level()
-        segment = Pipeline(isReadOnly: true)
+        pipeline = Pipeline(isReadOnly: true)
     }
 
-    /// A request of the same caller that begins anew: the database is asked again whether the session lives.
-    func another() -> RequestContext {
+    /// Returns a context for the next event of a subscription. It checks the session again.
+    func makeEventContext() -> RequestContext {
         RequestContext(
             viewer: viewer, database: database, services: services, requestID: requestID,
             rowBytesMax: rowBytesMax, hasTimedOut: hasTimedOut)
     }
 
-    /// The caller.
+    /// Returns the caller.
     ///
-    /// - Throws: `.unauthenticated` where there is none.
+    /// - Throws: `.unauthenticated` for an anonymous request.
     func caller() throws(BookplateError) -> Viewer {
         guard let viewer else { throw .unauthenticated }
         return viewer
     }
 
-    /// Charges the caller for work that the size of the answer does not tell.
+    /// Charges the caller for work that is not reflected in the size of the response.
     ///
-    /// - Throws: `.rateLimited`, before anything is done for it.
+    /// - Throws: `.rateLimited` if the caller does not have enough units. Nothing is charged then.
     func charge(_ units: Int) throws(BookplateError) {
         let viewer = try caller()
         let state = services.rates.take(
@@ -103,9 +107,9 @@ package final class RequestContext: RowContext {
         throw .rateLimited(retryAfterSeconds: state.waitSeconds)
     }
 
-    /// Charges as many of the units as the caller has left, and gives back what of them `work` did not use.
+    /// Charges at most `units`, as many as the caller has left, and returns those that `work` did not use.
     ///
-    /// - Parameter work: gets how many there are, and says how many it used, and what it came to.
+    /// - Parameter work: Gets the number of available units. Returns the number of used units and its result.
     func charge<Value>(
         upTo units: Int,
         _ work: (Int) async throws(BookplateError) -> (used: Int, value: Value)
@@ -119,14 +123,14 @@ package final class RequestContext: RowContext {
             services.rates.putBack(
                 taken - used, viewer: viewer, address: address, tenantMax: tenantMax)
         }
-        let done = try await work(taken)
-        used = done.used
-        return done.value
+        let result = try await work(taken)
+        used = result.used
+        return result.value
     }
 
     // MARK: - Queries
 
-    /// What a level's statements answered; filled by the flush.
+    /// The results of a level's statements, set by the flush.
     fileprivate final class Level {
         var result: Result<[Rows], BookplateError>?
     }
@@ -144,33 +148,33 @@ package final class RequestContext: RowContext {
         }
     }
 
-    package var needsFlush: Bool { segment.count > 0 }
+    package var needsFlush: Bool { pipeline.count > 0 }
 
-    /// Adds a statement to the level's round trip. It cannot write.
+    /// Adds a read-only statement to the current level's round trip.
     func query(_ statement: Statement, _ parameters: Parameters) -> PendingRows {
-        if segment.count == 0, let viewer {
-            segment = openSegment(for: viewer, isReadOnly: true)
+        if pipeline.count == 0, let viewer {
+            pipeline = makePipeline(for: viewer, isReadOnly: true)
         }
-        segment.append(statement, parameters)
-        return PendingRows(level: level, index: segment.count - 1)
+        pipeline.append(statement, parameters)
+        return PendingRows(level: level, index: pipeline.count - 1)
     }
 
-    /// The level's look-ups of ISBNs: what the catalogue does not know is asked of the outside sources for all of
-    /// them at once, within the flush.
+    /// Adds a lookup of an ISBN to the current level. During the flush, the external sources are asked for all ISBNs that the
+    /// catalog does not contain, at the same time.
     func lookUp(_ entry: ISBNLookups.Entry) {
         if lookups == nil { lookups = ISBNLookups() }
         lookups?.entries.append(entry)
     }
 
     package func flush() async {
-        var segment = segment
+        var pipeline = pipeline
         let (level, lookups) = (level, lookups)
-        self.segment = Pipeline(isReadOnly: true)
+        self.pipeline = Pipeline(isReadOnly: true)
         self.level = Level()
         self.lookups = nil
-        segment.rowBytesMax = rowBytesLeft
+        pipeline.rowBytesMax = rowBytesLeft
         do throws(BookplateError) {
-            let rows = try await run(segment)
+            let rows = try await run(pipeline)
             if let left = rowBytesLeft {
                 rowBytesLeft = left - rows.reduce(0) { $0 + $1.byteCount }
             }
@@ -178,17 +182,17 @@ package final class RequestContext: RowContext {
         } catch {
             level.result = .failure(error)
         }
-        await lookups?.askOutside(for: self)
+        await lookups?.fetchMissing(for: self)
     }
 
-    /// Runs statements that cannot write in a round trip of their own.
+    /// Runs read-only statements in one round trip of their own.
     func read(
         _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void
     ) async throws(BookplateError) -> [Rows] {
         try await run(isReadOnly: true, fill)
     }
 
-    /// Runs statements that cannot write in one round trip of their own.
+    /// Runs read-only statements in one round trip of their own.
     ///
     /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form.
     func read<Keys>(
@@ -197,7 +201,7 @@ package final class RequestContext: RowContext {
         try await results(isReadOnly: true, fill)
     }
 
-    /// Runs statements that cannot write in one round trip of their own.
+    /// Runs read-only statements in one round trip of their own.
     ///
     /// - Parameter fill: Appends the statements and returns the key of the only result to read.
     /// - Returns: The decoded rows of that result.
@@ -239,22 +243,22 @@ package final class RequestContext: RowContext {
         return results[key]
     }
 
-    /// Runs statements that need no caller: sign-in, before there is one.
+    /// Runs statements without a caller, for signing in.
     func anonymous(
         _ fill: (inout Pipeline) -> Void
     ) async throws(BookplateError) -> [Rows] {
-        var segment = Pipeline(statistics: statistics)
-        fill(&segment)
-        return try await run(segment)
+        var pipeline = Pipeline(statistics: statistics)
+        fill(&pipeline)
+        return try await run(pipeline)
     }
 
-    // MARK: - Segments
+    // MARK: - Pipelines
 
     private func results<Keys>(
         isReadOnly: Bool, _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Keys
     ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
         let viewer = try caller()
-        var pipeline = openSegment(for: viewer, isReadOnly: isReadOnly)
+        var pipeline = makePipeline(for: viewer, isReadOnly: isReadOnly)
         let keys = try fill(&pipeline, viewer)
         let rows = try await run(pipeline)
         return (PipelineResults(rows), keys)
@@ -264,55 +268,63 @@ package final class RequestContext: RowContext {
         isReadOnly: Bool, _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void
     ) async throws(BookplateError) -> [Rows] {
         let viewer = try caller()
-        var segment = openSegment(for: viewer, isReadOnly: isReadOnly)
-        try fill(&segment, viewer)
-        return Array(try await run(segment).dropFirst())
+        var pipeline = makePipeline(for: viewer, isReadOnly: isReadOnly)
+        try fill(&pipeline, viewer)
+        return Array(try await run(pipeline).dropFirst())
     }
 
     private static let begin = Statement("SELECT begin_request($1, $2, $3, $4)")
-    /// The same for a request that only reads, without a function in PL/pgSQL to call. Select lists are evaluated from
-    /// left to right; were they not, the policy on sessions would hide them all, and nobody would get in.
-    private static let beginReading = Statement(
+    /// Does the same as `begin_request` for a read-only pipeline, without calling a PL/pgSQL function.
+    ///
+    /// PostgreSQL evaluates select lists from left to right, so `app.user_id` is set before the session is looked up. In
+    /// another order, row-level security would hide the session, and every request would be refused.
+    private static let beginReadOnly = Statement(
         """
-        SELECT set_config('app.user_id', $1::text, true), \
-        set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), \
-        CASE WHEN NOT EXISTS (SELECT FROM sessions WHERE user_id = $1 AND id = $3 \
-        AND revoked_at IS NULL AND expires_at > now()) THEN refuse_session() END
+        SELECT
+            set_config('app.user_id', $1::text, true),
+            set_config('app.tenant_id', $2::text, true),
+            set_config('transaction_read_only', 'on', true),
+            CASE WHEN NOT EXISTS (
+                SELECT FROM sessions
+                WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+            ) THEN refuse_session() END
         """)
-    private static let goOn = Statement(
+    private static let continueReadOnly = Statement(
         """
-        SELECT set_config('app.user_id', $1::text, true), \
-        set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true)
+        SELECT
+            set_config('app.user_id', $1::text, true),
+            set_config('app.tenant_id', $2::text, true),
+            set_config('transaction_read_only', 'on', true)
         """)
 
-    /// A segment that says who calls. The request's first also asks whether the session is alive, and
-    /// so does every one that writes.
-    private func openSegment(for viewer: Viewer, isReadOnly: Bool) -> Pipeline {
-        var segment = Pipeline(isReadOnly: isReadOnly, statistics: statistics)
+    /// Returns a pipeline that starts by setting the caller. The first pipeline of a request and every pipeline that writes
+    /// also check the session.
+    private func makePipeline(for viewer: Viewer, isReadOnly: Bool) -> Pipeline {
+        var pipeline = Pipeline(isReadOnly: isReadOnly, statistics: statistics)
         var parameters = Parameters.of(viewer.userID, viewer.tenantID)
-        if isReadOnly, begunFor == viewer {
-            segment.append(Self.goOn, parameters)
-            return segment
+        if isReadOnly, checkedViewer == viewer {
+            pipeline.append(Self.continueReadOnly, parameters)
+            return pipeline
         }
-        begunFor = viewer
+        checkedViewer = viewer
         parameters.append(uuid: viewer.sessionID)
         if isReadOnly {
-            segment.append(Self.beginReading, parameters)
+            pipeline.append(Self.beginReadOnly, parameters)
         } else {
             parameters.append(bool: false)
-            segment.append(Self.begin, parameters)
-            segment.notify(Hub.changeChannel, viewer.userID.description)
+            pipeline.append(Self.begin, parameters)
+            pipeline.notify(Hub.changeChannel, viewer.userID.description)
         }
-        return segment
+        return pipeline
     }
 
-    private func run(_ segment: Pipeline) async throws(BookplateError) -> [Rows] {
+    private func run(_ pipeline: Pipeline) async throws(BookplateError) -> [Rows] {
         let start = explanation == nil ? nil : ContinuousClock.now
-        defer { if let start { explanation?.add(segment, .now - start) } }
+        defer { if let start { explanation?.add(pipeline, .now - start) } }
         do throws(PostgresError) {
-            guard segment.isReadOnly else { return try await change(segment) }
-            if let rows = try await replicaRows(segment) { return rows }
-            return try await database.run(segment)
+            guard pipeline.isReadOnly else { return try await runOnPrimary(pipeline) }
+            if let rows = try await replicaRows(pipeline) { return rows }
+            return try await database.run(pipeline)
         } catch .rowsTooLarge {
             hasLoadedTooMuch = true
             // No client receives this error: that of a response that is too large replaces the response.
@@ -322,40 +334,40 @@ package final class RequestContext: RowContext {
         }
     }
 
-    private func change(_ segment: Pipeline) async throws(PostgresError) -> [Rows] {
-        readsFrom = database
-        // Whatever came of it: a lost answer may have been a good one.
+    private func runOnPrimary(_ pipeline: Pipeline) async throws(PostgresError) -> [Rows] {
+        readPool = database
+        // Also after an error: the transaction may have been committed although the result was lost.
         defer { if let viewer { services.replica?.changed(viewer.userID) } }
-        return try await database.run(segment)
+        return try await database.run(pipeline)
     }
 
     /// Returns the rows from the replica; nil if it is not to be read, or has an error. The primary is read then.
     ///
     /// - Throws: `.rowsTooLarge` only, since the primary has the same rows.
-    private func replicaRows(_ segment: Pipeline) async throws(PostgresError) -> [Rows]? {
-        if readsFrom == nil {
-            readsFrom =
+    private func replicaRows(_ pipeline: Pipeline) async throws(PostgresError) -> [Rows]? {
+        if readPool == nil {
+            readPool =
                 viewer.flatMap { services.replica?.pool(for: $0, beside: database) } ?? database
         }
-        guard let replica = readsFrom, replica !== database else { return nil }
-        var segment = segment
-        segment.timeout = Replica.timeout
+        guard let replica = readPool, replica !== database else { return nil }
+        var pipeline = pipeline
+        pipeline.timeout = Replica.timeout
         do throws(PostgresError) {
-            return try await replica.run(segment)
+            return try await replica.run(pipeline)
         } catch {
             if case .rowsTooLarge = error { throw error }
-            readsFrom = database
+            readPool = database
             return nil
         }
     }
 
-    // MARK: - Answers
+    // MARK: - Errors
 
-    /// The error as a field has it. A request that the server cancelled because it took too long is the server's fault,
-    /// and its client is still there.
+    /// Converts an error to a field error. If the server cancelled the request because it took too long, the client is still
+    /// connected and gets an internal error.
     func fieldError(_ error: BookplateError) -> FieldError {
-        let told = error == .cancelled && hasTimedOut() ? .internalError : error
-        return told.fieldError(requestID: requestID)
+        let reported = error == .cancelled && hasTimedOut() ? .internalError : error
+        return reported.fieldError(requestID: requestID)
     }
 
     // MARK: - RowContext
@@ -401,7 +413,7 @@ extension BookplateError {
     }
 }
 
-/// A prepared load of this product: the context is its own, and its errors are the catalogue's.
+/// A prepared load that runs in a `RequestContext` and throws `BookplateError`.
 protocol RequestLoad: PreparedLoad {
     func start(
         for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
@@ -414,7 +426,8 @@ extension RequestLoad {
     ) -> Load {
         guard let request = context as? RequestContext else {
             // The server executes its schema with no other context.
-            preconditionFailure("Bookplate's schema is executed in a RequestContext")
+            preconditionFailure(
+                "A RequestLoad needs a RequestContext, but got \(type(of: context)).")
         }
         do throws(BookplateError) {
             return try start(for: parents, arguments: arguments, in: request)

@@ -156,7 +156,7 @@ package final class RequestRunner: GraphQLService {
                 try await GraphQL.subscribe(
                     planned.plan, variables: planned.variables, context: context,
                     errorsMax: limits.errorsMax, responseBytesMax: limits.responseBytesMax,
-                    eventContext: { context.another() }))
+                    eventContext: { context.makeEventContext() }))
         } catch {
             throw .request(error)
         }
@@ -340,8 +340,8 @@ extension RequestLimits {
     ///
     /// Without it, rows of any size would be loaded for a response that is refused because of its size. The rows need not
     /// be smaller than the response: they also hold columns that the response does not, and libpq needs 16 bytes for each
-    /// cell, even if it is null. A response of 8 MiB that the limit of 10,000 objects allows has about 800 bytes for each
-    /// object, so that its rows have room for 40 cells of overhead.
+    /// cell, even if it is null. With 10,000 objects, the most that is allowed, a response of 8 MiB consists of about
+    /// 800 bytes for each object. Twice that leaves room for the overhead of 40 cells in each row.
     var rowBytesMax: Int {
         let (twice, overflow) = responseBytesMax.multipliedReportingOverflow(by: 2)
         return overflow ? .max : max(twice, 16 << 20)

@@ -1,8 +1,9 @@
-/// Text that a person typed: trimmed, and within its limits, or refused; never cut.
+/// Validates text that a user has typed. White space at both ends is removed. Text that is too long is rejected, not
+/// truncated.
 enum TextInput {
-    /// Text of one line that may not be empty.
+    /// Returns the trimmed text.
     ///
-    /// - Throws: `.badUserInput` when it is empty after trimming, too long, or has a NUL.
+    /// - Throws: `.badUserInput` if it is empty after trimming, too long, or contains a NUL character.
     static func line(
         _ text: String, field: String, charactersMax: Int
     ) throws(BookplateError) -> String {
@@ -13,7 +14,9 @@ enum TextInput {
         return trimmed
     }
 
-    /// Text that may be cleared: nil for what is empty after trimming.
+    /// Returns the trimmed text; nil if it is empty after trimming.
+    ///
+    /// - Throws: `.badUserInput` if it is too long or contains a NUL character.
     static func optional(
         _ text: String?, field: String, charactersMax: Int
     ) throws(BookplateError) -> String? {
@@ -25,13 +28,13 @@ enum TextInput {
     private static func text(
         _ text: String, field: String, charactersMax: Int
     ) throws(BookplateError) -> String {
-        // PostgreSQL counts scalars, and so do we.
+        // Counts Unicode scalars, like PostgreSQL.
         guard text.unicodeScalars.count <= charactersMax + 100 else {
             throw tooLong(field, charactersMax)
         }
         let scalars = text.unicodeScalars
         guard !scalars.contains("\0") else {
-            throw .badUserInput(field: field, "\(name(field)) holds a character that is not text.")
+            throw .badUserInput(field: field, "\(name(field)) contains a NUL character.")
         }
         guard let start = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
             let end = scalars.lastIndex(where: { !$0.properties.isWhitespace })
@@ -48,7 +51,7 @@ enum TextInput {
             field: field, "\(name(field)) may have at most \(charactersMax) characters.")
     }
 
-    /// `displayName` as `Display name`.
+    /// Returns the name of a field for messages: `Display name` for `displayName`.
     private static func name(_ field: String) -> String {
         var name = ""
         for character in field.split(separator: ".").last ?? "" {

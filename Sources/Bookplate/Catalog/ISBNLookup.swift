@@ -104,7 +104,7 @@ final class ISBNLookups {
     }
 
     /// Queries the external sources for the ISBNs that the catalog does not have.
-    func askOutside(for request: RequestContext) async {
+    func fetchMissing(for request: RequestContext) async {
         do throws(BookplateError) {
             try await fetchMissing(for: request)
         } catch {

@@ -93,8 +93,13 @@ private let forgetRemovedCovers = Statement(
 extension RequestContext {
     /// Removes the files of the versions that a mutation's `appendRemovedCovers` has found.
     func removeCovers(_ rows: Rows) async {
-        guard rows.count > 0, let user = viewer?.userID else { return }
-        let deleted = await services.covers.removeFiles(rows.decode(), of: user)
+        await removeCovers(rows.decode())
+    }
+
+    /// Removes the files of the versions that a mutation's `appendRemovedCovers` has found.
+    func removeCovers(_ removed: [RemovedCover]) async {
+        guard !removed.isEmpty, let user = viewer?.userID else { return }
+        let deleted = await services.covers.removeFiles(removed, of: user)
         guard !deleted.isEmpty else { return }
         // If this fails, the next call removes the same files again, which has no effect.
         _ = try? await write { pipeline, viewer throws(BookplateError) in

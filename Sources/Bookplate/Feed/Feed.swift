@@ -2,12 +2,14 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// `Query.feed`: books the caller has not seen: those their own signals speak for, then the popular, genres in turn.
+/// The field `Query.feed`: books that the reader has not seen, first those that match the reader's signals, then popular
+/// ones, with alternating genres.
 ///
-/// They come from a deck that was dealt before: the reader's own (`feed_decks`), or of those who have said nothing the
-/// opening (`feed_openings`). When it is over, or some genres only are asked for, each genre is a queue (`feed_order`),
-/// and a page takes a book from each of those that have waited longest. It starts where its cursor and the
-/// reader's frontier stand in each queue, so its cost grows neither with the catalogue nor with what was seen.
+/// The first cards come from a deck that a job has prepared: the reader's own deck (`feed_decks`), or the cold-start deck
+/// (`feed_openings`) for readers without signals. After the end of the deck, or if the request filters by genre, the
+/// books come from one queue per genre (`feed_order`), and each card from the genre that has not been used for longest.
+/// A page starts in each queue at its cursor and the reader's frontier, so its cost depends neither on the size of the
+/// catalog nor on the number of seen books.
 struct Feed: FieldLoader {
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()
@@ -32,7 +34,7 @@ struct Feed: FieldLoader {
                 guard position != nil else {
                     throw .badUserInput(
                         field: "after",
-                        "This cursor is not of the feed. Start again without it.")
+                        "This cursor does not belong to the feed. Start again without a cursor.")
                 }
             }
             let names = arguments["genres"]?.list?.compactMap(\.string)
@@ -53,9 +55,9 @@ struct Feed: FieldLoader {
             var all = try await genres.ids(for: request)
             var filter: [Int16]?
             if let names {
-                let asked = try await genres.ids(named: names, for: request)
-                all = all.filter(try await genres.queues(of: asked, for: request).contains)
-                filter = asked
+                let requested = try await genres.ids(named: names, for: request)
+                all = all.filter(try await genres.queues(of: requested, for: request).contains)
+                filter = requested
             }
             var reader = FeedReader(
                 statements: statements, request: request, genres: all, filter: filter,
@@ -68,9 +70,9 @@ struct Feed: FieldLoader {
                 of: ConnectionBatch(
                     reading.rows, pages: [page], order: reading.cards.map(\.row),
                     layouts: layouts, selection: selection
-                ) { place in
+                ) { index in
                     var position = reading.start
-                    for card in reading.cards.prefix(place + 1) { position.take(card) }
+                    for card in reading.cards.prefix(index + 1) { position.take(card) }
                     if let newest = reading.newestDeck { position.enterDeck(newest) }
                     return position.cursor
                 })

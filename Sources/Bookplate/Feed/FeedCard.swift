@@ -2,7 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// A book of the shared catalogue, as the feed shows it.
+/// An edition of the shared catalog as a card of the feed.
 enum FeedCard {
     static let id = Column("e.id", .uuid)
     private static let isbn13 = Column("e.isbn13", .text)
@@ -12,9 +12,11 @@ enum FeedCard {
     static let coverVersion = Column("e.cover_version", .text)
     private static let coverKind = Column(
         """
-        CASE WHEN e.cover_version IS NULL THEN 'TITLE_CARD' \
-        WHEN e.cover_width >= \(EditionCovers.highResolutionWidth) THEN 'HIGH_RESOLUTION' \
-        ELSE 'THUMBNAIL' END
+        CASE
+            WHEN e.cover_version IS NULL THEN 'TITLE_CARD'
+            WHEN e.cover_width >= \(EditionCovers.highResolutionWidth) THEN 'HIGH_RESOLUTION'
+            ELSE 'THUMBNAIL'
+        END
         """, .text)
 
     static let type: RowType = RowType(
@@ -43,5 +45,5 @@ enum FeedCard {
             "inLibrary": .relation(Book.ofEdition),
         ])
 
-    static let noSuchCard = "There is no such book in the catalogue."
+    static let noSuchCard = "There is no such book in the catalog."
 }

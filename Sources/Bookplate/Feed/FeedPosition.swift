@@ -1,52 +1,51 @@
 import Basics
 import GraphQLPostgres
-
 import Identity
 import Ranking
 
-/// A place in a reader's feed: what a feed cursor holds.
+/// A position in a reader's feed: the content of a feed cursor.
 ///
-/// The feed takes books from the queues of the genres in turn. A position says how far each queue has been
-/// read and when its turn was, and which swipes count: those recorded before the page was first made. So a
-/// cursor gives the same page again whatever is swiped meanwhile, and new swipes change later pages.
+/// The feed takes books from the genres' queues alternately. A position records how far each queue has been read, when it
+/// was used last, and until when swipes count: those recorded before the page was first created. A cursor therefore
+/// returns the same page again even after new swipes, and new swipes change only later pages.
 struct FeedPosition: Equatable {
-    /// How far a genre's queue has been read.
+    /// How far the queue of a genre has been read.
     struct Reading: Equatable {
-        /// The place in the queue of the last book taken (`feed_order.position`), or an end.
+        /// The position in the queue of the last card (`feed_order.position`), or the end of a tier.
         var place: Int64
-        /// Which card of this feed was the last of the genre, counted from 1.
+        /// The rank in this feed of the last card of the genre, counted from 1.
         var turn: Int32
     }
 
-    /// By genre id; genres that have not been read are absent.
+    /// By genre ID, without the genres that have not been read.
     private(set) var readings: [Int16: Reading] = [:]
-    /// The cards taken so far.
+    /// The number of cards so far.
     private(set) var count: Int32 = 0
-    /// The last cards, the newest last: a short memory against the same author or series again.
+    /// The authors and series of the last cards, newest last, so that they are not repeated soon.
     private(set) var recent: [Origin] = []
-    /// Whether all tiers are read: skipped books come back, then books with little said of them.
+    /// Whether the later tiers are read as well: skipped books, then books with incomplete descriptions.
     private(set) var isRelaxed = false
-    /// Genres that have every second turn, as the reader preferred them when this feed began; or those that are asked for.
+    /// The genres that provide every second card: those that the reader preferred when this feed began, or the filter.
     private(set) var preferred: [Int16] = []
-    /// Whether books of those genres only were shown, so that what was passed of the queues may have others.
+    /// Whether the feed was filtered by genre, so that the read parts of the queues may contain books that were not shown.
     private(set) var isFiltered = false
-    /// The version of the deck that the next page reads: a row of `feed_decks`, or, if it is negative, of `feed_openings`.
+    /// The version of the deck that the next page reads: a row of `feed_decks`, or of `feed_openings` if it is negative.
     private(set) var deck: Int32?
     /// The marks (`FeedCandidate.mark`) of all cards that this scroll took from decks. Decks repeat cards that the reader
     /// has not swiped, and a deck may be deleted while the scroll goes on, so the cursor itself holds what was shown.
     private(set) var shown: [Int32] = []
     /// Whether this scroll has left the decks. From then on it reads only the queues.
     private(set) var isDeckOver = false
-    /// The order that the queues are read in (`feed_state.order_version`): that in which the first of them was.
+    /// The version of the order in which the queues are read (`feed_state.order_version`). It is that of the first read.
     private(set) var order: Int32?
-    /// Swipes recorded, and books added, until this instant count: microseconds of Unix time.
+    /// Swipes and books that were recorded until this time count. In microseconds of Unix time.
     let asOf: Int64
 
-    /// The end of the tier that is shown first, and of the queue.
+    /// The end of the first tier, and of the queue.
     static let firstTierEnd: Int64 = 1 << 61
     static let end = Int64.max
 
-    /// A position of a page made at `asOf`, with what was read before it.
+    /// Creates the position of a page that is created at `asOf` and follows another position.
     init(asOf: Int64, continuing position: FeedPosition? = nil) {
         self.asOf = asOf
         guard let position else { return }
@@ -62,7 +61,7 @@ struct FeedPosition: Equatable {
         order = position.order
     }
 
-    /// The queues that were read.
+    /// The genres whose queues were read, with the position in each.
     var passed: [(genre: Int16, place: Int64)] {
         readings.compactMap { $1.place > 0 ? ($0, $1.place) : nil }
     }
@@ -74,13 +73,14 @@ struct FeedPosition: Equatable {
         count == 0 ? nil : readings.first { $0.value.turn == count }?.key
     }
 
-    /// The genres with the one first that has waited longest; those that have not been read in their own order.
+    /// Returns the genres in the order in which they provide the next cards: the least recently used first, and genres that
+    /// have not been read in the given order.
     func turns(of genres: [Int16]) -> [Int16] {
         let waiting = genres.enumerated().map { ($1, readings[$1]?.turn ?? 0, $0) }
         return waiting.sorted { ($0.1, $0.2) < ($1.1, $1.2) }.map(\.0)
     }
 
-    /// Nothing is left of a queue before this place.
+    /// Records that a queue contains no more cards before this position.
     mutating func pass(_ genre: Int16, to place: Int64) {
         readings[genre] = Reading(place: place, turn: readings[genre]?.turn ?? 0)
     }
@@ -101,9 +101,11 @@ struct FeedPosition: Equatable {
 
     mutating func prefer(_ genres: [Int16]) { preferred = Array(genres.prefix(Self.preferredMax)) }
 
-    /// Goes on with books of these genres only, or of all where it is nil. A feed of some genres cannot go on with
-    /// others, for it does not know which of them it passed: so they begin anew. In which order they are given does not
-    /// matter: it follows their readers, who come and go, and the feed keeps the one that it began with.
+    /// Continues with books of these genres only, or of all genres if nil.
+    ///
+    /// A filtered feed cannot continue with other genres, because it does not know which of their books were shown, so it
+    /// starts again. The order of the genres does not matter. It depends on their numbers of readers, which change, so the
+    /// feed keeps the order with which it began.
     mutating func filter(_ genres: [Int16]?) {
         if isFiltered {
             if let genres, Set(genres) == Set(preferred) { return }
@@ -114,7 +116,7 @@ struct FeedPosition: Equatable {
         isFiltered = true
     }
 
-    /// The position behind a card.
+    /// Moves the position past a card.
     mutating func take(_ card: FeedCandidate) {
         count = count == .max ? 1 : count + 1
         if card.deckPlace != nil {
@@ -132,7 +134,7 @@ struct FeedPosition: Equatable {
     private static let format: UInt8 = 5
     private static let readingBytes = 14
     private static let originBytes = 8
-    /// Genre ids are bounded by what the catalogue can hold; a cursor of more is no cursor.
+    /// The maximum number of genres. Larger cursors are rejected.
     private static let genresMax = 1000
     private static let preferredMax = Genres.filterMax
     /// At most 2,000 bytes of a cursor. A scroll that has shown this many cards from decks continues with the queues.
@@ -169,10 +171,12 @@ struct FeedPosition: Equatable {
         return Base64URL.encode(bytes)
     }
 
-    /// The year 10000, in microseconds of Unix time: PostgreSQL can reckon with what is before it.
+    /// The year 10000 in microseconds of Unix time. PostgreSQL can calculate with earlier times.
     private static let asOfEnd: Int64 = 253_402_300_800_000_000
 
-    /// nil for what is no cursor of a feed.
+    /// Decodes a cursor.
+    ///
+    /// - Returns: nil if it is malformed.
     init?(cursor: String) {
         guard cursor.utf8.count <= Self.genresMax * Self.readingBytes * 2,
             let bytes = Base64URL.decode(cursor.utf8), bytes.count >= 19, bytes[0] == Self.format

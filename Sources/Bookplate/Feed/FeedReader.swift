@@ -1,52 +1,53 @@
 import Postgres
 
-/// Reads as little as makes a page. The reader's own deck comes first, or the opening; then the queues of the
-/// genres: mostly one book of each genre whose turn is next; more of each where
-/// genres run out; and the later tiers where the first is read.
+/// Reads the cards of one page with as few rows as possible.
+///
+/// The cards come from the reader's deck or the cold-start deck, then from the queues of the genres: usually one book of
+/// each of the next genres, more of each if too few genres are left, and the later tiers after the first one.
 struct FeedReader {
-    /// The rows that were read, and the cards chosen from them.
+    /// The rows that were read, and the cards selected from them.
     struct Reading {
         var rows: Rows
-        /// Where the first card is taken from.
+        /// The position before the first card.
         var start: FeedPosition
         var cards: [FeedCandidate]
-        /// The version of the deck that later pages go on with.
+        /// The version of the deck with which later pages continue.
         var newestDeck: Int32?
-        /// Whether it is a page as it should be.
+        /// Whether the page is complete and satisfies the rules.
         var isSettled: Bool
-        /// Whether a genre that was read has more.
+        /// Whether a genre that was read has more books.
         var hasMore: Bool
         /// Whether a genre was not read.
         var leavesOut: Bool
-        /// Genres all of whose cards were chosen though they have more, and how many those were: what was chosen behind
-        /// them might have been theirs.
+        /// The genres that have more books but whose read books were all selected, with the number of those books. Cards after
+        /// them may have been selected only because not enough books were read.
         var emptied: [Int16: Int]
     }
 
     let statements: FeedStatements
     let request: RequestContext
-    /// All genres that the queues of may have cards, those with the most readers first.
+    /// The genres whose queues may contain cards, those with the most readers first.
     let genres: [Int16]
-    /// Only books that have one of these; nil for all.
+    /// Only books with one of these genres are shown; nil for all books.
     let filter: [Int16]?
     let after: FeedPosition?
-    /// How many cards.
+    /// The number of cards.
     let wanted: Int
 
-    /// Genres that take turns at once; where one is read to its end, the next enters. Of a filter so many of its own and of
-    /// others.
+    /// The maximum number of genres in rotation. When a genre is exhausted, the next one is added. With a filter, the
+    /// maximum applies separately to its genres and to others.
     private static let genresAtOnce = 30
-    /// A queue whose genre is not of the filter is read once for each genre that is: so often at once.
+    /// The maximum number of such reads: a queue whose genre is not in the filter is read once for each genre of the filter.
     private static let rangesAtOnce = 200
-    /// Cards that are read besides, for where an author would come again too soon.
+    /// The number of additional cards that are read in case an author would be repeated too soon.
     private static let spare = 4
-    /// Rows of queues that are read at once for each card, before it is known which queues a page needs more of.
+    /// The number of queue rows that are read per card, before it is known from which queues a page needs more.
     private static let rowsPerCard = 20
-    /// Cards of a deck that are read besides, for where neighbours would be of one genre.
+    /// The number of additional cards of a deck that are read in case consecutive cards would have the same genre.
     private static let deckSpare = 16
 
     private var position: FeedPosition
-    /// How many times as many genres take turns, where those that do have too few cards.
+    /// The factor for the number of genres in rotation. It grows if the genres have too few cards.
     private var width = 1
 
     init(
@@ -64,7 +65,7 @@ struct FeedReader {
     }
 
     mutating func read() async throws(BookplateError) -> Reading {
-        // A cursor without a deck is of a time when there was none, and its page stays as it was.
+        // A cursor without a deck was created when there was no deck, and its page must stay the same.
         let mayHaveDeck = after == nil || position.deck != nil
         if filter == nil, mayHaveDeck, !position.isDeckOver {
             if position.canShow(wanted), let reading = try await readDeck() { return reading }
@@ -73,17 +74,19 @@ struct FeedReader {
         return try await readQueues()
     }
 
-    /// A page of the deck; nil where there is none, or too little is left of it.
+    /// Reads a page of the deck.
+    ///
+    /// - Returns: nil if there is no deck, or if it contains too few cards.
     private mutating func readDeck() async throws(BookplateError) -> Reading? {
         if after == nil {
-            let rows = try await request.read { segment, viewer in
+            let (results, cards) = try await request.read { pipeline, viewer in
                 var parameters = Parameters.of(viewer.userID)
                 parameters.append(int32: Int32(wanted))
-                segment.append(statements.top, parameters)
-            }[0]
-            if let reading = deal(rows) { return reading }
+                return pipeline.appendForRows(statements.top, parameters)
+            }
+            if let reading = deal(results[cards]) { return reading }
         }
-        let rows = try await request.read { segment, viewer in
+        let (results, cards) = try await request.read { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID)
             parameters.append(timestamptz: after?.asOf)
             parameters.append(int32: position.deck)
@@ -92,32 +95,35 @@ struct FeedReader {
             let passed = position.passed
             parameters.append(int32s: passed.map { Int32($0.genre) })
             parameters.append(int64s: passed.map(\.place))
-            segment.append(statements.deck, parameters)
-        }[0]
+            return pipeline.appendForRows(statements.deck, parameters)
+        }
+        let rows = results[cards]
         if let reading = deal(rows) { return reading }
         if let version = statements.deckVersion(rows) { position.enterDeck(version) }
         return nil
     }
 
-    /// A page of cards of a deck, where they are enough for it.
+    /// Creates a page from the cards of a deck.
+    ///
+    /// - Returns: nil if there are too few cards.
     private func deal(_ rows: Rows) -> Reading? {
         guard rows.count >= wanted, let version = statements.deckVersion(rows) else { return nil }
         var start = FeedPosition(asOf: statements.now(rows) ?? 0, continuing: position)
         start.enterDeck(version)
         if let order = statements.order(rows) { start.read(inOrder: order) }
         let cards = FeedCandidate.dealt(
-            statements.dealt(rows), from: start, count: wanted, isOpening: version < 0)
+            statements.dealt(rows), from: start, count: wanted, isColdStart: version < 0)
         guard cards.count == wanted else { return nil }
         return Reading(
             rows: rows, start: start, cards: cards, newestDeck: statements.newestDeck(rows),
             isSettled: true, hasMore: true, leavesOut: false, emptied: [:])
     }
 
-    /// - Parameter order: a version of the order that is not the current one; nil for that.
+    /// - Parameter order: An earlier version of the order; nil for the current one.
     private func appendQueues(
-        _ shares: [(genre: Int16, most: Int)], inOrder order: Int32?, to segment: inout Pipeline,
+        _ shares: [(genre: Int16, most: Int)], inOrder order: Int32?, to pipeline: inout Pipeline,
         for viewer: Viewer
-    ) {
+    ) -> RowsKey {
         var parameters = Parameters.of(viewer.userID)
         parameters.append(timestamptz: after?.asOf)
         parameters.append(int32s: shares.map { Int32($0.genre) })
@@ -132,36 +138,38 @@ struct FeedReader {
         if !position.isRelaxed { parameters.append(int64: FeedPosition.firstTierEnd) }
         if let order {
             parameters.append(int32: order)
-            segment.append(
+            return pipeline.appendForRows(
                 position.isRelaxed ? statements.relaxedBefore : statements.firstTierBefore,
                 parameters)
-        } else {
-            segment.append(
-                position.isRelaxed ? statements.relaxed : statements.firstTier, parameters)
         }
+        return pipeline.appendForRows(
+            position.isRelaxed ? statements.relaxed : statements.firstTier, parameters)
     }
 
-    /// The next books of the queues, in the order in which this feed began to read them, as long as that is known.
+    /// Reads the next books of the queues, in the order in which this feed began to read them if that is still stored.
     private mutating func readQueues(
         _ shares: [(genre: Int16, most: Int)]
     ) async throws(BookplateError) -> Rows {
-        let rows = try await request.read { [self] segment, viewer in
-            segment.append(FeedStatements.order, Parameters())
-            appendQueues(shares, inOrder: nil, to: &segment, for: viewer)
+        let (results, keys) = try await request.read { [self] pipeline, viewer in
+            let versions = pipeline.append(FeedStatements.order)
+            let rows = appendQueues(shares, inOrder: nil, to: &pipeline, for: viewer)
+            return (versions: versions, rows: rows)
         }
-        let current = rows[0].int32(0, 0) ?? 0
-        let oldest = rows[0].int32(0, 1) ?? current
+        let versions = results[keys.versions].first
+        let current = versions?.current ?? 0
+        let oldest = versions?.oldest ?? current
         guard let order = position.order, order >= oldest, order < current else {
             position.read(inOrder: current)
-            return rows[1]
+            return results[keys.rows]
         }
-        return try await request.read { [self] segment, viewer in
-            appendQueues(shares, inOrder: order, to: &segment, for: viewer)
-        }[0]
+        let (earlier, rows) = try await request.read { [self] pipeline, viewer in
+            appendQueues(shares, inOrder: order, to: &pipeline, for: viewer)
+        }
+        return earlier[rows]
     }
 
     private mutating func readQueues() async throws(BookplateError) -> Reading {
-        // A page of several tiers has most of its cards from the queues that have something left of the lowest.
+        // A page with several tiers takes most cards from the queues that still contain books of the lowest tier.
         var readsMuch = position.isRelaxed
         var atLeast: [Int16: Int] = [:]
         while true {
@@ -172,18 +180,18 @@ struct FeedReader {
                 continue
             }
             let preferred = position.preferred
-            let reading = try await ask(
+            let reading = try await select(
                 readsMuch
                     ? Self.much(turns, filter: filter, wanted: wanted, atLeast: atLeast)
                     : shares(turns))
-            // The first rows tell what the reader prefers.
+            // The first result contains the reader's preferred genres, which change the shares.
             if position.preferred != preferred { continue }
             if readsMuch, !reading.emptied.isEmpty {
                 atLeast.merge(reading.emptied.mapValues { 4 * $0 }) { max($0, $1) }
                 continue
             }
             if reading.isSettled { return reading }
-            // Reading much asks its genres for enough: then only others have more.
+            // `readsMuch` reads enough books of its genres, so only other genres can have more.
             if reading.leavesOut || reading.hasMore && !readsMuch {
                 if readsMuch { width *= 4 }
                 readsMuch = true
@@ -196,20 +204,20 @@ struct FeedReader {
         }
     }
 
-    /// The genres that have something left in this tier. Books of none are in no first tier.
+    /// Returns the genres with books left in this tier. Books without a genre are not in the first tier.
     private func open() -> [Int16] {
         func open(_ genres: [Int16], before end: Int64) -> [Int16] {
             genres.filter { position.place(in: $0) < end }
         }
         let ofFirstTier = open(genres, before: FeedPosition.firstTierEnd)
         guard position.isRelaxed else { return ofFirstTier }
-        // What is left of the first tier is shown before the others are.
+        // The rest of the first tier is shown before the other tiers.
         let others = open(filter == nil ? genres + [0] : genres, before: FeedPosition.end)
         let isOfFirstTier = Set(ofFirstTier)
         return ofFirstTier + others.filter { !isOfFirstTier.contains($0) }
     }
 
-    /// The first of these, so that a page costs the same however many genres there are.
+    /// Returns the first genres, so that the cost of a page does not depend on the number of genres.
     private func atOnce(_ genres: [Int16]) -> [Int16] {
         let most = Self.genresAtOnce * width
         guard let filter else { return Array(genres.prefix(most)) }
@@ -220,10 +228,10 @@ struct FeedReader {
         return Array(own + others.prefix(max(1, min(most, ranges))))
     }
 
-    /// As many books of each genre as may be needed if the others have none, where that is not too much to read at once:
-    /// a queue whose genre is not of the filter is read once for each genre that is.
+    /// Returns how many books to read of each genre, so that they suffice if other genres have none. The number of rows is
+    /// limited: a queue whose genre is not in the filter is read once for each genre of the filter.
     ///
-    /// - Parameter atLeast: how many of those that were too few before.
+    /// - Parameter atLeast: The minimum for genres of which too few books were read before.
     static func much(
         _ turns: [Int16], filter: [Int16]?, wanted: Int, atLeast: [Int16: Int]
     ) -> [(genre: Int16, most: Int)] {
@@ -233,7 +241,7 @@ struct FeedReader {
         return turns.map { ($0, min(wanted, max(most, atLeast[$0] ?? 0))) }
     }
 
-    /// How many books of each genre make a page, if all have some: preferred genres have every second turn.
+    /// Returns how many books to read of each genre if all genres have some. Preferred genres provide every second card.
     private func shares(_ turns: [Int16]) -> [(genre: Int16, most: Int)] {
         func share(_ count: Int, among genres: [Int16]) -> [(genre: Int16, most: Int)] {
             guard genres.count < count + Self.spare else {
@@ -244,15 +252,15 @@ struct FeedReader {
         let preferred = turns.filter(position.preferred.contains)
         guard !preferred.isEmpty else { return share(wanted, among: turns) }
         let others = turns.filter { !preferred.contains($0) }
-        // A filter's books may all stand under its own genres.
+        // The books of a filter may all be in the queues of its own genres.
         if filter != nil { return share(wanted, among: preferred) + others.map { ($0, 1) } }
         let half = (wanted + 1) / 2
         return share(half, among: preferred)
             + share(half, among: others)
     }
 
-    /// Reads books of the genres behind the position, and chooses.
-    private mutating func ask(
+    /// Reads books of the genres after the position and selects the cards.
+    private mutating func select(
         _ shares: [(genre: Int16, most: Int)]
     ) async throws(BookplateError) -> Reading {
         let rows = try await readQueues(shares)
@@ -262,7 +270,7 @@ struct FeedReader {
             position.pass(
                 genre, to: position.isRelaxed ? FeedPosition.end : FeedPosition.firstTierEnd)
         }
-        // What is before the first was seen: no page has to walk over it again.
+        // All books before the first candidate were seen, so later pages skip them.
         for card in candidates.reversed() { position.pass(card.genre, to: card.place - 1) }
         let open = open()
         if position.count == 0, filter == nil, position.preferred.isEmpty {
@@ -274,7 +282,7 @@ struct FeedReader {
             candidates, of: (genres + [0]).filter { found[$0] != nil }, from: start, count: wanted)
         let taken = turns.cards.reduce(into: [Int16: Int]()) { $0[$1.genre, default: 0] += 1 }
         let emptied = shares.filter { $0.most < wanted && taken[$0.genre] == $0.most }
-        // One genre alone has no neighbours but itself.
+        // With only one genre left, consecutive cards have the same genre.
         let mayHaveNeighbours = position.isRelaxed && open.count == 1
         return Reading(
             rows: rows, start: start, cards: turns.cards, newestDeck: statements.newestDeck(rows),

@@ -1,8 +1,8 @@
 import Ranking
 
-/// A book that may be the feed's next card: the head of a genre's queue, or one behind it.
+/// A book that may become one of the next cards of the feed.
 struct FeedCandidate: Equatable {
-    /// Where it stands in the rows that were read.
+    /// The index of its row in the result.
     let row: Int32
     let genre: Int16
     let place: Int64
@@ -13,19 +13,19 @@ struct FeedCandidate: Equatable {
     /// which happens once in 4 billion pairs, one of the two cards is missing from the scroll.
     var mark: Int32 = 0
 
-    /// 0 is shown before 1, and so on.
+    /// The tier. Lower tiers are shown first.
     var tier: Int64 { place / FeedPosition.firstTierEnd }
 }
 
 extension FeedCandidate {
-    /// As many cards of a deck as its order and the rule against neighbours of one genre allow: one that
-    /// may not stand here comes later. In the opening that is also one whose author or series was there lately.
+    /// Selects the next cards of a deck, in its order. A card of the same genre as the previous one is postponed. In the
+    /// cold-start deck, so is a card whose author or series was shown recently.
     static func dealt(
-        _ deck: [FeedCandidate], from position: FeedPosition, count: Int, isOpening: Bool
+        _ deck: [FeedCandidate], from position: FeedPosition, count: Int, isColdStart: Bool
     ) -> [FeedCandidate] {
         var rest = deck
         var last = position.lastGenre
-        var recent = isOpening ? position.recent : []
+        var recent = isColdStart ? position.recent : []
         var cards: [FeedCandidate] = []
         while cards.count < count,
             let next = rest.firstIndex(where: { card in
@@ -36,7 +36,7 @@ extension FeedCandidate {
             let card = rest.remove(at: next)
             last = card.genre
             cards.append(card)
-            guard isOpening else { continue }
+            guard isColdStart else { continue }
             recent.append(card.origin)
             if recent.count == FeedRanking.spread { recent.removeFirst() }
         }
@@ -44,20 +44,20 @@ extension FeedCandidate {
     }
 }
 
-/// Chooses the cards of a page: the genres take turns.
+/// Selects the cards of a page from the queues, with alternating genres.
 struct FeedTurns {
-    /// The chosen cards, in order.
+    /// The selected cards, in order.
     private(set) var cards: [FeedCandidate] = []
-    /// Whether two neighbours are of one genre, for want of others.
+    /// Whether two consecutive cards have the same genre because there were no others.
     private(set) var hasNeighbours = false
 
     private var position: FeedPosition
     private let genres: [Int16]
-    /// Genres that have every second turn.
+    /// The genres that provide every second card.
     private let preferred: Set<Int16>
     private var queues: [Int16: ArraySlice<FeedCandidate>]
 
-    /// - Parameter candidates: each genre's together, in the order of their places.
+    /// - Parameter candidates: The candidates grouped by genre, in the order of their queue.
     init(
         _ candidates: [FeedCandidate], of genres: [Int16], from position: FeedPosition, count: Int
     ) {
@@ -73,8 +73,8 @@ struct FeedTurns {
         }
     }
 
-    /// The first card that may stand here: of another genre than the last, of the lowest tier, and, if there is one, of an
-    /// author and a series that were not there for a while.
+    /// Returns the next card. It has another genre than the previous card, the lowest tier, and, if possible, an author and a
+    /// series that were not shown recently.
     private func next() -> FeedCandidate? {
         let last = position.lastGenre
         let waiting = position.turns(of: genres)

@@ -2,7 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// `FeedCard.purchaseLinks`: where to buy a book, with the affiliate tags of the caller's tenant.
+/// The field `FeedCard.purchaseLinks`: links to shops, with the affiliate tags of the caller's tenant.
 struct PurchaseLinks: RowLoader {
     let isbn13: Column
     let title: Column
@@ -14,8 +14,9 @@ struct PurchaseLinks: RowLoader {
         Prepared(columns: self, selection: field.selections[0])
     }
 
-    /// Both tags may be null.
-    private static let tags = Statement("SELECT amazon_tag, bookshop_id FROM tenants WHERE id = $1")
+    /// Both tags can be NULL.
+    private static let tags = TypedStatement<Stores>(
+        "SELECT amazon_tag, bookshop_id FROM tenants WHERE id = $1")
 
     private struct Prepared: RequestLoad {
         let columns: PurchaseLinks
@@ -25,19 +26,20 @@ struct PurchaseLinks: RowLoader {
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             guard parents is RowBatch else { return .needsParents }
-            let answer = request.query(PurchaseLinks.tags, .of(try request.caller().tenantID))
+            let pending = request.query(
+                PurchaseLinks.tags.statement, .of(try request.caller().tenantID))
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     guard let parents = parents as? RowBatch else { throw .internalError }
-                    let rows = try answer.rows()
-                    let store = Stores(amazonTag: rows.text(0, 0), bookshopID: rows.text(0, 1))
+                    let tags = try pending.rows().decode(Stores.self).first
+                    let stores = tags ?? Stores(amazonTag: nil, bookshopID: nil)
                     func text(_ column: Column, _ object: Int) -> String? {
                         parents.cell(column, of: object).map { String(decoding: $0, as: UTF8.self) }
                     }
                     var slots: [Slot] = []
                     var links: [PlainObject] = []
                     for object in 0..<parents.count {
-                        let found = store.links(
+                        let found = stores.links(
                             isbn: text(columns.isbn13, object).flatMap { ISBN($0) },
                             title: text(columns.title, object) ?? "",
                             author: text(columns.author, object))
@@ -59,12 +61,13 @@ struct PurchaseLinks: RowLoader {
     }
 }
 
-/// The shops, as one tenant links to them.
+/// The shops, with the affiliate tags of one tenant.
 struct Stores {
     let amazonTag: String?
     let bookshopID: String?
 
-    /// Amazon knows printed books by ISBN-10, Bookshop.org by ISBN-13; without one, both are searched.
+    /// Returns links to a book. Amazon identifies printed books by ISBN-10, Bookshop.org by ISBN-13. Without an ISBN, the
+    /// links are searches.
     func links(isbn: ISBN?, title: String, author: String?) -> [(store: String, url: String)] {
         let words = [title, author].compactMap { $0 }.joined(separator: " ")
         var amazon: String
@@ -85,7 +88,7 @@ struct Stores {
         return [("AMAZON", amazon), ("BOOKSHOP", bookshop)]
     }
 
-    /// Everything but the unreserved characters of RFC 3986 as `%XX`.
+    /// Encodes all characters except the unreserved ones of RFC 3986 as `%XX`.
     private func percentEncode(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
@@ -100,5 +103,12 @@ struct Stores {
             }
         }
         return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension Stores: RowDecodable {
+    init?(_ row: inout RowReader) {
+        amazonTag = row.text()
+        bookshopID = row.text()
     }
 }

@@ -1,10 +1,10 @@
 import Postgres
 
-/// Learns similar books now, as the server does every hour: `bookplate-admin backfill similar`.
+/// Updates the similar books immediately, as the server does every hour: `bookplate-admin backfill similar`.
 package struct SimilarBackfill {
     package struct Summary: Sendable, Equatable {
         package var signals: Int
-        /// Books of which it was learnt what speaks for them.
+        /// The number of editions whose similar books were updated.
         package var editions: Int
         package var isIncremental: Bool
     }
@@ -13,18 +13,20 @@ package struct SimilarBackfill {
 
     package init(_ connection: AdminConnection) { self.connection = connection }
 
-    /// Stopped half-way it can be run again: what is written already is right, and the rest follows.
+    /// Learns and stores the similar books. If the process is stopped, everything written so far is correct, and another run
+    /// completes the rest.
     ///
     /// - Parameters:
-    ///   - isIncremental: only what was spoken of since the last time.
-    ///   - isDryRun: everything is learnt, and nothing written.
+    ///   - isIncremental: Whether to process only the editions with new signals.
+    ///   - isDryRun: Whether to learn without storing the results.
     package func run(
         isIncremental: Bool, isDryRun: Bool = false,
         onProgress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) throws(PostgresError) -> Summary {
         var learning = SimilarLearning(
             try connection.query(SimilarLearning.signals.text),
-            news: try connection.query(SimilarLearning.news.text), isIncremental: isIncremental)
+            changed: try connection.query(SimilarLearning.changedEditions.statement.text).decode(),
+            isIncremental: isIncremental)
         var done = 0
         while done < learning.total {
             done = learning.learn()

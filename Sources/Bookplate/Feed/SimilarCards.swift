@@ -2,7 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// `FeedCard.similar`: what the card's readers also like, then what is about as popular in its genre.
+/// The field `FeedCard.similar`: books that the same readers like, then books of similar popularity in the same genre.
 struct SimilarCards: RowLoader {
     let key: Column
 
@@ -15,30 +15,56 @@ struct SimilarCards: RowLoader {
         return Prepared(key: key, match: match, layout: layout, statement: Self.statement(columns))
     }
 
-    /// `$2` the cards, `$3` how many of each.
+    /// Parameters: `$2` are the cards, `$3` is the maximum number of similar books of each card.
     private static func statement(_ columns: ColumnSet) -> Statement {
         Statement(
             """
-            SELECT \(columns.sql) FROM unnest($2::uuid[]) k (id) CROSS JOIN LATERAL (\
-            SELECT k.id AS edition_id, near.similar_id, near.place FROM (\
-            (SELECT s.similar_id, s.rank::int8 AS place FROM edition_similar s \
-            WHERE s.edition_id = k.id AND s.score > 0 ORDER BY s.rank LIMIT $3) \
-            UNION ALL \
-            (SELECT o.edition_id, o.position FROM feed_order here JOIN feed_order o \
-            ON o.genre_id = here.genre_id AND o.primary_id = here.primary_id \
-            AND o.position > here.position \
-            WHERE here.edition_id = k.id AND here.genre_id = here.primary_id AND here.genre_id <> 0 \
-            AND NOT EXISTS (SELECT FROM edition_similar s WHERE s.edition_id = k.id \
-            AND s.score > 0 AND s.similar_id = o.edition_id) \
-            ORDER BY o.position LIMIT $3)) near ORDER BY near.place LIMIT $3) n \
-            CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = n.similar_id OFFSET 0) e \
+            SELECT \(columns.sql)
+            FROM unnest($2::uuid[]) k (id)
+            CROSS JOIN LATERAL (
+                SELECT k.id AS edition_id, near.similar_id, near.place
+                FROM (
+                    (
+                        SELECT s.similar_id, s.rank::int8 AS place
+                        FROM edition_similar s
+                        WHERE s.edition_id = k.id AND s.score > 0
+                        ORDER BY s.rank
+                        LIMIT $3
+                    )
+                    UNION ALL
+                    (
+                        -- The next books in the queue of the card's first genre.
+                        SELECT o.edition_id, o.position
+                        FROM feed_order here
+                        JOIN feed_order o
+                            ON o.genre_id = here.genre_id
+                            AND o.primary_id = here.primary_id
+                            AND o.position > here.position
+                        WHERE here.edition_id = k.id
+                            AND here.genre_id = here.primary_id
+                            AND here.genre_id <> 0
+                            AND NOT EXISTS (
+                                SELECT
+                                FROM edition_similar s
+                                WHERE s.edition_id = k.id
+                                    AND s.score > 0
+                                    AND s.similar_id = o.edition_id
+                            )
+                        ORDER BY o.position
+                        LIMIT $3
+                    )
+                ) near
+                ORDER BY near.place
+                LIMIT $3
+            ) n
+            CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = n.similar_id OFFSET 0) e
             ORDER BY k.id, n.place
             """)
     }
 
     private struct Prepared: RequestLoad {
         let key: Column
-        /// Where the parent's key stands in the rows.
+        /// The index of the column with the parent's key.
         let match: Int
         let layout: RowLayout
         let statement: Statement
@@ -60,10 +86,10 @@ struct SimilarCards: RowLoader {
             var parameters = Parameters.of(try request.caller().userID)
             parameters.append(uuids: keys.distinct)
             parameters.append(int32: Int32(first))
-            let answer = request.query(statement, parameters)
+            let pending = request.query(statement, parameters)
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
-                    let rows = try answer.rows()
+                    let rows = try pending.rows()
                     return keys.lists(rows, match, RowBatch(rows, layout))
                 }
             }

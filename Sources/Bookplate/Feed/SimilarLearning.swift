@@ -1,48 +1,51 @@
 import Postgres
 import Ranking
 
-/// Learns which books speak for which from everybody's signals: `edition_similar`.
+/// Learns from the signals of all readers how much each book predicts another one, and stores the result in the table
+/// `edition_similar`.
 ///
-/// What it reads and writes are statements for whoever runs it, a command or a job. The steps are small, so
-/// that it can be stopped between them; each leaves the table whole. The server does it beside its requests, so
-/// what it holds is compact: 8 bytes a signal twice, and each edition's strongest links.
+/// The caller, a command or a job, runs the statements. It can stop after each step, and each step leaves the table
+/// consistent. The server runs this concurrently with requests, so the data is compact: two copies of the signals with
+/// 8 bytes each, and the strongest links of each edition.
 struct SimilarLearning {
-    /// A row for each reader, without a name, that holds their signals; and the editions that have news.
+    /// Returns one row for each reader, without the reader's ID, with the signals.
     static let signals = Statement("SELECT signals FROM signals_of_readers()")
-    static let news = Statement("SELECT edition, now() FROM editions_with_news()")
+    /// Returns the editions with signals that are newer than the last run.
+    static let changedEditions = TypedStatement<ChangedEdition>(
+        "SELECT edition, now() FROM editions_with_news()")
     static let replace = Statement("SELECT replace_similar($1, $2, $3, $4, $5)")
     static let finish = Statement("SELECT similar_was_learned($1)")
 
-    /// Editions whose links are written at once.
+    /// The number of editions whose links are stored by one statement.
     private static let editionsPerWrite = 200
-    /// Where more than a fifth has news, everything is learnt again, which is exact.
+    /// If more than a fifth of the editions have changed, everything is learned again, which is exact.
     private static let incrementalShare = 5
-    /// Of a signal in a row: the edition's number, and the weight in hundredths.
+    /// The size of one signal in a row: the edition's number as Int64 and the weight in hundredths as Int16.
     private static let signalBytes = 10
 
-    /// The editions' numbers, by item.
+    /// The number of the edition of each item.
     private let numbers: [Int64]
     private let items: [Int32]
-    /// Whether only what has news is learnt.
+    /// Whether only the changed editions are learned.
     let isIncremental: Bool
     let signalCount: Int
-    /// When the signals were read; nil where there was no news.
+    /// The time at which the signals were read; nil if no edition has changed.
     private let readAt: Int64?
     private var similar: SimilarItems
-    private var learnt = 0
-    /// Of all, where all is learnt.
+    private var learnedCount = 0
+    /// The strongest links of all items, if all are learned.
     private var strongest: StrongestLinks
-    /// To those with news, where only they are learnt, item by item.
+    /// The links to each changed item, if only changed items are learned.
     private var links: [[SimilarItems.Link]] = []
 
-    /// How many editions there are to learn.
+    /// The number of editions to learn.
     var total: Int { items.count }
 
     /// - Parameters:
-    ///   - rows: of `signals`.
-    ///   - news: of `news`.
-    ///   - isIncremental: whether to learn only what was spoken of since the last time.
-    init(_ rows: Rows, news: Rows, isIncremental: Bool) {
+    ///   - rows: The rows of `signals`. They are not decoded, to avoid a copy.
+    ///   - changed: The rows of `changedEditions`.
+    ///   - isIncremental: Whether to learn only the changed editions.
+    init(_ rows: Rows, changed: [ChangedEdition], isIncremental: Bool) {
         var itemsByNumber: [Int64: Int32] = [:]
         var numbers: [Int64] = []
         var signals: [Signals.Signal] = []
@@ -64,39 +67,40 @@ struct SimilarLearning {
                     .init(reader: Int32(row), item: item, weight: Float(weight) / 100))
             }
         }
-        let told = (0..<news.count).compactMap { news.int64($0, 0).flatMap { itemsByNumber[$0] } }
+        let changedItems = changed.compactMap { itemsByNumber[$0.number] }
         self.numbers = numbers
-        self.isIncremental = isIncremental && told.count * Self.incrementalShare <= numbers.count
-        items = self.isIncremental ? told.sorted() : numbers.indices.map(Int32.init)
+        self.isIncremental =
+            isIncremental && changedItems.count * Self.incrementalShare <= numbers.count
+        items = self.isIncremental ? changedItems.sorted() : numbers.indices.map(Int32.init)
         signalCount = signals.count
-        readAt = news.timestamptz(0, 1)
+        readAt = changed.first?.readAt
         similar = SimilarItems(Signals(signals, itemCount: numbers.count))
         strongest = StrongestLinks(itemCount: self.isIncremental ? 0 : numbers.count)
     }
 
-    /// Learns the next few editions.
+    /// Learns the next editions.
     ///
-    /// - Returns: how many are learnt; as many as `total` at the end.
+    /// - Returns: The number of editions learned so far, which is `total` at the end.
     mutating func learn(_ count: Int = 100) -> Int {
-        for item in items[learnt..<min(learnt + count, items.count)] {
+        for item in items[learnedCount..<min(learnedCount + count, items.count)] {
             let found = similar.links(to: item)
             if isIncremental {
                 links.append(found)
             } else {
                 for link in found { strongest.insert(link) }
             }
-            learnt += 1
+            learnedCount += 1
         }
-        return learnt
+        return learnedCount
     }
 
-    /// How many times `replace` is to be run when all is learnt.
+    /// How often `replace` must be run after everything is learned.
     var writeCount: Int {
         (items.count + Self.editionsPerWrite - 1) / Self.editionsPerWrite
     }
 
-    /// The parameters of `replace`, one of so many times as `writeCount`: some editions' links to others, or,
-    /// where only what has news is learnt, all links to some of that.
+    /// Returns the parameters of the `number`th run of `replace`: the links from some editions, or, if only changed editions are
+    /// learned, the links to some of these.
     func write(_ number: Int) -> Parameters {
         let start = number * Self.editionsPerWrite
         let range = start..<min(start + Self.editionsPerWrite, items.count)
@@ -121,5 +125,19 @@ struct SimilarLearning {
         var parameters = Parameters()
         parameters.append(timestamptz: readAt)
         return parameters
+    }
+}
+
+extension SimilarLearning {
+    struct ChangedEdition: RowDecodable {
+        let number: Int64
+        /// The start of the transaction, in microseconds of Unix time.
+        let readAt: Int64?
+
+        init?(_ row: inout RowReader) {
+            guard let number = row.int64() else { return nil }
+            self.number = number
+            readAt = row.timestamptz()
+        }
     }
 }

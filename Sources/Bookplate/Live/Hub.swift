@@ -166,7 +166,7 @@ package final class Hub: Sendable {
     // MARK: Notifications
 
     private func listeningChanged(to isListening: Bool) {
-        replica?.isHearing(isListening)
+        replica?.setHubConnected(isListening)
         state.withLock { state in
             state.isListening = isListening
             for userID in state.libraries.keys {

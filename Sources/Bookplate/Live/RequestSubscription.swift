@@ -43,7 +43,7 @@ extension RequestContext {
         var attempts = 1
         while true {
             do throws(BookplateError) {
-                return try await another().read(fill)
+                return try await makeEventContext().read(fill)
             } catch {
                 guard error == .internalError, attempts < Self.readAttemptsMax, !Task.isCancelled
                 else { throw error }

@@ -85,7 +85,7 @@ final class Link: DescriptorWatcher {
         guard case .open(let connection, let watch) = state else { return }
         let bytesBefore = measuresInput ? waitingBytes(PQsocket(connection)) : 0
         guard PQconsumeInput(connection) == 1 else { return lose(errorMessage(connection)) }
-        // Too low if more has arrived meanwhile. But libpq reads at least 8 KiB of what was there.
+        // The difference is too low if more bytes have arrived meanwhile. libpq reads at least 8 KiB if they are there.
         let byteCount =
             measuresInput
             ? max(bytesBefore - waitingBytes(PQsocket(connection)), min(bytesBefore, 8 << 10)) : 0

@@ -19,7 +19,9 @@ import Testing
             (["preferredGenres": .null], "Name", []), (["preferredGenres": []], "Name", []),
             (["displayName": "B", "preferredGenres": []], "B", []),
         ] as [(Value, String?, [Value])])
-    func absentStaysAndNullClears(input: Value, name: String?, genres: [Value]) async throws {
+    func absentFieldsAreKeptAndNullClearsThem(input: Value, name: String?, genres: [Value])
+        async throws
+    {
         let reader = try await Self.app().makeReader()
         _ = try await reader.execute(
             Self.update, ["input": ["displayName": "Name", "preferredGenres": ["Crime"]]])
@@ -38,14 +40,14 @@ import Testing
             (["preferredGenres": ["Cookery"]], "preferredGenres"),
             (["preferredGenres": .list(Array(repeating: "Crime", count: 51))], "preferredGenres"),
         ] as [(Value, String)])
-    func badInputIsRefused(input: Value, field: String) async throws {
+    func badInputIsRejected(input: Value, field: String) async throws {
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(Self.update, ["input": input])
         #expect(response.code == "BAD_USER_INPUT")
         #expect(response.field == field)
     }
 
-    @Test func statisticsCountTheLibrary() async throws {
+    @Test func statisticsMatchTheLibrary() async throws {
         let reader = try await Self.app().makeReader()
         let stats = """
             { me { stats { books wantToRead reading read reviews averageRating readByYear { year books } } } }
@@ -83,7 +85,7 @@ import Testing
             ])
     }
 
-    @Test func deletedAccountLeavesNothing() async throws {
+    @Test func deletingAnAccountRemovesAllItsRows() async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let other = try await app.makeReader()
@@ -128,13 +130,13 @@ import Testing
         #expect(tombstone.bool(0, 0) == true)
         #expect(tombstone.bool(0, 2) == false)
 
-        // The session is over at once, by either token.
+        // Both tokens are invalid immediately.
         #expect(try await reader.execute("{ me { id } }").code == "UNAUTHENTICATED")
         #expect(
             try await app.execute(RefreshTests.refresh, ["token": .string(reader.refreshToken)])
                 .code
                 == "UNAUTHENTICATED")
-        // The same person may begin anew, and finds nothing.
+        // The same person can sign in again and gets an empty library.
         let again = try TestReader(
             app, reader.subject, try await app.signIn(subject: reader.subject))
         #expect(again.id != reader.id)
@@ -145,8 +147,8 @@ import Testing
                 == 1)
     }
 
-    /// After a lost answer the session that has deleted its account is told the same; any other of the account is over.
-    @Test func deletionSentAgainHasTheSameAnswer() async throws {
+    /// After a lost response, the session that has deleted the account gets the same response again. Other sessions end.
+    @Test func repeatedDeletionReturnsTheSameResponse() async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let other = try TestReader(
@@ -178,7 +180,7 @@ import Testing
                 == 1)
     }
 
-    @Test func deletionNeedsOnesOwnID() async throws {
+    @Test func deletionRequiresTheOwnID() async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let other = try await app.makeReader()

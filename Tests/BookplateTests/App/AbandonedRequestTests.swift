@@ -15,7 +15,7 @@ import Testing
             .split(separator: " ").last.flatMap { Int($0) } ?? 0
     }
 
-    /// A request that waits for the database when it is cancelled.
+    /// Returns the response of a request that is cancelled while it waits for the database.
     private static func cancelled(
         _ app: TestApp, hasTimedOut: @escaping @Sendable () -> Bool
     ) async throws -> TestResponse {
@@ -36,7 +36,7 @@ import Testing
         }.value
     }
 
-    @Test func anAbandonedRequestIsNoInternalError() async throws {
+    @Test func abandonedRequestsDoNotCountAsInternalErrors() async throws {
         let app = try await TestApp.start(catalog: [])
         let response = try await Self.cancelled(app, hasTimedOut: { false })
         #expect(response.code == "CLIENT_CLOSED_REQUEST")
@@ -45,8 +45,8 @@ import Testing
         #expect(!(await app.services.metrics.text().contains("CLIENT_CLOSED_REQUEST")))
     }
 
-    /// Its client waits, and the server is to blame.
-    @Test func aRequestThatTookTooLongIsAnInternalError() async throws {
+    /// The client still waits for the response, and the timeout is the server's fault.
+    @Test func timedOutRequestsAreInternalErrors() async throws {
         let app = try await TestApp.start(catalog: [])
         let response = try await Self.cancelled(app, hasTimedOut: { true })
         #expect(response.code == "INTERNAL_SERVER_ERROR")
@@ -55,7 +55,7 @@ import Testing
         #expect(await Self.value(of: Self.internalErrors, in: app) == 1)
     }
 
-    @Test func realInternalErrorsCount() async throws {
+    @Test func internalErrorsAreCounted() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         try await app.database.execute("ALTER TABLE shelves RENAME TO gone")
@@ -65,7 +65,7 @@ import Testing
         #expect(await Self.value(of: Self.abandoned, in: app) == 0)
     }
 
-    @Test func internalErrorsInEventsOfASubscriptionCount() async throws {
+    @Test func internalErrorsInSubscriptionEventsAreCounted() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let live = try await reader.subscribe(

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Bookplate
 
-/// What the database itself refuses, told as what a person can act on.
+/// Messages for violated constraints of the database.
 @Suite struct ConstraintTests {
     static let app = Shared { try await TestApp.start() }
 
-    /// Limits of what a reader types are checks of the tables too, and each of them has its sentence.
-    @Test func everyCheckOnAReadersWordsNamesItsField() async throws {
+    /// Each check constraint on text that users type has a message.
+    @Test func everyCheckConstraintHasAMessageWithItsField() async throws {
         let names = try await Self.app().database.withConnection { connection in
             let rows = try connection.query(
                 """
@@ -19,18 +19,18 @@ import Testing
                 """)
             return (0..<rows.count).compactMap { rows.text($0, 0) }
         }
-        // Facts that come from the catalogue only.
-        let ours: Set = ["books_page_count_check"]
+        // Columns whose values come only from the catalog.
+        let catalogChecks: Set = ["books_page_count_check"]
         #expect(names.contains("books_title_check"))
-        for name in names where !ours.contains(name) {
+        for name in names where !catalogChecks.contains(name) {
             let error = BookplateError.constraint(name)
             #expect(error?.field != nil, "\(name)")
             #expect(error?.message.hasSuffix(".") == true, "\(name)")
         }
     }
 
-    /// Unique keys and references, too: each is told, or there is a reason why no input meets it.
-    @Test func everyKeyOfALibraryIsToldOrCannotBeMet() async throws {
+    /// Each unique or foreign key has a message, or input cannot violate it.
+    @Test func everyKeyHasAMessageOrCannotBeViolated() async throws {
         var tables = Parameters()
         tables.append(texts: ["shelves", "books", "shelf_books", "reviews", "swipes", "imports"])
         let names = try await Self.app().database.withConnection {
@@ -45,14 +45,14 @@ import Testing
             return (0..<rows.count).compactMap { rows.text($0, 0) }
         }
         let unreachable: Set = [
-            // Written with ON CONFLICT: the same again is the same.
+            // Inserted with ON CONFLICT.
             "books_pkey", "shelf_books_pkey", "reviews_pkey", "swipes_pkey",
-            // The server chooses these ids.
+            // The server generates these IDs.
             "reviews_user_id_id_key", "imports_pkey",
-            // Asked for in the statement that inserts.
+            // Checked by the statement that inserts.
             "imports_unfinished", "books_edition_id_fkey", "swipes_edition_id_fkey",
         ]
-        #expect(Set(names).isSuperset(of: unreachable), "no name that is not there")
+        #expect(Set(names).isSuperset(of: unreachable), "a name in `unreachable` does not exist")
         for name in names where !unreachable.contains(name) && !name.hasSuffix("s_user_id_fkey") {
             let error = try #require(BookplateError.constraint(name), "\(name)")
             #expect(error.message.hasSuffix("."), "\(name)")
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func anotherBooksISBNIsAConflictWithItsID() async throws {
+    @Test func isbnOfAnotherBookIsAConflictWithItsID() async throws {
         let reader = try await Self.app().makeReader()
         let first = try await reader.makeBook(["title": "A", "isbn": "9780306406157"])
         let second = try await reader.makeBook(["title": "B"])
@@ -73,12 +73,12 @@ import Testing
             #expect(response.errors.first?["extensions", "id"] == other)
             #expect(response.field == "isbn")
         }
-        // Its own is none.
+        // Setting its own ISBN again is not a conflict.
         let same = try await reader.execute(update, ["id": first, "isbn": "9780306406157"])
         #expect(same.errors.isEmpty)
     }
 
-    @Test func aTakenNameIsAConflictWithTheShelfThatHasIt() async throws {
+    @Test func nameOfAnotherShelfIsAConflictWithItsID() async throws {
         let reader = try await Self.app().makeReader()
         let first = try await reader.makeShelf("Summer")
         let second = try await reader.makeShelf("Winter")
@@ -91,15 +91,16 @@ import Testing
             #"mutation { createShelf(input: {name: "summer"}) { id } }"#)
         #expect(create.errors.first?["extensions", "id"] == first)
         #expect(create.field == "name" && update.field == "name")
-        // In another case it is its own still.
+        // Changing the case of its own name is not a conflict.
         let own = try await reader.execute(
             #"mutation($id: ID!) { updateShelf(id: $id, input: {name: "SUMMER"}) { name } }"#,
             ["id": first])
         #expect(own["updateShelf", "name"] == "SUMMER")
     }
 
-    /// A swipe that saves the book in the same moment takes no turn; whoever comes second is told of the other.
-    @Test func aSwipeThatWasFasterIsAConflictWithItsBook() async throws {
+    /// A swipe can save the same book concurrently, because it does not lock the user. The second request gets the ID of the
+    /// first one's book.
+    @Test func bookSavedByAConcurrentSwipeIsAConflict() async throws {
         let app = try await Self.app()
         for _ in 0..<10 {
             let reader = try await app.makeReader()

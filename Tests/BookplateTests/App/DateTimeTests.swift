@@ -38,7 +38,7 @@ import Testing
         "2026-01-31T12:00:00.1234560+01:00", "2026-01-31T12:00:00.123456000Z",
         "0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z",
     ])
-    func acceptsWhatItsPageAllows(text: String) throws {
+    func acceptsSpecifiedFormats(text: String) throws {
         let errors = try errors(of: text)
         #expect(errors.literal == [])
         #expect(errors.variable == [])
@@ -51,7 +51,7 @@ import Testing
         "2026-01-31T24:00:00Z", "2026-01-31T12:60:00Z", "2026-02-30T12:00:00Z",
         "2026-13-01T12:00:00Z", "2026-01-31T12:00:00+24:00", "2026-01-31T12:00:00 UTC", "",
     ])
-    func refusesWhatItsPageForbids(text: String) throws {
+    func rejectsOtherFormats(text: String) throws {
         let reason =
             "DateTime cannot represent this value. Write an RFC 3339 date and time with an offset "
             + "and at most microseconds, such as 2026-01-31T12:00:00Z."

@@ -18,13 +18,13 @@ import Testing
             (.upstreamUnavailable("M"), ["code": "UPSTREAM_UNAVAILABLE"]),
             (.internalError, ["code": "INTERNAL_SERVER_ERROR", "requestId": "r"]),
         ] as [(BookplateError, Value)])
-    func hasItsCodeAndFields(error: BookplateError, extensions: Value) {
+    func errorsHaveTheirCodesAndExtensions(error: BookplateError, extensions: Value) {
         let fieldError = error.fieldError(requestID: "r")
         #expect(.object(fieldError.extensions) == extensions)
         #expect(!fieldError.message.isEmpty)
     }
 
-    /// What is the database's fault is masked: the request's id is all that a client learns.
+    /// Clients get only the request's ID, not the message of the database.
     @Test func databaseErrorsAreMasked() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
@@ -34,12 +34,11 @@ import Testing
         #expect(response.errors.first?["extensions", "requestId"] == "test-request")
         #expect(!"\(response.json)".contains("gone") && !"\(response.json)".contains("relation"))
         #expect(response["me"] == nil)
-        // What does not need it still works.
+        // Requests that do not use the table still work.
         #expect(try await reader.execute("{ me { id } }")["me", "id"] == reader.id)
     }
 
-    /// One field's error leaves its siblings.
-    @Test func errorsAreOfTheirFieldOnly() async throws {
+    @Test func errorsDoNotAffectOtherFields() async throws {
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(
             """
@@ -62,7 +61,7 @@ import Testing
             """)
         #expect(serial.errors.first?["path"] == ["second"])
         #expect(serial.json["data"] == .null)
-        // What was done before the failure stays done.
+        // Mutations before the failed one are not rolled back.
         #expect(
             try await reader.requireValue("{ me { shelves { name } } }", .null, "me", "shelves")
                 .values(

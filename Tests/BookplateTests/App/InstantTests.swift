@@ -26,7 +26,7 @@ import Testing
             ("2026-01-31T00:00:00-23:59", 1_769_903_940_000_000),
             ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999),
         ] as [(String, Int64)])
-    func reads(text: String, microseconds: Int64) {
+    func parses(text: String, microseconds: Int64) {
         #expect(Instant(text)?.microseconds == microseconds)
     }
 
@@ -50,11 +50,11 @@ import Testing
         "+2026-01-31T12:00:00Z",
         "２０２６-01-31T12:00:00Z", "2026-01-31T12:00:00.5Z" + String(repeating: "0", count: 100),
     ])
-    func refuses(text: String) {
+    func rejects(text: String) {
         #expect(Instant(text) == nil)
     }
 
-    @Test func writesWhatItReads() throws {
+    @Test func textIsParsedBack() throws {
         var random = SeededGenerator(3)
         for _ in 0..<2000 {
             let milliseconds = Int64.random(
@@ -65,9 +65,9 @@ import Testing
         }
     }
 
-    /// No instant, however far, makes the writer fail.
+    /// Instants outside of the years 0 to 9999 are written as the nearest one in this range.
     @Test(arguments: [Int64.min + 946_684_800_000_000, Int64.max])
-    func farInstantsAreWrittenAsTheNearestWithAForm(microseconds: Int64) {
+    func instantsOutOfRangeAreClamped(microseconds: Int64) {
         let text = Instant(microseconds: microseconds).text
         #expect(["0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"].contains(text))
     }

@@ -13,7 +13,7 @@ import Testing
         } }
         """
 
-    @Test func everyTypeIsFoundByItsID() async throws {
+    @Test func objectsOfAllTypesAreFoundByID() async throws {
         let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
@@ -45,7 +45,7 @@ import Testing
         #expect(all.errors.isEmpty)
     }
 
-    @Test func nodesBelowANodeAreLoaded() async throws {
+    @Test func nestedNodesAreLoaded() async throws {
         let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
@@ -64,7 +64,7 @@ import Testing
             ])
     }
 
-    @Test func aHundredAtOnce() async throws {
+    @Test func atMostOneHundredNodesCanBeRequested() async throws {
         let reader = try await Self.app().makeReader()
         let good = try await reader.execute(
             Self.nodes, ["ids": .list(Array(repeating: reader.id, count: 100))])

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Bookplate
 
-/// Texts that clients must not interpret, but can send in any form.
+/// Cursors and tokens are opaque to clients, which can nevertheless send any text.
 @Suite struct OpaqueTextTests {
     @Test func randomBytesDoNotTrap() {
-        var random = Seeded(12)
+        var random = SeededGenerator(12)
         for _ in 0..<5000 {
             let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)

@@ -7,8 +7,8 @@ import Testing
 @testable import Bookplate
 
 @Suite struct SchemaTests {
-    /// The schema that is read is the schema that is served, to the byte.
-    @Test func printedSchemaIsTheFile() throws {
+    /// The printed schema is identical to the file.
+    @Test func printedSchemaMatchesTheFile() throws {
         let file = try String(
             contentsOfFile: TestCluster.project + "/schema.graphql", encoding: .utf8)
         #expect(BookplateSchema.text == file)
@@ -32,7 +32,7 @@ import Testing
             "", "The schema has no field Mutation.deleteBook."
         ),
     ])
-    func aFieldWithoutItsOtherHalfIsFound(old: String, new: String, problem: String) {
+    func fieldWithoutResolverOrSchemaIsReported(old: String, new: String, problem: String) {
         let sdl = BookplateSchema.text.replacing(old, with: new)
         let errors = #expect(throws: RequestErrors.self) { try BookplateSchema(sdl: sdl) }
         #expect(errors?.errors.map(\.message) == [problem])

@@ -6,10 +6,10 @@ import Testing
     @Test(
         arguments: [
             ("a", "a"), ("  a b  ", "a b"), ("\u{3000}\u{2003}a\n", "a"), ("\t", nil), ("", nil),
-            // A zero-width joiner is part of what it joins.
+            // A zero-width joiner is not white space.
             ("👩\u{200D}🚀", "👩\u{200D}🚀"),
         ] as [(String, String?)])
-    func isTrimmed(text: String, expected: String?) throws {
+    func textIsTrimmed(text: String, expected: String?) throws {
         #expect(try TextInput.optional(text, field: "title", charactersMax: 10) == expected)
         if let expected {
             #expect(try TextInput.line(text, field: "title", charactersMax: 10) == expected)

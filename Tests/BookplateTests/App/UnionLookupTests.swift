@@ -2,7 +2,8 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// A row that is looked up brings the rows of its relations in one statement; `node` asks for each of them apart.
+/// A lookup of a single row reads the rows of its relations with one union statement, while `node` uses one statement for
+/// each relation. Both must return the same result.
 @Suite struct UnionLookupTests {
     static let app = Shared { try await TestApp.start(catalog: TestCatalog.lines(20)) }
 
@@ -23,15 +24,15 @@ import Testing
     private func compare(
         _ reader: TestReader, _ root: String, _ type: String, _ id: Value, _ selection: String
     ) async throws -> Value {
-        let united = try await reader.execute(
-            "query($id: ID!) { asked: node(id: $id) { id } one: \(root) { \(selection) } }",
+        let union = try await reader.execute(
+            "query($id: ID!) { other: node(id: $id) { id } one: \(root) { \(selection) } }",
             ["id": id])
-        let apart = try await reader.execute(
+        let separate = try await reader.execute(
             "query($id: ID!) { one: node(id: $id) { ... on \(type) { \(selection) } } }", ["id": id]
         )
-        #expect(united.errors.isEmpty, "\(united.json)")
-        #expect(united["one"] == apart["one"])
-        return united["one"] ?? .null
+        #expect(union.errors.isEmpty, "\(union.json)")
+        #expect(union["one"] == separate["one"])
+        return union["one"] ?? .null
     }
 
     @Test(arguments: ["WANT_TO_READ", "READ"], [0, 1, 3])
@@ -81,12 +82,12 @@ import Testing
         #expect(liked["inLibrary", "id"]?.string != nil)
     }
 
-    @Test func rowsThatAreNotThereBringNothing() async throws {
+    @Test func missingRowsAreNull() async throws {
         let owner = try await Self.app().makeReader()
         let stranger = try await Self.app().makeReader()
         let shelf = try await owner.makeShelf("Shelf")
         let book = try await owner.makeBook("Book", status: "READ", shelves: [shelf])
-        try await owner.review(book, text: "Mine.")
+        try await owner.review(book, text: "Review.")
         #expect(try await compare(stranger, "book(id: $id)", "Book", book, Self.book) == .null)
         #expect(try await compare(stranger, "shelf(id: $id)", "Shelf", shelf, Self.shelf) == .null)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bookplate
 
-/// What is dealt ahead: the opening, and readers' own decks.
+/// The prepared decks: the cold-start deck and the readers' own decks.
 @Suite struct FeedDeckTests {
     /// 240 books of six genres by 40 authors, in the order of their popularity.
     private static func makeApp() async throws -> TestApp {
@@ -30,7 +30,7 @@ import Testing
 
     private func page(
         _ reader: TestReader, after: Value = .null, first: Int = 10
-    ) async throws -> (nodes: [Value], end: Value, answer: TestResponse) {
+    ) async throws -> (nodes: [Value], end: Value, response: TestResponse) {
         let response = try await reader.execute(Self.feed, ["first": .int(first), "after": after])
         return (
             response["feed", "nodes"]?.list ?? [],
@@ -38,74 +38,74 @@ import Testing
         )
     }
 
-    @Test func aNewReaderSeesTheMostPopularWithNoAuthorTwiceInTen() async throws {
+    @Test func newReadersSeePopularBooksOfTenDifferentAuthors() async throws {
         let app = try await Self.makeApp()
         try await app.refreshFeed()
         let reader = try await app.makeReader()
         _ = try await page(reader)
         let first = try await page(reader)
         #expect(first.nodes[0]["title"] == "Card 1")
-        #expect(first.answer.statements == 4)
-        #expect(first.answer.roundTrips == 2)
+        #expect(first.response.statements == 4)
+        #expect(first.response.roundTrips == 2)
         let second = try await page(reader, after: first.end)
         let third = try await page(reader, after: second.end)
-        #expect(second.answer.statements == 2)
+        #expect(second.response.statements == 2)
         let cards = first.nodes + second.nodes + third.nodes
         #expect(Set(cards.compactMap { $0["id"]?.string }).count == 30)
         #expect(zip(cards, cards.dropFirst()).allSatisfy { $0["genre"] != $1["genre"] })
         for end in 10...cards.count {
             #expect(Set(cards[(end - 10)..<end].compactMap { $0["author"]?.string }).count == 10)
         }
-        // Nothing is shown that could have given way to something more popular.
+        // The cards are the most popular ones that satisfy the rules.
         let numbers = cards.compactMap {
             $0["title"]?.string?.split(separator: " ").last.flatMap { Int($0) }
         }
         #expect(numbers.allSatisfy { $0 < 60 })
-        // Whoever prefers a genre sees it at once.
+        // Preferred genres are shown on the first page.
         _ = try await reader.execute(
             #"mutation { updateProfile(input: {preferredGenres: ["Poetry"]}) { id } }"#)
         #expect(try await page(reader).nodes.count { $0["genre"] == "Poetry" } >= 4)
     }
 
-    @Test func aDeckIsReadInOneRoundTripUntilItIsTouched() async throws {
+    @Test func unchangedDeckIsReadInOneRoundTrip() async throws {
         let app = try await Self.makeApp()
         let reader = try await app.makeReader()
         let cards = try await reader.feedCards(12).map { $0["id"] ?? .null }
         _ = try await reader.swipe("LIKE", Array(cards.prefix(2)))
         try await app.database.execute("DELETE FROM feed_frontiers")
-        try await app.dealDecks()
-        // The queues behind it begin where the reader is.
+        try await app.buildDecks()
+        // The job has also computed the frontiers, at which the queues continue after the deck.
         #expect(try await app.database.count("SELECT count(*) FROM feed_frontiers") > 0)
         let first = try await page(reader)
         #expect(first.nodes.count == 10)
-        #expect(first.answer.statements == 2)
-        #expect(first.answer.roundTrips == 1)
-        // A book that is not in it touches nothing; one that is must not be shown again.
+        #expect(first.response.statements == 2)
+        #expect(first.response.roundTrips == 1)
+        // Adding a book that is not in the deck does not invalidate it. A book of the deck must not be shown again.
         let card = first.nodes[4]["id"] ?? .null
         _ = try await reader.makeBook(["title": "By hand"])
-        #expect(try await page(reader).answer.statements == 2)
+        #expect(try await page(reader).response.statements == 2)
         _ = try await reader.makeBook(["cardId": card])
         let second = try await page(reader)
-        #expect(second.answer.statements == 4)
+        #expect(second.response.statements == 4)
         #expect(second.nodes.allSatisfy { $0["id"] != card })
         #expect(second.nodes.count == 10)
-        // The next deck is without it.
-        try await app.dealDecks()
+        // The next deck does not contain the book.
+        try await app.buildDecks()
         let third = try await page(reader)
-        #expect(third.answer.statements == 2)
+        #expect(third.response.statements == 2)
         #expect(
             third.nodes.allSatisfy {
                 $0["id"] != card && !cards.prefix(2).contains($0["id"] ?? .null)
             })
     }
 
-    @Test func whatIsSwipedWhileADeckIsDealtIsNotInIt() async throws {
+    @Test func swipedCardsOfADeckAreNotShownAgain() async throws {
         let app = try await Self.makeApp()
         let reader = try await app.makeReader()
         let user = reader.id.string ?? ""
         let cards = try await reader.feedCards(20).map { $0["id"] ?? .null }
         _ = try await reader.swipe("LIKE", Array(cards.prefix(2)))
-        try await app.dealDecks()
+        try await app.buildDecks()
         let shown = try await page(reader).nodes.map { $0["id"] ?? .null }
         _ = try await reader.swipe("SKIP", Array(shown.prefix(3)))
         #expect(
@@ -116,38 +116,38 @@ import Testing
         #expect(next.allSatisfy { !shown.prefix(3).contains($0) })
     }
 
-    @Test func libraryAndReviewsSpeakForOtherBooks() async throws {
+    @Test func changesOfLibraryAndReviewsEnqueueADeck() async throws {
         let app = try await Self.makeApp()
         let reader = try await app.makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         #expect(try await app.waitingDeckCount() == 0)
         let book = try await reader.makeBook(["cardId": card, "status": "READ"])
         #expect(try await app.waitingDeckCount() == 1)
-        try await app.dealDecks()
+        try await app.buildDecks()
         try await reader.review(book, text: "Words")
         #expect(try await app.waitingDeckCount() == 1)
-        try await app.dealDecks()
+        try await app.buildDecks()
         _ = try await reader.execute(
             "mutation($id: ID!) { deleteReview(bookId: $id) }", ["id": book])
         #expect(try await app.waitingDeckCount() == 1)
-        try await app.dealDecks()
+        try await app.buildDecks()
         _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
         #expect(try await app.waitingDeckCount() == 1)
     }
 
     enum Source: String, CaseIterable {
-        case opening, deck, deckAndQueues, queues
+        case coldStart, deck, deckAndQueues, queues
     }
 
     @Test(arguments: Source.allCases)
-    func pagingBackShowsTheSameCardsAfterARefresh(source: Source) async throws {
+    func earlierPagesDoNotChangeAfterARefresh(source: Source) async throws {
         let app = try await Self.makeApp()
-        if source == .opening { try await app.refreshFeed() }
+        if source == .coldStart { try await app.refreshFeed() }
         let reader = try await app.makeReader()
         let hasDeck = source == .deck || source == .deckAndQueues
         if hasDeck {
             _ = try await reader.swipe("LIKE", [try await page(reader).nodes[0]["id"] ?? .null])
-            try await app.dealDecks()
+            try await app.buildDecks()
         }
         let first = source == .deckAndQueues ? 30 : 10
         var pages: [(after: Value, nodes: [Value])] = []
@@ -157,7 +157,7 @@ import Testing
             pages.append((after, next.nodes))
             after = next.end
         }
-        // The last become the first.
+        // Reverse the order.
         try await app.database.execute(
             """
             UPDATE editions SET ratings_count = 1000000 - ratings_count
@@ -165,12 +165,12 @@ import Testing
         try await app.refreshFeed()
         if hasDeck {
             _ = try await reader.swipe("LIKE", [pages[2].nodes[0]["id"] ?? .null])
-            try await app.dealDecks()
+            try await app.buildDecks()
         }
         for (after, nodes) in pages.dropFirst() {
             #expect(try await page(reader, after: after, first: first).nodes == nodes)
         }
-        // What is new comes later, and nothing twice.
+        // New cards are shown on later pages, and none twice.
         let next = try await page(reader, after: after, first: first)
         let before = Set(pages.flatMap { $0.nodes.compactMap { $0["id"]?.string } })
         #expect(next.nodes.count == first)
@@ -180,13 +180,14 @@ import Testing
         }
     }
 
-    /// Frontiers are of the order that they were made in; after much of it has changed nobody's page should pay.
-    @Test func afterAGreatRefreshReadersAreDealtDecksAndFrontiers() async throws {
+    /// A refresh that moves many books invalidates the frontiers. New decks and frontiers are computed in the background, so
+    /// that pages do not become slower.
+    @Test func largeRefreshEnqueuesNewDecksAndFrontiers() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(1100))
         let reader = try await app.makeReader()
         let cards = try await reader.feedCards(30).map { $0["id"] ?? .null }
         _ = try await reader.swipe("DISLIKE", cards)
-        try await app.dealDecks()
+        try await app.buildDecks()
         func valid() async throws -> Int {
             Int(
                 try await app.database.count(
@@ -203,10 +204,10 @@ import Testing
         try await app.refreshFeed()
         #expect(try await valid() == 0)
         #expect(try await app.waitingDeckCount() == 1)
-        try await app.dealDecks()
+        try await app.buildDecks()
         #expect(try await valid() > 0)
-        // Who has left is dealt none, though one was dealt just now; who looks again is at once, swiping or not.
-        func outdate() async throws {
+        // Inactive readers get no new deck until they return, even if they have a recent deck.
+        func invalidateFrontiers() async throws {
             try await app.database.execute(
                 "UPDATE feed_state SET frontiers_valid_since = clock_timestamp()")
             try await app.refreshFeed()
@@ -216,25 +217,25 @@ import Testing
             UPDATE sessions SET rotated_at = now() - interval '31 days';
             UPDATE swipes SET recorded_at = now() - interval '31 days'
             """)
-        try await outdate()
+        try await invalidateFrontiers()
         #expect(try await app.waitingDeckCount() == 0)
         let renewed = try await app.execute(
             "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }",
             ["token": .string(reader.refreshToken)])
         #expect(renewed.errors.isEmpty)
         #expect(try await app.waitingDeckCount() == 1)
-        try await app.dealDecks()
+        try await app.buildDecks()
         #expect(try await valid() > 0)
-        try await outdate()
+        try await invalidateFrontiers()
         #expect(try await app.waitingDeckCount() == 1)
-        // Signing in is coming back, too.
+        // Signing in also counts as returning.
         try await app.database.execute("DELETE FROM jobs WHERE kind = 'feed.deck'")
         _ = try await app.signIn(subject: reader.subject)
         #expect(try await app.waitingDeckCount() == 1)
     }
 
-    /// A deletion holds the account and wants its sessions; who renews one holds it, and may not want the account.
-    @Test func renewingWhileTheAccountGoesIsNoDeadlock() async throws {
+    /// A deletion locks the account and then its sessions. A refresh locks its session and must not wait for the account.
+    @Test func refreshDuringADeletionDoesNotDeadlock() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let id = reader.id.string ?? ""

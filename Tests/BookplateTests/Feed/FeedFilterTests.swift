@@ -4,10 +4,10 @@ import Testing
 
 @testable import Bookplate
 
-/// What is read for a feed of many genres: each queue may be asked for under each of them.
+/// The number of rows that are read for a feed with many genres. A queue may be read once for each genre of the filter.
 @Suite struct FeedFilterTests {
     @Test(arguments: [1, 5, 11, 101], [1, 2, 20, 40])
-    func whatIsReadAtOnceIsBounded(wanted: Int, genres: Int) {
+    func numberOfRowsIsBounded(wanted: Int, genres: Int) {
         let turns = (0...40).map { Int16($0) }
         let filter = (1...genres).map { Int16($0) }
         let shares = FeedReader.much(turns, filter: filter, wanted: wanted, atLeast: [:])
@@ -21,13 +21,13 @@ import Testing
         }
         let little = read(turns.map { ($0, wanted / turns.count + 2) })
         #expect(read(shares) <= max(20 * wanted, little))
-        // Of few queues a page is read at once.
+        // With few queues, a whole page is read from each.
         let most = FeedReader.much(
             Array(turns.prefix(20)), filter: nil, wanted: wanted, atLeast: [:])
         #expect(most.allSatisfy { $0.most == wanted })
     }
 
-    @Test func moreIsReadOnlyOfQueuesThatWereTooShort() {
+    @Test func moreRowsAreReadOnlyFromQueuesWithTooFew() {
         let shares = FeedReader.much(
             (0...40).map { Int16($0) }, filter: (1...20).map { Int16($0) }, wanted: 101,
             atLeast: [30: 44, 31: 1000])
@@ -36,9 +36,9 @@ import Testing
         #expect(shares[31].most == 101)
     }
 
-    /// More genres than take turns at once, with books under each other's: all are shown, once, and neighbours differ.
+    /// With more genres than are in rotation at once, each book is shown once and consecutive cards have different genres.
     @Test(arguments: [1, 40, 100, nil], [7, 50, 100])
-    func aCatalogueOfManyGenresIsShownToItsEnd(genres: Int?, first: Int) async throws {
+    func allBooksOfManyGenresAreShown(genres: Int?, first: Int) async throws {
         let reader = try await Self.many().makeReader()
         let wanted = genres.map { (1...$0).map { "Genre \($0 * 2)" } }
         var shown: [Value] = []
@@ -72,14 +72,14 @@ import Testing
         try await TestApp.start(
             catalog: (1...600).map { TestCatalog.line($0, genres: genres($0)) })
     }
-    /// Each book's second genre is one of the others'.
+    /// The second genre of each book is the first genre of other books.
     private static func genres(_ number: Int) -> [String] {
         ["Genre \(1 + number % 200)", "Genre \(1 + number * 7 % 200)"]
     }
 
-    /// 100 described books whose first genre is not asked for and whose second is, and 100 of the others with little
-    /// said of them: every second card is one of the first, more than are read at once.
-    @Test func aQueueOfWhichMoreIsNeededIsReadOn() async throws {
+    /// The catalog has 100 books with a description whose second genre is in the filter, and 100 books without a description
+    /// whose first genre is in the filter. Every second card is from the former, which are more than are read at once.
+    @Test func moreRowsAreReadFromAQueueIfNeeded() async throws {
         let app = try await TestApp.start(
             catalog: (1...217).map { number in
                 let genres =
@@ -89,10 +89,11 @@ import Testing
                     default: ["Genre \(number - 188)"]
                     }
                 let named = genres.map { "\"\($0)\"" }.joined(separator: ",")
-                let told = (101...200).contains(number) ? "" : #""description":"A story of it.","#
+                let description =
+                    (101...200).contains(number) ? "" : #""description":"A story of it.","#
                 return """
                     {"ids":{"test":"\(number)"},"title":"Card \(number)","authors":["Author \(number)"],\
-                    "genres":[\(named)],"language":"en",\(told)"ratingsCount":\(100_000 - number * 300)}
+                    "genres":[\(named)],"language":"en",\(description)"ratingsCount":\(100_000 - number * 300)}
                     """
             })
         let reader = try await app.makeReader()

@@ -20,7 +20,7 @@ extension TestApp {
     }
 
     /// Builds the decks of all readers who wait for one, and waits until they are built.
-    func dealDecks() async throws {
+    func buildDecks() async throws {
         try await database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.deck'")
         let worker = try await TestWorker.start(database, [PrepareDeck()])
         try await waitForDecks()
@@ -29,7 +29,7 @@ extension TestApp {
 
     /// Waits until a worker that is running has built all decks.
     func waitForDecks() async throws {
-        try await waitUntil("the decks are dealt") { try await waitingDeckCount() == 0 }
+        try await waitUntil("the decks are built") { try await waitingDeckCount() == 0 }
     }
 
     /// The number of readers who wait for a deck.

@@ -1,13 +1,14 @@
 import GraphQL
+import JobQueue
 import Postgres
 import TestSupport
 import Testing
 
 @testable import Bookplate
 
-/// From what readers say to what a reader is shown, by the real queue.
+/// The effect of readers' signals on the feed, through the background jobs.
 @Suite struct FeedLearningTests {
-    /// 80 books of four genres. Half of the readers like the first ten numbers of each, half the last ten.
+    /// 80 books of four genres. Half of the readers like the first ten books of each genre, and half the last ten.
     private static func makeApp() async throws -> TestApp {
         let app = try await TestApp.start(catalog: TestCatalog.lines(80))
         try await app.database.execute(
@@ -26,7 +27,7 @@ import Testing
             ?? false
     }
 
-    /// Does the jobs that are due, as a server would.
+    /// Runs the due jobs like a server.
     private func work(
         _ app: TestApp, _ handler: any JobHandler, until what: String,
         _ isDone: () async throws -> Bool
@@ -36,7 +37,7 @@ import Testing
         await worker.stop()
     }
 
-    @Test func aReadersFeedFollowsTheirLikes() async throws {
+    @Test func feedFollowsTheReadersLikes() async throws {
         let app = try await Self.makeApp()
         let summary = try await app.database.withConnection {
             try SimilarBackfill($0).run(isIncremental: false)
@@ -54,7 +55,7 @@ import Testing
             FeedTests.feed, ["first": 8, "after": before], "feed", "nodes")
         _ = try await reader.swipe("LIKE", late.prefix(12).map { $0["id"] ?? .null })
         let user = reader.id.string ?? ""
-        try await work(app, PrepareDeck(), until: "the deck is there") {
+        try await work(app, PrepareDeck(), until: "the deck is built") {
             try await app.database.count(
                 "SELECT count(*) FROM feed_decks WHERE user_id = '\(user)'") > 0
         }
@@ -63,11 +64,11 @@ import Testing
         #expect(cards.allSatisfy(Self.isLate), "\(cards)")
         let genres = cards.map { $0["genre"] }
         #expect(zip(genres, genres.dropFirst()).allSatisfy { $0 != $1 })
-        // A page that was there stays as it was.
+        // An earlier page does not change.
         let again = try await reader.requireValue(
             FeedTests.feed, ["first": 8, "after": before], "feed", "nodes")
         #expect(again == second)
-        // Similar books are of the same circle.
+        // Similar books are liked by the same readers.
         let similar = try await reader.requireValue(
             "query($id: ID!) { feedCard(id: $id) { similar(first: 5) { id title } } }",
             ["id": late[0]["id"] ?? .null], "feedCard", "similar")
@@ -76,7 +77,7 @@ import Testing
     }
 
     /// Two readers like the same books in opposite orders.
-    @Test func whatWasLikedLastSpeaksLoudest() async throws {
+    @Test func newestLikesWeighMost() async throws {
         let app = try await Self.makeApp()
         _ = try await app.database.withConnection {
             try SimilarBackfill($0).run(isIncremental: false)
@@ -93,14 +94,14 @@ import Testing
             }
             readers.append(reader)
         }
-        try await work(app, PrepareDeck(), until: "the decks are dealt") {
+        try await work(app, PrepareDeck(), until: "the decks are built") {
             try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'feed.deck'") == 0
         }
         #expect(try await readers[0].feedCards(10).count(where: Self.isLate) > 5)
         #expect(try await readers[1].feedCards(10).count(where: Self.isLate) < 5)
     }
 
-    @Test func whatIsLearntAgainIsTheSame() async throws {
+    @Test func incrementalLearningMatchesFullLearning() async throws {
         let app = try await Self.makeApp()
         func learn(_ isIncremental: Bool) async throws -> (SimilarBackfill.Summary, [String]) {
             try await app.database.withConnection { connection in
@@ -118,24 +119,24 @@ import Testing
         let (nothing, unchanged) = try await learn(true)
         #expect(nothing.editions == 0)
         #expect(unchanged == first)
-        // One reader's news: only what they spoke of is learnt, and it is as if all had been.
+        // After new signals of one reader, only the affected editions are learned, with the same result.
         let reader = try await app.makeReader()
         let cards = try await reader.feedCards(3).map { $0["id"] ?? .null }
         _ = try await reader.swipe("LIKE", cards)
-        let (news, incremental) = try await learn(true)
-        #expect(news.editions == 3)
-        #expect(news.isIncremental)
+        let (changed, incremental) = try await learn(true)
+        #expect(changed.editions == 3)
+        #expect(changed.isIncremental)
         let (_, all) = try await learn(false)
-        let learnt = Set(cards.compactMap(\.string))
-        func about(_ links: [String]) -> Set<String> {
+        let learned = Set(cards.compactMap(\.string))
+        func linksToLearned(_ links: [String]) -> Set<String> {
             Set(
-                links.filter { learnt.contains(String($0.split(separator: " ")[2])) }
+                links.filter { learned.contains(String($0.split(separator: " ")[2])) }
                     .map { link in
                         link.split(separator: " ").enumerated().filter { $0.offset != 1 }
                             .map { String($0.element) }.joined(separator: " ")
                     })
         }
-        #expect(about(incremental) == about(all))
+        #expect(linksToLearned(incremental) == linksToLearned(all))
     }
 
     @Test func similarFallsBackToTheGenre() async throws {
@@ -157,7 +158,7 @@ import Testing
         #expect(refused.code == "BAD_USER_INPUT")
     }
 
-    @Test func ownReadersTakeOverFromTheCatalogue() async throws {
+    @Test func ownReadersReplaceTheCatalogsPopularity() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(24))
         let reader = try await app.makeReader()
         let least = try await reader.feedCards(24)[23]["id"]?.string ?? ""
@@ -173,7 +174,7 @@ import Testing
               SELECT id, '\(least)', 'LIKE', now() FROM users
             """)
         try await work(app, RefreshFeed(), until: "the order is refreshed") { try await isFirst() }
-        // What nobody speaks of stays where it is, so a refresh writes what has changed and not the catalogue.
+        // Books without signals keep their popularity, so a refresh writes only changed rows.
         #expect(
             try await app.database.count(
                 "SELECT count(*) FROM editions WHERE popularity <> ratings_count") == 1)

@@ -5,47 +5,52 @@ import Testing
 
 @testable import Bookplate
 
-/// The feed against a slow model of it: what may be shown, asked of the tables with no frontier, order or cursor.
+/// Compares the feed with a slow model, which reads the tables without frontiers, orders, and cursors.
+///
+/// All random choices depend only on the seed, which is an argument of the test and printed when it fails. Edition IDs are
+/// random, so choices between editions use their titles.
 @Suite struct FeedModelTests {
     static let genres = ["Fantasy", "Crime", "Romance", "History", "Poetry"]
 
-    /// Books of all tiers: some of no genre, without a description, in another language.
-    static let app = Shared {
+    /// A catalog with books of all tiers: some have no genre, no description, or another language.
+    private static func makeApp() async throws -> TestApp {
         var random = SeededGenerator(7)
         return try await TestApp.start(catalog: (1...140).map { line($0, using: &random) })
     }
 
     static func line(_ number: Int, using random: inout SeededGenerator) -> String {
         let count = [0, 1, 1, 1, 2, 3].randomElement(using: &random) ?? 1
-        let named = genres.shuffled(using: &random).prefix(count).map { "\"\($0)\"" }
-        let isTold = Int.random(in: 0..<5, using: &random) > 0
+        let names = genres.shuffled(using: &random).prefix(count).map { "\"\($0)\"" }
+        let isDescribed = Int.random(in: 0..<5, using: &random) > 0
         let language = Int.random(in: 0..<6, using: &random) == 0 ? "fr" : "en"
         return """
             {"ids":{"test":"\(number)"},"title":"Card \(number)","authors":["Author \(number % 40)"],\
-            "genres":[\(named.joined(separator: ","))],"language":"\(language)",\
-            \(isTold ? "\"description\":\"The story of number \(number) and of many others.\"," : "")\
+            "genres":[\(names.joined(separator: ","))],"language":"\(language)",\
+            \(isDescribed ? "\"description\":\"The story of number \(number) and of many others.\"," : "")\
             "ratingsCount":\(Int.random(in: 0...3_000_000, using: &random))}
             """
     }
 
-    /// A card as the model knows it: in its genre's queue the smaller `order` comes first.
+    /// A card of the model. In the queue of a genre, cards with a smaller `order` come first.
     private struct Card: Equatable {
         let id: String
+        let title: String
         let genre: String
         let order: [Double]
     }
 
+    /// Returns the cards that the feed may show, by ID.
     private func model(_ reader: TestReader, genres: [String]?) async throws -> [String: Card] {
         let user = reader.id.string ?? ""
         let filter = genres.map {
             "AND e.genres && ARRAY[\($0.map { "'\($0)'" }.joined(separator: ","))]"
         }
-        return try await Self.app().database.withConnection { connection in
+        return try await reader.app.database.withConnection { connection in
             let rows = try connection.query(
                 """
                 SELECT e.id::text, coalesce(e.genres[1], ''),
                   (CASE WHEN e.language = 'fr' THEN 3 WHEN e.hook IS NULL OR e.genres = '{}' THEN 2
-                   WHEN s.action IS NOT NULL THEN 1 ELSE 0 END)::float8, -e.popularity
+                   WHEN s.action IS NOT NULL THEN 1 ELSE 0 END)::float8, -e.popularity, e.title
                 FROM editions e LEFT JOIN swipes s ON s.user_id = '\(user)' AND s.edition_id = e.id
                 WHERE (s.action IS NULL OR s.action = 'SKIP' AND s.swiped_at <= now() - interval '30 days')
                 AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = '\(user)' AND b.edition_id = e.id)
@@ -55,15 +60,17 @@ import Testing
             for row in 0..<rows.count {
                 let id = rows.text(row, 0) ?? ""
                 cards[id] = Card(
-                    id: id, genre: rows.text(row, 1) ?? "",
+                    id: id, title: rows.text(row, 4) ?? "", genre: rows.text(row, 1) ?? "",
                     order: [rows.float8(row, 2) ?? -1, rows.float8(row, 3) ?? 1])
             }
             return cards
         }
     }
 
+    /// Scrolls through the feed and compares it with the model.
     private func check(
-        _ reader: TestReader, first: Int, genres: [String]?, hasDeck: Bool
+        _ reader: TestReader, first: Int, genres: [String]?, hasDeck: Bool,
+        using random: inout SeededGenerator
     ) async throws {
         let expected = try await model(reader, genres: genres)
         var shown: [Card] = []
@@ -78,48 +85,56 @@ import Testing
                 ])
             let page = try #require(response["feed"], "\(response.json)")
             if hasDeck, pages.count % 4 == 1 {
-                try await Self.app().database.deal(to: reader.id.string ?? "", isFresh: .random())
+                let onlyUnseen = Bool.random(using: &random)
+                try await reader.app.database.insertDeck(
+                    for: reader.id.string ?? "", onlyUnseen: onlyUnseen, using: &random)
             }
             for id in page["nodes"]?.values(of: "id") ?? [] {
-                shown.append(try #require(expected[id.string ?? ""], "shown, and may not be"))
+                shown.append(
+                    try #require(
+                        expected[id.string ?? ""], "a card is shown that the model does not contain"
+                    ))
             }
             pages.append((after, page["nodes"] ?? .null))
             guard page["pageInfo", "hasNextPage"] == true else { break }
             after = page["pageInfo", "endCursor"] ?? .null
         } while shown.count <= expected.count
-        #expect(Set(shown.map(\.id)).count == shown.count, "twice")
+        #expect(Set(shown.map(\.id)).count == shown.count, "a card is shown twice")
         #expect(Set(shown.map(\.id)) == Set(expected.keys))
         var left = expected.values.reduce(into: [String: Int]()) { $0[$1.genre, default: 0] += 1 }
         for (card, next) in zip(shown, shown.dropFirst()) {
             left[card.genre, default: 0] -= 1
             if card.genre == next.genre {
-                #expect(left.allSatisfy { $0.key == card.genre || $0.value == 0 }, "neighbours")
+                #expect(
+                    left.allSatisfy { $0.key == card.genre || $0.value == 0 }, "consecutive cards")
             }
         }
-        // The order of relaxation: nothing is shown while a card of a lower tier may stand there.
+        // The order of the tiers: no card is shown while a card of a lower tier is possible.
         var queues = Dictionary(grouping: expected.values, by: \.genre).mapValues { cards in
             cards.sorted { $0.order.lexicographicallyPrecedes($1.order) }
         }
-        for (place, card) in shown.enumerated() where !hasDeck {
-            let last = place == 0 ? nil : shown[place - 1].genre
+        for (index, card) in shown.enumerated() where !hasDeck {
+            let last = index == 0 ? nil : shown[index - 1].genre
             let heads = queues.filter { $0.key != last }.compactMap(\.value.first)
             if let lowest = heads.map({ $0.order[0] }).min() {
-                #expect(card.order[0] == lowest, "card \(place)")
+                #expect(card.order[0] == lowest, "card \(index)")
             }
             queues[card.genre]?.removeAll { $0.id == card.id }
         }
-        // What the reader's own signals speak for comes before.
+        // Without a deck, the cards of a genre are in the order of its queue.
         for queue in hasDeck ? [] : Array(Dictionary(grouping: shown, by: \.genre).values) {
             for (card, next) in zip(queue, queue.dropFirst()) {
                 #expect(
                     card.order.lexicographicallyPrecedes(next.order) || card.order == next.order)
             }
         }
-        // Any page again, whatever was dealt meanwhile.
+        // Requesting a page again returns the same cards after a new deck.
         if hasDeck {
-            try await Self.app().database.deal(to: reader.id.string ?? "", isFresh: .random())
+            let onlyUnseen = Bool.random(using: &random)
+            try await reader.app.database.insertDeck(
+                for: reader.id.string ?? "", onlyUnseen: onlyUnseen, using: &random)
         }
-        if let (after, nodes) = pages.dropFirst().randomElement() {
+        if let (after, nodes) = pages.dropFirst().randomElement(using: &random) {
             let again = try await reader.execute(
                 FeedTests.feed,
                 [
@@ -131,41 +146,49 @@ import Testing
     }
 
     @Test(arguments: 1...4, [false, true])
-    func showsWhatTheModelShows(seed: UInt64, hasDeck: Bool) async throws {
+    func feedMatchesTheModel(seed: UInt64, hasDeck: Bool) async throws {
         var random = SeededGenerator(seed)
-        let app = try await Self.app()
+        let app = try await Self.makeApp()
         let reader = try await app.makeReader()
         let user = reader.id.string ?? ""
         for round in 0..<14 {
-            let mine = try await model(reader, genres: nil).keys.sorted()
+            let possible = try await model(reader, genres: nil).values.sorted {
+                $0.title < $1.title
+            }.map(\.id)
             switch Int.random(in: 0..<8, using: &random) {
             case 0...2:
-                let cards = mine.shuffled(using: &random).prefix(
+                let cards = possible.shuffled(using: &random).prefix(
                     Int.random(in: 1...12, using: &random))
                 let action = ["LIKE", "SKIP", "SKIP", "DISLIKE", "BUY"].randomElement(
                     using: &random)
                 _ = try await reader.swipe(action ?? "", cards.map { .string($0) })
             case 3:
-                // As somebody who swipes the feed from its top.
+                // Swipe the first cards of the feed.
                 _ = try await reader.swipe(
                     "SKIP", try await reader.feedCards(20).map { $0["id"] ?? .null })
             case 4:
                 try await app.database.execute(
                     """
                     UPDATE swipes SET swiped_at = now() - interval '31 days' WHERE user_id = '\(user)'
-                      AND hashtext(edition_id::text) % 3 = 0
+                      AND edition_id IN (SELECT id FROM editions WHERE hashtext(title) % 3 = 0)
                     """)
             case 5:
                 try await app.database.execute(
                     """
-                    DELETE FROM swipes WHERE user_id = '\(user)' AND hashtext(edition_id::text) % 4 = 1;
-                    DELETE FROM books WHERE user_id = '\(user)' AND hashtext(edition_id::text) % 2 = 1
+                    DELETE FROM swipes WHERE user_id = '\(user)'
+                      AND edition_id IN (SELECT id FROM editions WHERE hashtext(title) % 4 = 1);
+                    DELETE FROM books WHERE user_id = '\(user)'
+                      AND edition_id IN (SELECT id FROM editions WHERE hashtext(title) % 2 = 1)
                     """)
             case 6:
+                let salt = UInt32.random(in: 0...UInt32.max, using: &random)
                 try await app.database.execute(
-                    "UPDATE editions SET popularity = (popularity + 1) * 8 WHERE random() < 0.05")
+                    """
+                    UPDATE editions SET popularity = (popularity + 1) * 8
+                    WHERE hashtext(title || ' \(salt)') % 20 = 0
+                    """)
             default:
-                if let card = mine.randomElement(using: &random) {
+                if let card = possible.randomElement(using: &random) {
                     _ = try await reader.makeBook(["cardId": .string(card)])
                 }
                 try await app.database.importCatalog([
@@ -176,18 +199,22 @@ import Testing
                 try await app.database.execute("SELECT advance_feed('\(user)')")
             }
             if hasDeck, round % 3 == 0 {
-                try await app.database.deal(to: user, isFresh: .random(using: &random))
+                let onlyUnseen = Bool.random(using: &random)
+                try await app.database.insertDeck(
+                    for: user, onlyUnseen: onlyUnseen, using: &random)
             }
+            let first = [1, 7, 10, 50].randomElement(using: &random) ?? 10
+            let genres =
+                Bool.random(using: &random)
+                ? nil : Array(Self.genres.shuffled(using: &random).prefix(2))
             try await check(
-                reader, first: [1, 7, 10, 50].randomElement(using: &random) ?? 10,
-                genres: Bool.random(using: &random)
-                    ? nil : Array(Self.genres.shuffled(using: &random).prefix(2)),
-                hasDeck: hasDeck)
+                reader, first: first, genres: genres, hasDeck: hasDeck, using: &random)
         }
     }
 
-    /// A page costs the same whatever was seen, and however large the catalogue is: in pages of the database.
-    @Test func costDoesNotGrow() async throws {
+    /// The number of database pages that a page of the feed reads does not depend on the number of seen books or the size of
+    /// the catalog.
+    @Test func costDoesNotDependOnTheCatalog() async throws {
         func costs(books: Int, swipes: Int) async throws -> [Int] {
             let app = try await TestApp.start(catalog: TestCatalog.lines(books))
             let reader = try await app.makeReader()
@@ -199,7 +226,11 @@ import Testing
                   SELECT '\(user)', id, 'DISLIKE', now() FROM editions ORDER BY popularity DESC LIMIT \(swipes);
                 SELECT advance_feed('\(user)');
                 """)
-            for _ in 0..<5 { try await app.database.deal(100, to: user, isFresh: true) }
+            var random = SeededGenerator(1)
+            for _ in 0..<5 {
+                try await app.database.insertDeck(
+                    of: 100, for: user, onlyUnseen: true, using: &random)
+            }
             try await app.database.execute("ANALYZE")
             return try await app.database.withConnection(as: TestCluster.app) { connection in
                 try connection.execute(
@@ -223,10 +254,10 @@ import Testing
                 queues.appendNull(PostgresType.int32.array)
                 queues.append(int32s: Array(1...100))
                 queues.append(int64: FeedPosition.firstTierEnd)
-                let asked = [
+                let queries = [
                     (statements.top, top), (statements.deck, deck), (statements.firstTier, queues),
                 ]
-                return try asked.map { statement, parameters in
+                return try queries.map { statement, parameters in
                     let plan = try connection.query(
                         "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) "
                             + statement.text, parameters)
@@ -237,32 +268,36 @@ import Testing
                 }
             }
         }
-        let little = try await costs(books: 400, swipes: 10)
-        let much = try await costs(books: 4000, swipes: 3000)
-        for (much, little) in zip(much, little) {
-            #expect(much <= little * 3 / 2, "\(much) pages, and \(little)")
+        let small = try await costs(books: 400, swipes: 10)
+        let large = try await costs(books: 4000, swipes: 3000)
+        for (large, small) in zip(large, small) {
+            #expect(large <= small * 3 / 2, "\(large) pages, and \(small)")
         }
-        // A page that nothing was seen of is its cards and hardly more.
-        #expect(much[0] <= 11 * 3 + 6, "\(much[0]) pages")
+        // The first page of an unchanged deck reads little more than its cards.
+        #expect(large[0] <= 11 * 3 + 6, "\(large[0]) pages")
     }
 }
 
 extension TestDatabase {
-    /// A new version of the reader's deck, of any books.
+    /// Inserts a new version of the reader's deck with random books.
     ///
-    /// - Parameter isFresh: only of unseen ones, as the product deals it; else also of those that may not be shown.
-    fileprivate func deal(_ count: Int = 60, to user: String, isFresh: Bool) async throws {
+    /// - Parameter onlyUnseen: Whether to use only unseen books, like the product; otherwise also books that must not be
+    ///   shown.
+    fileprivate func insertDeck(
+        of count: Int = 60, for user: String, onlyUnseen: Bool, using random: inout SeededGenerator
+    ) async throws {
+        let salt = UInt32.random(in: 0...UInt32.max, using: &random)
         try await execute(
             """
             INSERT INTO feed_decks (user_id, version, editions, genres, touched_at) SELECT '\(user)',
               1 + coalesce((SELECT max(version) FROM feed_decks WHERE user_id = '\(user)'), 0),
-              array_agg(id), array_agg(genre), \(isFresh ? "NULL" : "'-infinity'")
+              array_agg(id), array_agg(genre), \(onlyUnseen ? "NULL" : "'-infinity'")
               FROM (SELECT e.id, f.primary_id AS genre FROM editions e
                 JOIN feed_order f ON f.edition_id = e.id AND f.genre_id = f.primary_id
-                WHERE NOT \(isFresh) OR NOT EXISTS (
+                WHERE NOT \(onlyUnseen) OR NOT EXISTS (
                   SELECT FROM swipes WHERE user_id = '\(user)' AND edition_id = e.id)
                 AND NOT EXISTS (SELECT FROM books WHERE user_id = '\(user)' AND edition_id = e.id)
-                ORDER BY random() LIMIT \(count)) e HAVING count(*) > 0
+                ORDER BY hashtext(e.title || ' \(salt)'), e.title LIMIT \(count)) e HAVING count(*) > 0
             """)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bookplate
 
-/// Cursors of orders that a refresh has replaced.
+/// Cursors of earlier versions of the order, before a refresh.
 @Suite struct FeedOrderTests {
     private func rest(_ reader: TestReader, after cursor: Value) async throws -> [String] {
         var ids: [String] = []
@@ -18,9 +18,9 @@ import Testing
         return ids
     }
 
-    /// All that was not shown moves to the end of the queues. For a day its old places are known; later the new ones
-    /// are shown.
-    @Test func whatWasMovedIsShownHoweverOldTheCursorIs() async throws {
+    /// All books that were not shown move to the end of the queues. Their old positions are stored for one day. After that,
+    /// the cursor continues with the new order.
+    @Test func movedBooksAreShownToCursorsOfAnyAge() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(60))
         let reader = try await app.makeReader()
         let page = try await reader.execute(FeedTests.feed, ["first": 12])
@@ -43,25 +43,25 @@ import Testing
         let late = try await rest(reader, after: cursor)
         #expect(late.count == 48)
         #expect(Set(late) == Set(next))
-        // A cursor of an order that is kept is not concerned.
+        // Cursors of stored orders are not affected.
         let current = try await reader.execute(FeedTests.feed, ["first": 12])
-        let young = current["feed", "pageInfo", "endCursor"] ?? .null
-        let after = try await rest(reader, after: young)
+        let newCursor = current["feed", "pageInfo", "endCursor"] ?? .null
+        let after = try await rest(reader, after: newCursor)
         try await app.database.execute("SELECT refresh_feed()")
-        #expect(try await rest(reader, after: young) == after)
+        #expect(try await rest(reader, after: newCursor) == after)
     }
 
-    /// Orders that never were: made up, as a cursor is the client's.
+    /// Versions that do not exist. Clients can send any cursor.
     @Test(arguments: [0, -1, -7, 1000, Int32.max])
-    func anOrderThatIsNotKnownIsTheCurrentOne(version: Int32) async throws {
+    func unknownOrdersAreTreatedAsTheCurrentOne(version: Int32) async throws {
         let reader = try await FeedTests.app().makeReader()
         var position = FeedPosition(asOf: 1_700_000_000_000_000)
         position.read(inOrder: version)
         #expect(try await rest(reader, after: .string(position.cursor)).count == 60)
     }
 
-    /// Of a genre that was the second of one first genre's books only, and is their first now.
-    @Test func aQueueThatWasEmptiedIsReadInItsOrder() async throws {
+    /// The genre was only the second genre of the books, and has become their first genre.
+    @Test func emptiedQueueIsReadInItsEarlierOrder() async throws {
         let app = try await TestApp.start(
             catalog: (1...12).map {
                 TestCatalog.line($0, genres: $0 % 2 == 0 ? ["Crime"] : ["Romance", "Fantasy"])

@@ -11,7 +11,7 @@ import Testing
             row: 0, genre: genre, place: place, origin: .init(author: author, series: series))
     }
 
-    @Test func cursorHoldsThePosition() throws {
+    @Test func cursorIsDecodedToThePosition() throws {
         var random = SeededGenerator(9)
         for _ in 0..<500 {
             var position = FeedPosition(
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func theGenreThatWaitedLongestIsNext() {
+    @Test func leastRecentlyUsedGenreIsNext() {
         var position = FeedPosition(asOf: 1)
         #expect(position.lastGenre == nil)
         #expect(position.turns(of: [3, 1, 2]) == [3, 1, 2])
@@ -51,7 +51,7 @@ import Testing
         #expect(position.turns(of: [3, 1, 2]) == [3, 2, 1])
         position.take(card(3, 5))
         #expect(position.turns(of: [3, 1, 2]) == [2, 1, 3])
-        // A genre that the filter has not.
+        // Genres that are not in the filter do not count.
         #expect(position.turns(of: [3, 1]) == [1, 3])
         #expect(position.turns(of: []) == [])
     }
@@ -73,7 +73,7 @@ import Testing
         #expect(second.isRelaxed)
     }
 
-    @Test func otherGenresBeginAnewBehindSomeOnly() {
+    @Test func changingTheFilterRestartsOnlyAFilteredFeed() {
         var all = FeedPosition(asOf: 1)
         all.take(card(1, 4))
         var some = all
@@ -94,13 +94,13 @@ import Testing
         }
     }
 
-    /// PostgreSQL cannot take thirty days from such an instant, or not read it at all.
+    /// PostgreSQL cannot represent these times, or cannot subtract 30 days from them.
     @Test(arguments: [Int64.min, -1, 253_402_300_800_000_000, .max])
-    func anInstantOutsideTheCalendarIsRefused(asOf: Int64) {
+    func timesOutOfRangeAreRejected(asOf: Int64) {
         #expect(FeedPosition(cursor: FeedPosition(asOf: asOf).cursor) == nil)
     }
 
-    @Test func whatIsNoCursorIsRefused() {
+    @Test func malformedCursorsAreRejected() {
         var random = SeededGenerator(4)
         for text in ["", "x", "!!!!", "AAAA", String(repeating: "A", count: 100_000), "\u{0}"] {
             #expect(FeedPosition(cursor: text) == nil)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Bookplate
 
-/// Scrolls through the whole feed. The next page is requested as soon as the last one is there, whatever the reader has swiped
-/// and whichever background jobs have run.
+/// Scrolls through the whole feed. Each page is requested immediately after the previous one, with different swipes and
+/// background jobs in between.
 @Suite struct FeedScrollTests {
-    /// A catalogue for which the feed of new readers has been prepared.
+    /// A catalog for which the feed of new readers has been prepared.
     private static func makeApp(bookCount: Int) async throws -> TestApp {
         let genres = ["Fantasy", "Crime", "Romance", "History", "Poetry", "Travel"]
         let app = try await TestApp.start(
@@ -39,7 +39,7 @@ import Testing
         case stopped
         /// The decks are built while the reader requests the next pages.
         case running
-        /// Each page is requested when the deck of the last swipes is there.
+        /// Each page is requested after the deck of the last swipes is built.
         case runAfterEachPage
     }
 
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: Swipes.allCases, Workers.allCases)
-    func aScrollShowsEachCardOnceAndEnds(swipes: Swipes, workers: Workers) async throws {
+    func scrollShowsEachCardOnceAndEnds(swipes: Swipes, workers: Workers) async throws {
         let app = try await Self.makeApp(bookCount: 400)
         let reader = try await app.makeReader()
         let worker =
@@ -97,7 +97,7 @@ import Testing
             if workers == .runAfterEachPage { try await app.waitForDecks() }
         }
         #expect(isEachCardShownOnce(pages, of: expectedCount))
-        // Cursors are bounded, however long the scroll is.
+        // The size of cursors is bounded.
         #expect(pages.allSatisfy { $0.cursor.string?.utf8.count ?? 0 < 4000 })
         var changed: [Int] = []
         for (index, page) in pages.enumerated().dropFirst() {
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// The server keeps only the newest of a reader's decks, and each of these swipes leads to a new one.
-    @Test func aLongScrollRepeatsNoCardsOfDecksThatAreDeleted() async throws {
+    @Test func longScrollDoesNotRepeatCardsOfDeletedDecks() async throws {
         let app = try await Self.makeApp(bookCount: 400)
         let reader = try await app.makeReader()
         let worker = try await TestWorker.start(app.database, [PrepareDeck()])
@@ -124,8 +124,8 @@ import Testing
         #expect(isEachCardShownOnce(pages, of: 400))
     }
 
-    /// A cursor holds only a limited number of cards from decks.
-    @Test func aScrollContinuesWhenItsCursorIsFull() async throws {
+    /// A cursor contains a limited number of cards from decks.
+    @Test func scrollContinuesWhenItsCursorIsFull() async throws {
         let app = try await Self.makeApp(bookCount: 900)
         let reader = try await app.makeReader()
         let worker = try await TestWorker.start(app.database, [PrepareDeck()])

@@ -5,7 +5,7 @@ import Testing
 @testable import Bookplate
 
 @Suite struct FeedTests {
-    /// 60 books: 20 Fantasy, 20 Crime, 16 of two genres, 4 of none.
+    /// 60 books: 20 of Fantasy, 20 of Crime, 16 of two genres, and 4 without a genre.
     static let app = Shared {
         try await TestApp.start(
             catalog: (1...60).map { number in
@@ -28,7 +28,7 @@ import Testing
         }
         """
 
-    /// All cards, page by page; `meanwhile` is told each page.
+    /// Returns all cards, and calls `meanwhile` with each page.
     private func walk(
         _ reader: TestReader, first: Int, genres: Value = .null,
         meanwhile: (Value) async throws -> Void = { _ in }
@@ -50,14 +50,14 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 7, 10, 59, 60, 61, 100])
-    func showsTheWholeCatalogueOnceWithNoErrorAtTheEnd(first: Int) async throws {
+    func showsEachBookOfTheCatalogOnce(first: Int) async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await walk(reader, first: first)
         #expect(cards.count == 60)
         #expect(Set(cards.compactMap { $0["id"]?.string }).count == 60)
     }
 
-    @Test func neighboursHaveDifferentGenresWhileAnotherHasCards() async throws {
+    @Test func consecutiveCardsHaveDifferentGenresIfPossible() async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await walk(reader, first: 7)
         let genres = cards.map { $0["genre"]?.string ?? "" }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func sameCursorGivesTheSamePageWhateverIsSwipedMeanwhile() async throws {
+    @Test func sameCursorReturnsTheSamePageAfterSwipes() async throws {
         let reader = try await Self.app().makeReader()
         let first = try await reader.execute(Self.feed, ["first": 5])
         let cursor = first["feed", "pageInfo", "endCursor"] ?? .null
@@ -93,30 +93,30 @@ import Testing
         _ = try await reader.makeBook(["cardId": ids[3]])
         let again = try await reader.execute(Self.feed, ["first": 5, "after": cursor])
         #expect(again["feed", "nodes"] == page["feed", "nodes"])
-        // A new reading of the feed shows none of them.
-        let fresh = try await walk(reader, first: 20)
+        // A new scroll shows none of them.
+        let restarted = try await walk(reader, first: 20)
         let gone: Set = [ids[0].string, ids[2].string, ids[3].string, shown[1].string]
-        #expect(fresh.count == 56)
-        #expect(fresh.allSatisfy { !gone.contains($0["id"]?.string) })
+        #expect(restarted.count == 56)
+        #expect(restarted.allSatisfy { !gone.contains($0["id"]?.string) })
     }
 
-    @Test func edgesHaveCursorsToContinueFrom() async throws {
+    @Test func cursorsOfEdgesContinueAfterTheirCard() async throws {
         let reader = try await Self.app().makeReader()
         let page = try await reader.execute(Self.feed, ["first": 8])
         let ids = page["feed", "nodes"]?.values(of: "id") ?? []
-        for place in [0, 3, 6] {
-            let cursor = page["feed", "edges", .index(place), "cursor"] ?? .null
+        for index in [0, 3, 6] {
+            let cursor = page["feed", "edges", .index(index), "cursor"] ?? .null
             let rest = try await reader.execute(
-                Self.feed, ["first": .int(7 - place), "after": cursor])
-            #expect(rest["feed", "nodes"]?.values(of: "id") == Array(ids[(place + 1)...]))
+                Self.feed, ["first": .int(7 - index), "after": cursor])
+            #expect(rest["feed", "nodes"]?.values(of: "id") == Array(ids[(index + 1)...]))
         }
         #expect(
             page["feed", "pageInfo", "startCursor"] == page["feed", "edges", 0, "cursor"])
     }
 
-    /// A cursor is the client's to make up: whatever it says, the answer is a page.
+    /// Clients can send any cursor. A decodable cursor always returns a page.
     @Test(arguments: [0, 1_700_000_000_000_000, 253_402_300_799_999_999], [false, true])
-    func strangeCursorsGiveAPage(asOf: Int64, isRelaxed: Bool) async throws {
+    func unusualCursorsReturnAPage(asOf: Int64, isRelaxed: Bool) async throws {
         let reader = try await Self.app().makeReader()
         for (genre, place) in [(1, 3), (1, -5), (0, Int64.min), (Int16.max, 1), (2, Int64.max)]
             as [(Int16, Int64)]
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, 253_402_300_800_000_000, .max])
-    func aCursorOfNoInstantIsRefused(asOf: Int64) async throws {
+    func cursorsWithTimesOutOfRangeAreRejected(asOf: Int64) async throws {
         let reader = try await Self.app().makeReader()
         var position = FeedPosition(asOf: asOf)
         position.relax()
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: ["LIKE", "DISLIKE", "BUY", "SKIP"])
-    func whatWasSwipedDoesNotComeBack(action: String) async throws {
+    func swipedCardsAreNotShownAgain(action: String) async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await reader.feedCards(6).map { $0["id"] ?? .null }
         _ = try await reader.swipe(action, cards)
@@ -154,17 +154,17 @@ import Testing
         #expect(rest.allSatisfy { !cards.contains($0["id"] ?? .null) })
     }
 
-    @Test func ownedBooksDoNotComeEvenWithoutASwipe() async throws {
+    @Test func ownedBooksAreNotShown() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let book = try await reader.makeBook(["cardId": card])
         #expect(try await walk(reader, first: 30).count == 59)
-        // Given away, it may be shown again.
+        // After the book is deleted, it is shown again.
         _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
         #expect(try await walk(reader, first: 30).count == 60)
     }
 
-    @Test func skippedBooksComeBackAfterThirtyDays() async throws {
+    @Test func skippedBooksAreShownAgainAfterThirtyDays() async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await reader.feedCards(3).map { $0["id"] ?? .null }
         _ = try await reader.swipe("SKIP", [cards[0], cards[1]])
@@ -185,7 +185,7 @@ import Testing
         #expect(cooled.contains(cards[0]) && cooled.contains(cards[1]))
     }
 
-    @Test func swipingWhileReadingShowsNothingTwice() async throws {
+    @Test func swipingDuringAScrollShowsEachCardOnce() async throws {
         let reader = try await Self.app().makeReader()
         var random = SeededGenerator(11)
         var count = 0
@@ -219,7 +219,7 @@ import Testing
             (["Romance", "Fantasy"], 36), (["Fantasy", "Crime", "Romance"], 56),
             (["Crime", "Crime"], 20), ([], 0),
         ] as [([String], Int)])
-    func genresFilter(genres: [String], count: Int) async throws {
+    func filterShowsOnlyBooksOfItsGenres(genres: [String], count: Int) async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await walk(reader, first: 9, genres: .list(genres.map { .string($0) }))
         #expect(cards.count == count)
@@ -230,8 +230,8 @@ import Testing
             })
     }
 
-    /// With the cursor of some genres other ones are not at their end.
-    @Test func genresCanBeChangedInTheMiddle() async throws {
+    /// The cursor of a filtered feed does not affect other genres.
+    @Test func filterCanChangeBetweenPages() async throws {
         let reader = try await Self.app().makeReader()
         var after = Value.null
         var counts: [Int] = []
@@ -253,20 +253,20 @@ import Testing
     }
 
     @Test(arguments: ["Cookery", "fantasy", "", "' OR 1=1"])
-    func unknownGenreIsRefused(genre: String) async throws {
+    func unknownGenresAreRejected(genre: String) async throws {
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(Self.feed, ["genres": ["Fantasy", .string(genre)]])
         #expect(response.code == "BAD_USER_INPUT")
         #expect(response.field == "genres")
     }
 
-    @Test func preferredGenresHaveEverySecondTurn() async throws {
+    @Test func preferredGenresProvideEverySecondCard() async throws {
         let reader = try await Self.app().makeReader()
         _ = try await reader.execute(
             #"mutation { updateProfile(input: {preferredGenres: ["Romance"]}) { id } }"#)
         let cards = try await walk(reader, first: 5)
         #expect(cards.count == 60)
-        // Nearly: an author who was there just now is passed over.
+        // Not exactly every second card, because cards of recently shown authors are postponed.
         func count(_ cards: [Value]) -> Int {
             cards.prefix(20).count { $0["genre"] == "Romance" }
         }
@@ -275,20 +275,20 @@ import Testing
         #expect(count(others) < 8)
     }
 
-    @Test func tooManyGenresAreRefused() async throws {
+    @Test func tooManyGenresAreRejected() async throws {
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(
             Self.feed, ["genres": .list(Array(repeating: "Fantasy", count: 101))])
         #expect(response.code == "BAD_USER_INPUT")
     }
 
-    @Test func genresAreListedByReaders() async throws {
+    @Test func genresAreOrderedByReaders() async throws {
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute("{ genres }")
         #expect(response["genres"] == ["Fantasy", "Crime", "Romance"])
     }
 
-    @Test func cardTellsTheReadersOwnCopy() async throws {
+    @Test func cardReturnsTheReadersOwnBook() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let query = """
@@ -317,7 +317,7 @@ import Testing
         #expect(response.json == ["data": ["feedCard": .null]])
     }
 
-    @Test func linksCarryTheTenantsTags() async throws {
+    @Test func purchaseLinksContainTheTenantsTags() async throws {
         for (tenant, isTagged) in [(TestApp.Tenant.alpha, true), (.beta, false)] {
             let reader = try await Self.app().makeReader(tenant)
             let links = try await reader.requireValue(

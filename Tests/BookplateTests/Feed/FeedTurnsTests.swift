@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    private func chosen(
+    private func selectedRows(
         _ list: [(genre: Int16, author: Int32, series: Int32)], preferring: [Int16] = [],
         count: Int = 100
     ) -> [Int32] {
@@ -26,29 +26,32 @@ import Testing
         return FeedTurns(cards(list), of: genres, from: position, count: count).cards.map(\.row)
     }
 
-    @Test func genresTakeTurns() {
+    @Test func genresAlternate() {
         #expect(
-            chosen([(1, 0, 0), (1, 0, 0), (2, 0, 0), (2, 0, 0), (3, 0, 0)]) == [0, 2, 4, 1, 3])
-        #expect(chosen([(1, 0, 0), (1, 0, 0), (2, 0, 0)]) == [0, 2, 1])
+            selectedRows([(1, 0, 0), (1, 0, 0), (2, 0, 0), (2, 0, 0), (3, 0, 0)]) == [
+                0, 2, 4, 1, 3,
+            ])
+        #expect(selectedRows([(1, 0, 0), (1, 0, 0), (2, 0, 0)]) == [0, 2, 1])
     }
 
-    @Test func oneGenreAloneFollowsItself() {
+    @Test func singleGenreIsRepeated() {
         let turns = FeedTurns(
             cards([(1, 0, 0), (1, 0, 0)]), of: [1], from: FeedPosition(asOf: 1), count: 2)
         #expect(turns.cards.map(\.row) == [0, 1])
         #expect(turns.hasNeighbours)
     }
 
-    @Test func anAuthorOrASeriesWaitsWhileOthersAreThere() {
-        // Author 7 heads the genres 1 and 2, series 9 the genres 3 and 4.
+    @Test func authorsAndSeriesAreNotRepeatedSoon() {
+        // Author 7 is first in the genres 1 and 2, series 9 in the genres 3 and 4.
         #expect(
-            chosen([(1, 7, 0), (2, 7, 0), (2, 1, 0), (3, 2, 9), (4, 3, 9), (5, 4, 0)], count: 3)
+            selectedRows(
+                [(1, 7, 0), (2, 7, 0), (2, 1, 0), (3, 2, 9), (4, 3, 9), (5, 4, 0)], count: 3)
                 == [0, 3, 5])
-        // Nothing else is left: better again than not at all.
-        #expect(chosen([(1, 7, 0), (2, 7, 0)]) == [0, 1])
+        // If nothing else is left, the author is repeated.
+        #expect(selectedRows([(1, 7, 0), (2, 7, 0)]) == [0, 1])
     }
 
-    /// What is described well comes before the rest, as far as neighbours may be of one genre.
+    /// Lower tiers come first, unless consecutive cards would have the same genre.
     @Test func lowerTiersComeFirst() {
         let tiers: [(genre: Int16, tier: Int64)] = [(1, 3), (2, 0), (2, 0), (2, 0), (3, 2), (3, 2)]
         let candidates = tiers.enumerated().map { row, card in
@@ -62,15 +65,14 @@ import Testing
         #expect(turns.cards.map(\.row) == [1, 4, 2, 5, 3, 0])
     }
 
-    @Test func preferredGenresHaveEverySecondTurn() {
+    @Test func preferredGenresProvideEverySecondCard() {
         #expect(
-            chosen(
+            selectedRows(
                 [(1, 0, 0), (1, 0, 0), (2, 0, 0), (2, 0, 0), (3, 0, 0), (3, 0, 0)],
                 preferring: [3], count: 4) == [4, 0, 5, 2])
     }
 
-    /// Random queues: neighbours share a genre only when no other has cards, and an author comes again
-    /// within ten only when no other genre's head is free.
+    /// Consecutive cards of random queues have the same genre only if no other genre has cards left.
     @Test func rulesHoldForRandomQueues() {
         var random = SeededGenerator(3)
         for _ in 0..<300 {
@@ -82,7 +84,7 @@ import Testing
                     series: Int32.random(in: -8...3, using: &random)
                 )
             }.sorted { $0.genre < $1.genre }
-            let order = chosen(
+            let order = selectedRows(
                 list, preferring: Bool.random(using: &random) ? [1] : [], count: list.count)
             #expect(Set(order).count == list.count)
             var left = list.reduce(into: [Int16: Int]()) { $0[$1.genre, default: 0] += 1 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bookplate
 
-/// Works of which the catalogue has several records: other editions, or the same edition from several sources.
+/// Works with several records in the catalog: other editions, or the same edition from several sources.
 @Suite struct FeedWorkTests {
     private struct Record {
         var title = "The Left Hand of Darkness"
@@ -15,7 +15,7 @@ import Testing
         var isDescribed = true
         var ratingsCount = 1000
 
-        /// A line of a catalogue file. The number identifies the record, also in its ISBN.
+        /// Returns a line of a catalog file. The number identifies the record, also in its ISBN.
         func line(_ number: Int) -> String {
             func member(_ name: String, _ text: String?) -> String {
                 text.map { "\"\(name)\":\"\($0)\"," } ?? ""
@@ -71,7 +71,7 @@ import Testing
             ["isbn": .string(TestCatalog.isbn(number))], "lookupISBN", "id")
     }
 
-    // MARK: - Which records are of one work
+    // MARK: - Records of the same work
 
     @Test(arguments: [
         ("The Left Hand of Darkness", "Ursula K. Le Guin"),
@@ -80,7 +80,7 @@ import Testing
         ("THE LEFT HAND OF DARKNESS [paperback]", "U. K. Le Guin"),
         ("The Left-Hand of Darkness!", "Ursulá K. Lé Guin"),
     ])
-    func recordsOfTheSameTitleAndAuthorAreOneWork(title: String, author: String) async throws {
+    func recordsWithTheSameTitleAndAuthorAreOneWork(title: String, author: String) async throws {
         let app = try await Self.makeApp([Record(), Record(title: title, author: author)])
         #expect(try await shown(app.makeReader()) == [901])
     }
@@ -92,12 +92,13 @@ import Testing
         ("The Left Hand of Darkness", "Peter Le Guin"),
         ("The Left Hand of Darkness", nil),
     ])
-    func recordsOfAnotherTitleOrAuthorAreAnotherWork(title: String, author: String?) async throws {
+    func recordsWithAnotherTitleOrAuthorAreAnotherWork(title: String, author: String?) async throws
+    {
         let app = try await Self.makeApp([Record(), Record(title: title, author: author)])
         #expect(try await shown(app.makeReader()) == [901, 902])
     }
 
-    @Test func volumesThatShareATitleAreDifferentWorks() async throws {
+    @Test func volumesWithTheSameTitleAreDifferentWorks() async throws {
         let app = try await Self.makeApp([
             Record(title: "Saga", seriesPosition: "1", ratingsCount: 1900),
             Record(title: "Saga", seriesPosition: "2", ratingsCount: 1800),
@@ -107,27 +108,27 @@ import Testing
         #expect(try await shown(app.makeReader()) == [901, 902, 904])
     }
 
-    // MARK: - Which record is shown
+    // MARK: - The shown record
 
     @Test(arguments: [
         [Record(ratingsCount: 10), Record(ratingsCount: 1500)],
         [Record(isDescribed: false, ratingsCount: 1500), Record(ratingsCount: 10)],
         [Record(language: "fr", ratingsCount: 1500), Record(ratingsCount: 10)],
     ])
-    private func theBestRecordOfAWorkIsShown(records: [Record]) async throws {
+    private func bestRecordOfAWorkIsShown(records: [Record]) async throws {
         let app = try await Self.makeApp(records)
         #expect(try await shown(app.makeReader()) == [902])
-        // Removing a record gives its place to the other.
+        // After the record is removed, the other one is shown.
         try await app.database.execute(
             "DELETE FROM editions WHERE isbn13 = '\(TestCatalog.isbn(902))'")
         #expect(try await shown(app.makeReader()) == [901])
     }
 
-    @Test func recordsWhoseTitlesAreCorrectedAreMatchedAgain() async throws {
+    @Test func correctedRecordsAreMatchedAgain() async throws {
         let app = try await Self.makeApp(Self.two)
         let reader = try await app.makeReader()
         _ = try await reader.swipe("DISLIKE", [try await card(902, reader)])
-        try await app.dealDecks()
+        try await app.buildDecks()
         #expect(try await shown(reader) == [])
         try await app.database.importCatalog([Record(title: "Rocannon's World").line(901)])
         #expect(try await shown(reader) == [901])
@@ -135,55 +136,55 @@ import Testing
         #expect(try await shown(reader) == [])
     }
 
-    // MARK: - What a reader has seen
+    // MARK: - Seen works
 
     @Test(arguments: ["LIKE", "DISLIKE", "BUY", "SKIP"], [901, 902])
-    func aSwipedBookDoesNotComeBackAsAnotherRecord(action: String, number: Int) async throws {
+    func swipedWorkIsNotShownAsAnotherRecord(action: String, number: Int) async throws {
         let app = try await Self.makeApp(Self.two)
         let reader = try await app.makeReader()
         let card = try await card(number, reader)
         #expect(try await shown(reader) == [902])
         _ = try await reader.swipe(action, [card])
         #expect(try await shown(reader) == [])
-        // The reader's own deck does not have it either.
-        try await app.dealDecks()
+        // The reader's deck does not contain it either.
+        try await app.buildDecks()
         #expect(try await shown(reader) == [])
-        // A record that the catalogue gets later does not change that, though it is the best one.
+        // A record that is added later does not change that, although it is the best one.
         try await app.database.importCatalog([Record(ratingsCount: 1900).line(903)])
         #expect(try await shown(reader) == [])
-        try await app.dealDecks()
+        try await app.buildDecks()
         #expect(try await shown(reader) == [])
         #expect(try await shown(app.makeReader()) == [903])
-        // The work comes back when the swipe is undone.
+        // The work is shown again after the swipe is undone.
         _ = try await reader.execute(SwipeTests.undo, ["id": card])
         #expect(try await shown(reader) == [903])
-        try await app.dealDecks()
+        try await app.buildDecks()
         #expect(try await shown(reader) == [903])
     }
 
-    @Test func anOwnedBookIsNotShownAsAnotherRecord() async throws {
+    @Test func ownedWorkIsNotShownAsAnotherRecord() async throws {
         let app = try await Self.makeApp(Self.two)
         let reader = try await app.makeReader()
         let book = try await reader.makeBook(["isbn": .string(TestCatalog.isbn(901))])
         #expect(try await shown(reader) == [])
-        try await app.dealDecks()
+        try await app.buildDecks()
         #expect(try await shown(reader) == [])
         _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
         #expect(try await shown(reader) == [902])
     }
 
     /// The first page does not check a deck's cards one by one unless one of them was swiped.
-    @Test func aDeckDoesNotShowAWorkWhoseOtherRecordIsSwipedLater() async throws {
+    @Test func deckDoesNotShowAWorkAfterItsOtherRecordIsSwiped() async throws {
         let app = try await Self.makeApp(Self.two)
         let reader = try await app.makeReader()
         _ = try await reader.swipe("LIKE", [try await reader.feedCards(1)[0]["id"] ?? .null])
-        try await app.dealDecks()
+        try await app.buildDecks()
         #expect(try await shown(reader) == [902])
         _ = try await reader.swipe("DISLIKE", [try await card(901, reader)])
         #expect(try await shown(reader) == [])
     }
 
-    @Test func aPageStaysAsItWasWhenAnotherRecordIsSwiped() async throws {
+    @Test func pageDoesNotChangeWhenAnotherRecordIsSwiped() async throws {
         let app = try await Self.makeApp(Self.two)
         let reader = try await app.makeReader()
         var pages: [(cursor: Value, cards: Value)] = []
@@ -195,7 +196,7 @@ import Testing
             cursor = page["pageInfo", "endCursor"] ?? .null
         }
         _ = try await reader.swipe("DISLIKE", [try await card(901, reader)])
-        try await app.dealDecks()
+        try await app.buildDecks()
         for page in pages.dropFirst() {
             let again = try await reader.requireValue(
                 FeedTests.feed, ["first": 7, "after": page.cursor], "feed", "nodes")
@@ -203,8 +204,8 @@ import Testing
         }
     }
 
-    /// Until 30 days have passed no record of the work comes, and then only the skipped one.
-    @Test func aSkippedBookComesBackOnceUnlessAnotherRecordIsDisliked() async throws {
+    /// No record of the work is shown for 30 days, and then only the skipped one.
+    @Test func skippedWorkIsShownAgainUnlessAnotherRecordIsDisliked() async throws {
         let app = try await Self.makeApp(Self.two)
         let reader = try await app.makeReader()
         _ = try await reader.swipe("SKIP", [try await card(902, reader)])

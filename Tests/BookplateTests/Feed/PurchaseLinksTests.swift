@@ -14,7 +14,7 @@ import Testing
                 "9780306406157", "T", "A", nil, nil, "https://www.amazon.com/dp/0306406152",
                 "https://bookshop.org/book/9780306406157"
             ),
-            // 979 has no ISBN-10, which is Amazon's own number.
+            // ISBNs with the prefix 979 have no ISBN-10, which Amazon uses as its product number.
             (
                 "9791032305690", "T", "A", "tag-20", "77",
                 "https://www.amazon.com/s?k=9791032305690&i=stripbooks&tag=tag-20",

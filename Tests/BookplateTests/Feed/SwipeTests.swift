@@ -38,7 +38,7 @@ import Testing
         #expect(try await count(reader) == .int(saved))
     }
 
-    @Test func batchOfAHundredIsSavedInItsOrder() async throws {
+    @Test func batchOfOneHundredIsSavedInItsOrder() async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await reader.feedCards(100).map { $0["id"] ?? .null }
         let response = try await reader.swipe("LIKE", cards)
@@ -53,7 +53,7 @@ import Testing
         #expect(none["recordSwipes"] == ["recorded": 0, "saved": []])
     }
 
-    /// A feed listens to the newest most, and clients need not say when a card was swiped.
+    /// Newer swipes weigh more in the feed, and clients need not send the time of a swipe.
     @Test func swipesWithoutATimeAreInTheOrderOfTheirBatch() async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await reader.feedCards(20).map { $0["id"] ?? .null }.reversed()
@@ -67,7 +67,7 @@ import Testing
         #expect(order == Array(cards))
     }
 
-    @Test func replayedBatchChangesNothing() async throws {
+    @Test func repeatedBatchHasNoEffect() async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await reader.feedCards(5).map { $0["id"] ?? .null }
         for time in [nil, "2026-01-01T12:00:00Z"] {
@@ -78,7 +78,7 @@ import Testing
         #expect(try await count(reader) == 5)
     }
 
-    @Test func replayDoesNotBringBackADeletedBook() async throws {
+    @Test func repeatedBatchDoesNotRestoreADeletedBook() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let first = try await reader.swipe("LIKE", [card], at: "2026-01-01T12:00:00Z")
@@ -89,7 +89,7 @@ import Testing
         #expect(try await count(reader) == 0)
     }
 
-    @Test func olderSwipeNeverOverrulesANewerOne() async throws {
+    @Test func olderSwipeDoesNotReplaceANewerOne() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         _ = try await reader.swipe("DISLIKE", [card], at: "2026-01-02T00:00:00Z")
@@ -104,7 +104,7 @@ import Testing
         #expect(try await count(reader) == 1)
     }
 
-    @Test func theLastOfOneBatchCounts() async throws {
+    @Test func lastSwipeOfABatchCounts() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let response = try await reader.execute(
@@ -119,7 +119,7 @@ import Testing
         #expect(try await swipes(reader) == ["SKIP"])
     }
 
-    @Test func aTimeInTheFutureCountsAsNow() async throws {
+    @Test func futureTimesAreClampedToNow() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         _ = try await reader.swipe("DISLIKE", [card], at: "2999-01-01T00:00:00Z")
@@ -127,7 +127,7 @@ import Testing
         #expect(try await swipes(reader) == ["LIKE"])
     }
 
-    @Test func likeNeverLowersAStatus() async throws {
+    @Test func likeDoesNotLowerTheStatus() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let book = try await reader.makeBook(["cardId": card, "status": "READ"])
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func cardsThatDoNotExistArePassedOver() async throws {
+    @Test func unknownCardsAreIgnored() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let response = try await reader.swipe("LIKE", [Self.absent, "no id", card])
@@ -146,7 +146,7 @@ import Testing
         #expect(response["recordSwipes", "saved"]?.list?.count == 1)
     }
 
-    @Test func aBadInstantIsRefusedBeforeAnythingIsRecorded() async throws {
+    @Test func invalidTimesAreRejectedBeforeAnythingIsRecorded() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let response = try await reader.swipe("LIKE", [card], at: "yesterday")
@@ -154,7 +154,7 @@ import Testing
         #expect(try await swipes(reader) == [])
     }
 
-    @Test func undoTakesBackTheSwipeAndTheBookItSaved() async throws {
+    @Test func undoRemovesTheSwipeAndItsBook() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         _ = try await reader.swipe("LIKE", [card])
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(arguments: ["status", "shelf", "page"])
-    func undoKeepsABookThatWasTouched(touch: String) async throws {
+    func undoKeepsAChangedBook(touch: String) async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let saved = try await reader.swipe("LIKE", [card])
@@ -188,7 +188,7 @@ import Testing
         #expect(try await swipes(reader) == [])
     }
 
-    @Test func undoKeepsABookThatWasThereBefore() async throws {
+    @Test func undoKeepsABookThatExistedBefore() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let book = try await reader.makeBook(["cardId": card])
@@ -202,16 +202,16 @@ import Testing
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(Self.undo, ["id": id])
         #expect(response.code == "NOT_FOUND")
-        #expect(response.message == "There is no such book in the catalogue.")
+        #expect(response.message == "There is no such book in the catalog.")
     }
 
-    @Test func manyDevicesAtOnceSaveABookOnce() async throws {
+    @Test func concurrentSwipesSaveABookOnce() async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await reader.feedCards(10).map { $0["id"] ?? .null }
         try await withThrowingTaskGroup { group in
             for number in 0..<10 {
                 group.addTask {
-                    // In opposite orders, where locks would meet.
+                    // In opposite orders, which could cause a deadlock.
                     let response = try await reader.swipe(
                         "LIKE", number % 2 == 0 ? cards : cards.reversed())
                     #expect(response.errors.isEmpty)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bookplate
 
-/// What is left of a card's swipes when one is taken back.
+/// The state of a card after one of its swipes is undone.
 @Suite struct UndoSwipeTests {
     static let app = Shared { try await TestApp.start(catalog: TestCatalog.lines(200)) }
 
@@ -16,19 +16,20 @@ import Testing
         mutation($swipes: [SwipeInput!]!) { recordSwipes(swipes: $swipes) { recorded saved { id } } }
         """
 
-    /// What a reader does with one card, a word each, in the order in which the server hears of it: swipes of one batch, each
-    /// an action and the day that it is said to be of, or how many minutes ahead or behind; `undo` of the newest or of
-    /// a time; `give` the book away.
+    /// Performs actions on one card, one per word, in the order in which the server receives them.
+    ///
+    /// A word is a batch of swipes separated by commas, `undo`, or `delete`, which deletes the book. `@` is followed by the
+    /// time of a swipe, or of the swipe to undo: a day of January 2026, or an offset from now in minutes.
     private func perform(_ words: String, _ reader: TestReader, _ card: Value) async throws {
         let app = try await Self.app()
         var times: [Substring: Value] = [:]
-        func time(_ said: Substring?) async throws -> Value {
-            guard let said else { return .null }
-            if let known = times[said] { return known }
+        func time(_ text: Substring?) async throws -> Value {
+            guard let text else { return .null }
+            if let known = times[text] { return known }
             let time =
-                said.first?.isNumber == true
-                ? "2026-01-0\(said)T12:00:00Z" : try await Self.time("\(said) minutes", in: app)
-            times[said] = .string(time)
+                text.first?.isNumber == true
+                ? "2026-01-0\(text)T12:00:00Z" : try await Self.time("\(text) minutes", in: app)
+            times[text] = .string(time)
             return .string(time)
         }
         for word in words.split(separator: " ") {
@@ -38,7 +39,7 @@ import Testing
                 let at = try await time(swipes[0].dropFirst().first)
                 let response = try await reader.execute(Self.undo, ["id": card, "at": at])
                 #expect(response["undoSwipe", "id"] == card, "\(response.json)")
-            case "give":
+            case "delete":
                 let book = try await reader.requireValue(
                     "query($id: ID!) { feedCard(id: $id) { inLibrary { id } } }", ["id": card],
                     "feedCard", "inLibrary", "id")
@@ -58,7 +59,7 @@ import Testing
         }
     }
 
-    /// The swipe that counts, with its day where that was said; and whether the book is in the library.
+    /// Returns the current swipe, with its day if it was given, and whether the book is in the library.
     private func state(_ reader: TestReader) async throws -> String {
         let id = reader.id.string ?? ""
         return try await Self.app().database.withConnection { connection in
@@ -73,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // What the swipe replaced counts again.
+        // The replaced swipe counts again.
         ("SKIP@1 LIKE@2 undo", "SKIP@1"),
         ("DISLIKE@1 LIKE@2 undo", "DISLIKE@1"),
         ("LIKE@1 BUY@2 undo", "LIKE@1 and a book"),
@@ -81,26 +82,26 @@ import Testing
         ("SKIP@1 SKIP@2 undo", "SKIP@1"),
         ("SKIP LIKE undo", "SKIP"),
         ("SKIP@1 LIKE@2 SKIP@3 undo", "LIKE@2 and a book"),
-        // Sent again it changes nothing, until the card is swiped again.
+        // A repeated undo has no effect until the card is swiped again.
         ("LIKE@1 BUY@2 undo undo undo", "LIKE@1 and a book"),
         ("SKIP@1 LIKE@2 undo undo BUY@3 undo undo", "SKIP@1"),
-        // A swipe can be named by its time.
+        // A swipe can be identified by its time.
         ("LIKE@1 BUY@2 undo undo@1", "nothing"),
         ("LIKE@1 BUY@2 undo@2 undo@2", "LIKE@1 and a book"),
         ("LIKE@1 undo@2", "LIKE@1 and a book"),
         ("SKIP@1 LIKE@2 undo@1", "LIKE@2 and a book"),
         ("SKIP@1 LIKE@2 undo@1 undo", "nothing"),
-        // The book goes with the last like or purchase that would have saved it.
+        // The book is deleted with the last like or purchase that could have saved it.
         ("LIKE@1 BUY@2 undo@1", "BUY@2 and a book"),
         ("LIKE@1 BUY@2 undo@1 undo", "nothing"),
         ("LIKE@1 LIKE@3 undo@1", "LIKE@3 and a book"),
         ("LIKE@1 DISLIKE@2 undo undo@1", "nothing"),
         ("LIKE@1 DISLIKE@2 undo@1", "DISLIKE@2"),
         ("LIKE@1 DISLIKE@2 LIKE@3 undo", "DISLIKE@2 and a book"),
-        // What was given away stays away.
-        ("LIKE@1 give DISLIKE@2 undo", "LIKE@1"),
-        ("LIKE@1 give BUY@2 undo", "LIKE@1"),
-        // What arrives late was there before.
+        // A deleted book is not restored.
+        ("LIKE@1 delete DISLIKE@2 undo", "LIKE@1"),
+        ("LIKE@1 delete BUY@2 undo", "LIKE@1"),
+        // A swipe that arrives late counts from its own time.
         ("LIKE@2 SKIP@1 undo", "SKIP@1"),
         ("SKIP@2 LIKE@1", "SKIP@2"),
         ("SKIP@2 LIKE@1 undo", "LIKE@1 and a book"),
@@ -109,46 +110,46 @@ import Testing
         ("BUY@2 LIKE@1 undo undo@1", "nothing"),
         ("LIKE@2 undo SKIP@1", "SKIP@1"),
         ("SKIP@3 LIKE@1 BUY@4 undo", "SKIP@3"),
-        // A swipe sent again is no other one, and stays taken back.
+        // A repeated swipe is not a new one, and stays undone.
         ("LIKE@1 LIKE@1 undo", "nothing"),
         ("LIKE LIKE undo", "nothing"),
         ("SKIP LIKE LIKE undo", "SKIP"),
         ("LIKE@1 undo LIKE@1", "nothing"),
         ("SKIP@1 LIKE@2 undo LIKE@2 SKIP@1", "SKIP@1"),
         ("LIKE@1 undo LIKE@2", "LIKE@2 and a book"),
-        // A clock that is ahead.
+        // The client's clock is ahead.
         ("LIKE@+5 undo@+5", "nothing"),
         ("LIKE@+5 LIKE@+5 undo", "nothing"),
         ("LIKE@+5 undo LIKE@+5", "nothing"),
-        ("LIKE@+5 give LIKE@+5", "LIKE"),
+        ("LIKE@+5 delete LIKE@+5", "LIKE"),
         ("LIKE@+6,SKIP@+5", "LIKE and a book"),
         ("LIKE@+5,SKIP@+6", "SKIP"),
         ("LIKE@+6,SKIP@+5 undo undo", "SKIP"),
         ("LIKE@+5,SKIP@1 undo LIKE@+5,SKIP@1", "SKIP@1"),
         ("LIKE@+5 SKIP", "SKIP and a book"),
         ("LIKE@+5 SKIP undo undo@+5", "nothing"),
-        // A clock that is behind.
+        // The client's clock is behind.
         ("LIKE undo LIKE@-5 undo", "nothing"),
         ("LIKE undo LIKE@1 undo undo", "nothing"),
         ("SKIP@1 LIKE undo DISLIKE@-5 undo undo", "SKIP@1"),
-        // A book that was given away is not taken for one that a later swipe saved.
-        ("LIKE@1 give BUY@2 undo@1", "BUY@2 and a book"),
-        ("LIKE@1 give BUY@2 undo@1 undo", "nothing"),
-        ("LIKE@1 give BUY@2 LIKE@3 undo@1 undo@2", "LIKE@3 and a book"),
-        ("LIKE@1 give BUY@2 LIKE@3 undo@1 undo@2 undo", "nothing"),
-        // One without a time that says the same as an old one, or one of another time, is another swipe.
+        // A deleted book is not confused with the one that a later swipe saved.
+        ("LIKE@1 delete BUY@2 undo@1", "BUY@2 and a book"),
+        ("LIKE@1 delete BUY@2 undo@1 undo", "nothing"),
+        ("LIKE@1 delete BUY@2 LIKE@3 undo@1 undo@2", "LIKE@3 and a book"),
+        ("LIKE@1 delete BUY@2 LIKE@3 undo@1 undo@2 undo", "nothing"),
+        // A swipe without a time is new if an equal swipe is old or has a time.
         ("SKIP@1 SKIP undo", "SKIP@1"),
         ("LIKE@-5 LIKE undo", "LIKE and a book"),
         ("SKIP SKIP undo", "nothing"),
     ])
-    func whatIsLeft(words: String, left: String) async throws {
+    func undoRestoresTheReplacedSwipe(words: String, expected: String) async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         try await perform(words, reader, card)
-        #expect(try await state(reader) == left, "\(words)")
+        #expect(try await state(reader) == expected, "\(words)")
     }
 
-    @Test func aBatchIsItsSwipesByTime() async throws {
+    @Test func swipesOfABatchAreOrderedByTime() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let batch = """
@@ -171,8 +172,8 @@ import Testing
         #expect(try await state(reader) == "DISLIKE@1")
     }
 
-    /// Whoever swipes a card again and again has so many of its swipes kept, and no more.
-    @Test func whatIsKeptOfACardIsBounded() async throws {
+    /// The number of stored swipes of a card is limited.
+    @Test func replacedSwipesAreBounded() async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
@@ -182,12 +183,12 @@ import Testing
                 return ["cardId": card, "action": "SKIP", "swipedAt": .string(time)]
             }
             _ = try await reader.execute(Self.record, ["swipes": .list(swipes)])
-            #expect(try await kept(reader) == 20)
+            #expect(try await storedCount(reader) == 20)
         }
     }
 
-    /// Also where each is taken back; and what was forgotten does not come back when it is sent again.
-    @Test func whatIsTakenBackIsBounded() async throws {
+    /// The limit also holds for undone swipes. A deleted swipe is not recorded when it is sent again.
+    @Test func undoneSwipesAreBounded() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         func time(_ round: Int) -> Value { .string("2026-01-01T00:00:\(10 + round)Z") }
@@ -195,15 +196,15 @@ import Testing
             _ = try await reader.swipe("LIKE", [card], at: time(round).string)
             try await perform("undo", reader, card)
         }
-        #expect(try await kept(reader) == 20)
+        #expect(try await storedCount(reader) == 20)
         for round in [0, 4, 5, 24] {
             _ = try await reader.swipe("LIKE", [card], at: time(round).string)
             #expect(try await state(reader) == "nothing", "\(round)")
         }
-        #expect(try await kept(reader) == 20)
+        #expect(try await storedCount(reader) == 20)
     }
 
-    @Test func whatIsOldIsForgotten() async throws {
+    @Test func oldSwipesAreDeleted() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(30))
         let reader = try await app.makeReader()
         let cards = try await reader.feedCards(3).map { $0["id"] ?? .null }
@@ -222,14 +223,14 @@ import Testing
         #expect(try await app.database.count("SELECT count(*) FROM swipes") == 3)
     }
 
-    private func kept(_ reader: TestReader) async throws -> Int {
+    private func storedCount(_ reader: TestReader) async throws -> Int {
         try await Self.app().database.count(
             "SELECT count(*) FROM earlier_swipes WHERE user_id = '\(reader.id.string ?? "")'")
     }
 
-    /// A skip that is back has its time, so the card has cooled down when it had.
+    /// A restored skip keeps its time, so the cool-down ends at the original time.
     @Test(arguments: [(40, true), (10, false)])
-    func aSkippedCardCoolsDownAsBefore(days: Int, comes: Bool) async throws {
+    func restoredSkipKeepsItsCoolDown(days: Int, isShown: Bool) async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
@@ -239,13 +240,13 @@ import Testing
         #expect(try await Self.all(reader).contains(card) == false)
         try await perform("undo", reader, card)
         let shown = try await Self.all(reader)
-        #expect(shown.contains(card) == comes)
-        #expect(shown.count == (comes ? 200 : 199))
-        #expect(!comes || shown.last == card)
+        #expect(shown.contains(card) == isShown)
+        #expect(shown.count == (isShown ? 200 : 199))
+        #expect(!isShown || shown.last == card)
     }
 
-    /// Skipped books that came back are swiped again; the pages behind the reader stay what they were.
-    @Test func aPageWithASkippedBookStaysWhenThatIsSwipedAgain() async throws {
+    /// Skipped books are shown again after the cool-down and swiped again. Earlier pages do not change.
+    @Test func earlierPagesDoNotChangeWhenSkippedBooksAreSwipedAgain() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(30))
         let reader = try await app.makeReader()
         let ids = try await reader.feedCards(30).map { $0["id"] ?? .null }
@@ -270,26 +271,26 @@ import Testing
         #expect(try await Self.all(reader).count == 12)
     }
 
-    /// Also of a like that was recorded after the time when it is said to have been; and of one that counts no more.
-    @Test func whatIsSaidLateAndTakenBackIsNews() async throws {
+    /// This includes likes that were recorded later than their time, and undone likes.
+    @Test func lateAndUndoneSwipesChangeTheSignals() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(30))
         let reader = try await app.makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
-        func news() async throws -> Int {
+        func changedCount() async throws -> Int {
             let count = try await app.database.count("SELECT count(*) FROM editions_with_news()")
             try await app.database.execute("SELECT similar_was_learned(clock_timestamp())")
             return count
         }
-        #expect(try await news() == 0)
+        #expect(try await changedCount() == 0)
         _ = try await reader.swipe("LIKE", [card], at: "2026-01-01T12:00:00Z")
-        #expect(try await news() == 1)
-        #expect(try await news() == 0)
+        #expect(try await changedCount() == 1)
+        #expect(try await changedCount() == 0)
         try await perform("undo", reader, card)
-        #expect(try await news() == 1)
-        #expect(try await news() == 0)
+        #expect(try await changedCount() == 1)
+        #expect(try await changedCount() == 0)
     }
 
-    /// The instant so long from now.
+    /// Returns the time at an interval from now.
     private static func time(_ interval: String, in app: TestApp) async throws -> String {
         try await app.database.text(
             """

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Bookplate
 
-/// Somebody else's id looks exactly like an id that nobody has: the same answer, the same errors.
+/// Requests with IDs of another user's objects get the same responses as with IDs that do not exist.
 @Suite struct ForeignIDTests {
     static let app = Shared { try await TestApp.start() }
 
     private static let absent = "0198c0de-0000-7000-8000-00000000dead"
 
-    /// What is asked with a `$shelf`, a `$book`, a `$review` or a `$user` of somebody else's. `$myShelf`
-    /// and `$myBook` are the caller's own.
+    /// Operations with a `$shelf`, `$book`, `$review`, or `$user` of another user. `$myShelf` and `$myBook` belong to the
+    /// caller.
     static let operations = [
         "query($shelf: ID!) { shelf(id: $shelf) { id name bookCount books { totalCount } } }",
         "query($book: ID!) { book(id: $book) { id title review { rating } shelves { name } } }",
@@ -67,9 +67,11 @@ import Testing
         return victims
     }
 
-    /// The victim is of the caller's tenant, and of another.
+    /// Tries victims of the caller's tenant and of another one.
     @Test(arguments: operations, TestApp.Tenant.allCases)
-    func looksLikeAnAbsentID(operation: String, tenant: TestApp.Tenant) async throws {
+    func foreignIDsAreIndistinguishableFromMissingOnes(operation: String, tenant: TestApp.Tenant)
+        async throws
+    {
         let victim = try #require(try await Self.victims()[tenant])
         let before = try await victim.everything()
         let foreign: [String: Value] = [
@@ -86,7 +88,7 @@ import Testing
         #expect(try await victim.everything() == before)
     }
 
-    /// Asks as somebody new, who has a shelf and a book.
+    /// Executes an operation as a new user with a shelf and a book.
     private func execute(_ operation: String, _ ids: [String: Value]) async throws -> TestResponse {
         let reader = try await Self.app().makeReader(.alpha)
         let shelf = try await reader.makeShelf("My shelf")
@@ -101,8 +103,8 @@ import Testing
         return response
     }
 
-    /// A field that takes an id, in whatever depth of its input, stands among the operations.
-    @Test func everyFieldThatTakesAnIDIsTried() throws {
+    /// The operations contain each field that takes an ID in its arguments, at any depth.
+    @Test func operationsContainAllFieldsWithIDs() throws {
         let schema = try BookplateSchema(sdl: BookplateSchema.text).schema
         func takesID(_ type: TypeReference) -> Bool {
             if type.namedType == "ID" { return true }
@@ -116,14 +118,14 @@ import Testing
             where field.arguments.contains(where: { takesID($0.type) }) {
                 #expect(
                     Self.operations.contains { $0.contains(" \(field.name)(") },
-                    "\(field.name) is not tried with somebody else's id")
+                    "\(field.name) is not tested with an ID of another user")
             }
         }
     }
 }
 
 extension Value {
-    /// With each of the ids called by its name.
+    /// Returns the value with the IDs replaced by a fixed text.
     fileprivate func replacing(_ ids: [String: Value]) -> Value {
         switch self {
         case .string: ids.values.contains(self) ? "the id" : self

@@ -1,24 +1,24 @@
 import GraphQL
 import Testing
 
-/// Requests made from the schema alone, so that a field that is added later is tried like all others.
+/// A request that is generated from the schema, so that the tests include fields that are added later.
 struct GeneratedProbe: Sendable, CustomTestStringConvertible {
-    /// With a variable `$id`, and where it is needed `$myShelf` and `$myBook`.
+    /// The document, with a variable `$id` and, if needed, `$myShelf` and `$myBook`.
     let query: String
-    /// Where the id stands: `moveBook.to`, `createBook.input.shelfIds`.
+    /// The path of the ID in the arguments: `moveBook.to`, `createBook.input.shelfIds`.
     let path: String
     let needsShelf: Bool
     let needsBook: Bool
 
     var testDescription: String { path }
 
-    /// One for each place of the roots' arguments, however deep, where an id can stand.
+    /// Returns one request for each ID in the arguments of queries and mutations, at any depth.
     static func forIDs(in schema: Schema) -> [GeneratedProbe] {
         forIDs(in: schema, "query", schema.queryType)
             + forIDs(in: schema, "mutation", schema.mutationType)
     }
 
-    /// The same for what lasts.
+    /// Returns one request for each ID in the arguments of subscriptions.
     static func forSubscriptions(in schema: Schema) -> [GeneratedProbe] {
         forIDs(in: schema, "subscription", schema.subscriptionType)
     }
@@ -28,32 +28,32 @@ struct GeneratedProbe: Sendable, CustomTestStringConvertible {
     ) -> [GeneratedProbe] {
         (root?.fieldsType?.fields ?? []).flatMap { field in
             field.arguments.flatMap { argument in
-                places(of: argument.type, schema).map { place in
-                    GeneratedProbe(kind, field, argument.name, place, schema)
+                idPaths(in: argument.type, schema).map { path in
+                    GeneratedProbe(kind, field, argument.name, path, schema)
                 }
             }
         }
     }
 
-    /// The names that lead to each id in a type.
-    private static func places(of type: TypeReference, _ schema: Schema) -> [[String]] {
+    /// Returns the paths of all IDs in a type.
+    private static func idPaths(in type: TypeReference, _ schema: Schema) -> [[String]] {
         if type.namedType == "ID" { return [[]] }
         guard case .inputObject(let input) = schema.type(named: type.namedType)?.kind else {
             return []
         }
         return input.fields.flatMap { field in
-            places(of: field.type, schema).map { [field.name] + $0 }
+            idPaths(in: field.type, schema).map { [field.name] + $0 }
         }
     }
 
     private init(
-        _ kind: String, _ field: FieldDefinition, _ name: String, _ place: [String],
+        _ kind: String, _ field: FieldDefinition, _ name: String, _ idPath: [String],
         _ schema: Schema
     ) {
         let literals = Literals(schema: schema)
         let arguments = field.arguments.compactMap { argument -> String? in
             if argument.name == name {
-                return "\(name): \(literals.literal(argument.type, named: name, idAt: place[...]))"
+                return "\(name): \(literals.literal(argument.type, named: name, idAt: idPath[...]))"
             }
             return argument.type.isNonNull
                 ? "\(argument.name): \(literals.literal(argument.type, named: argument.name))" : nil
@@ -64,22 +64,22 @@ struct GeneratedProbe: Sendable, CustomTestStringConvertible {
         let variables =
             "$id: ID!" + (needsShelf ? ", $myShelf: ID!" : "") + (needsBook ? ", $myBook: ID!" : "")
         query = "\(kind)(\(variables)) { \(field.name)(\(arguments))\(selection) }"
-        path = ([field.name, name] + place).joined(separator: ".")
+        path = ([field.name, name] + idPath).joined(separator: ".")
     }
 }
 
-/// Values and selections that a schema allows.
+/// Generates values and selections from a schema.
 struct Literals {
     let schema: Schema
 
-    /// The least value of a type.
+    /// Returns a minimal value of a type.
     ///
-    /// - Parameter place: the names that lead to where `$id` stands; nil where it stands elsewhere.
+    /// - Parameter idPath: The path of `$id` in the value; nil if it is elsewhere.
     func literal(
-        _ type: TypeReference, named name: String, idAt place: ArraySlice<String>? = nil
+        _ type: TypeReference, named name: String, idAt idPath: ArraySlice<String>? = nil
     ) -> String {
         if case .list = type.nullable {
-            return "[\(literal(type.listItem ?? type, named: name, idAt: place))]"
+            return "[\(literal(type.listItem ?? type, named: name, idAt: idPath))]"
         }
         switch schema.type(named: type.namedType)?.kind {
         case .enumeration(let values): return values.first?.name ?? ""
@@ -88,20 +88,20 @@ struct Literals {
                 return "{\(field.name): \(literal(field.type, named: field.name))}"
             }
             let fields = input.fields.compactMap { field -> String? in
-                if let first = place?.first, first == field.name {
+                if let first = idPath?.first, first == field.name {
                     return
-                        "\(field.name): \(literal(field.type, named: field.name, idAt: place?.dropFirst()))"
+                        "\(field.name): \(literal(field.type, named: field.name, idAt: idPath?.dropFirst()))"
                 }
-                // What most inputs want, though each alone is optional.
-                let isWanted = field.type.isNonNull || ["title", "name"].contains(field.name)
-                return isWanted ? "\(field.name): \(literal(field.type, named: field.name))" : nil
+                // Most inputs need one of these fields, although each of them is optional.
+                let isIncluded = field.type.isNonNull || ["title", "name"].contains(field.name)
+                return isIncluded ? "\(field.name): \(literal(field.type, named: field.name))" : nil
             }
             return "{\(fields.joined(separator: ", "))}"
         default: break
         }
         switch type.namedType {
         case "ID":
-            if place != nil { return "$id" }
+            if idPath != nil { return "$id" }
             let isShelf = ["to", "from", "moveTo"].contains(name) || name.hasPrefix("shel")
             return isShelf ? "$myShelf" : "$myBook"
         case "Int": return "1"
@@ -113,7 +113,7 @@ struct Literals {
         }
     }
 
-    /// All leaves that need no argument, and objects to that depth; empty for a leaf.
+    /// Returns a selection of all fields without required arguments, with nested objects up to a depth; empty for a leaf type.
     func selection(of type: TypeReference, depth: Int) -> String {
         guard let definition = schema.type(named: type.namedType), definition.isComposite else {
             return ""

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Bookplate
 
-/// Every place where an id can stand, and every field that can be asked for, tried by a stranger: made from the schema
-/// and from the tables, so that nobody has to think of it.
+/// Another user tries to access a user's objects through each ID argument and each field. The requests and the IDs are
+/// generated from the schema and the tables, so new ones are included automatically.
 @Suite struct GeneratedProbeTests {
     static let app = Shared { try await TestApp.start() }
 
     static let schema: Schema = {
         guard let schema = try? BookplateSchema(sdl: BookplateSchema.text).schema else {
-            preconditionFailure("the schema is broken")
+            preconditionFailure("the schema is invalid")
         }
         return schema
     }()
@@ -21,9 +21,9 @@ import Testing
 
     private struct Victim {
         let fixture: IsolationFixture
-        /// An id of theirs from each table that has some, and their own.
+        /// The user's own ID, and one ID from each table with rows of the user.
         let ids: [String]
-        /// All of theirs.
+        /// All IDs of the user and the user's rows.
         let allIDs: Set<String>
     }
 
@@ -49,7 +49,7 @@ import Testing
             allIDs: Set(ids.flatMap { $0 } + [owner]))
     }
 
-    @Test func probesReachDeepPlaces() {
+    @Test func probesReachNestedInputs() {
         let paths = Set(Self.probes.map(\.path))
         #expect(
             paths.isSuperset(of: [
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: probes)
-    func foreignIDLooksLikeAnAbsentOne(probe: GeneratedProbe) async throws {
+    func foreignIDsAreIndistinguishableFromMissingOnes(probe: GeneratedProbe) async throws {
         let victim = try await Self.victim()
         let before = try await victim.fixture.everything()
         let unseen = try await execute(probe, Self.absent)
@@ -74,7 +74,7 @@ import Testing
         #expect(try await victim.fixture.everything() == before)
     }
 
-    /// Asks as somebody new.
+    /// Executes a request as a new user.
     private func execute(_ probe: GeneratedProbe, _ id: String) async throws -> TestResponse {
         let reader = try await Self.app().makeReader()
         var variables = [Value.Member("id", .string(id))]
@@ -89,12 +89,12 @@ import Testing
         return response
     }
 
-    /// What a stranger can ask for without an id has nothing of the victim's in it, whatever is selected.
+    /// Fields without required arguments do not return anything that belongs to another user.
     @Test(
         arguments: (schema.queryType.fieldsType?.fields ?? []).filter {
             !$0.arguments.contains { $0.type.isNonNull }
         }.map(\.name))
-    func noFieldShowsSomebodyElses(name: String) async throws {
+    func noFieldReturnsObjectsOfOtherUsers(name: String) async throws {
         let victim = try await Self.victim()
         let field = try #require(Self.schema.queryType.field(named: name))
         let selection = Literals(schema: Self.schema).selection(of: field.type, depth: 3)
@@ -108,15 +108,15 @@ import Testing
 }
 
 extension Value {
-    /// With the id, and times of this moment and new ids beside it, called by their kind.
+    /// Returns the value with the ID, and all times, other IDs, and cover URLs replaced by fixed texts.
     fileprivate func replacing(_ id: String) -> Value {
         switch self {
         case .string(let text):
             if text == id { return "the id" }
             if Instant(text) != nil { return "a time" }
             if UUIDText.matches(text) { return "another id" }
-            // It names the caller and the caller's book.
-            if text.hasPrefix("http://covers.test/") { return "an address" }
+            // Cover URLs contain the IDs of the caller and the caller's book.
+            if text.hasPrefix("http://covers.test/") { return "a URL" }
             return self
         case .list(let items): return .list(items.map { $0.replacing(id) })
         case .object(let members):

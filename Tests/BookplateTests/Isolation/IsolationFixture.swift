@@ -1,7 +1,7 @@
 import GraphQL
 import TestSupport
 
-/// Something of everything that a reader can own.
+/// A user with at least one of every kind of object.
 struct IsolationFixture {
     let reader: TestReader
     let shelf: Value
@@ -40,7 +40,7 @@ struct IsolationFixture {
             reader: reader, shelf: shelf, book: book, review: review, card: card)
     }
 
-    /// All that the reader sees of it, to compare before and after.
+    /// Returns all of the user's objects, to compare them before and after a test.
     func everything() async throws -> Value {
         try await reader.requireValue(
             """

@@ -3,13 +3,13 @@ import Postgres
 import TestSupport
 import Testing
 
-/// What the database itself guarantees, whatever statements the server may send.
+/// The guarantees of row-level security, which hold for all statements that the server could send.
 @Suite(.serialized) struct RowSecurityTests {
     private struct Fixture {
         let database: TestDatabase
-        let mine: String
-        /// Of another tenant.
-        let theirs: String
+        let user: String
+        /// A user of another tenant.
+        let otherUser: String
     }
 
     private static let fixture = Shared {
@@ -17,9 +17,9 @@ import Testing
         let (reader, other) = (try await app.makeReader(), try await app.makeReader(.beta))
         try await IsolationFixture.fill(reader)
         try await IsolationFixture.fill(other)
-        let (mine, theirs) = (reader.id.string ?? "", other.id.string ?? "")
+        let (user, otherUser) = (reader.id.string ?? "", other.id.string ?? "")
         try await app.database.withConnection(as: nil) { connection in
-            for user in [mine, theirs] {
+            for user in [user, otherUser] {
                 try connection.fillEmptyTables(of: user)
                 try connection.execute(
                     """
@@ -30,10 +30,10 @@ import Testing
                     """)
             }
         }
-        return Fixture(database: app.database, mine: mine, theirs: theirs)
+        return Fixture(database: app.database, user: user, otherUser: otherUser)
     }
 
-    @Test func tablesOfUsersAreKnown() async throws {
+    @Test func tablesWithUsersRowsAreListed() async throws {
         let names = try await Self.fixture().database.withConnection {
             try $0.texts("SELECT name FROM (\(SecurityCheck.owned)) t ORDER BY 1")
         }
@@ -48,16 +48,18 @@ import Testing
     }
 
     @Test(arguments: SecurityCheck.allCases)
-    func hasNoOffenders(check: SecurityCheck) async throws {
-        let offenders = try await Self.fixture().database.withConnection { try check.offenders($0) }
-        #expect(offenders == [])
+    func checkFindsNoViolations(check: SecurityCheck) async throws {
+        let violations = try await Self.fixture().database.withConnection {
+            try check.violations($0)
+        }
+        #expect(violations == [])
     }
 
-    @Test func rowsAreTheirOwnersOnly() async throws {
+    @Test func rowsAreAccessibleOnlyToTheirOwner() async throws {
         let fixture = try await Self.fixture()
         let leaks = try await fixture.database.withConnection(as: nil) { connection in
             try connection.undoing {
-                try connection.leaks(mine: fixture.mine, theirs: fixture.theirs)
+                try connection.leaks(user: fixture.user, otherUser: fixture.otherUser)
             }
         }
         #expect(leaks == [])
@@ -72,17 +74,17 @@ import Testing
         "UPDATE editions SET title = 'x'", "SELECT refresh_feed_order()",
         "UPDATE source_usage SET used = 0",
     ])
-    func serverMayNot(sql: String) async throws {
-        let refusal = try await Self.fixture().database.withConnection(as: TestCluster.app) {
+    func serverRoleHasNoPrivilege(sql: String) async throws {
+        let sqlState = try await Self.fixture().database.withConnection(as: TestCluster.app) {
             connection in
-            try connection.undoing { try connection.refusal(sql) }
+            try connection.undoing { try connection.sqlState(of: sql) }
         }
-        #expect(refusal == "42501")
+        #expect(sqlState == "42501")
     }
 
-    // MARK: - The checks can fail
+    // MARK: - The checks detect violations
 
-    /// Every table's guard broken in every way must be found out.
+    /// The check of the rows must detect each weakened policy of each table.
     @Test(arguments: [
         "ALTER TABLE % DISABLE ROW LEVEL SECURITY",
         "ALTER POLICY owner_only ON % USING (true)",
@@ -90,11 +92,11 @@ import Testing
         "DROP POLICY owner_only ON %",
         "CREATE POLICY open ON % USING (true) WITH CHECK (true)",
     ])
-    func brokenGuardIsFoundByItsRows(weakening: String) async throws {
+    func weakenedPolicyIsDetectedByItsRows(weakening: String) async throws {
         let fixture = try await Self.fixture()
-        let unnoticed = try await fixture.database.withConnection(as: nil) { connection in
+        let undetected = try await fixture.database.withConnection(as: nil) { connection in
             try connection.texts("SELECT name FROM (\(SecurityCheck.owned)) t").filter { table in
-                // Where nothing can be written, it does not matter what might be.
+                // The policy for writing does not matter if the role cannot write to the table.
                 if weakening.hasSuffix("WITH CHECK (true)"), try connection.isReadOnly(table) {
                     return false
                 }
@@ -102,12 +104,13 @@ import Testing
                     try connection.execute(
                         weakening.split(separator: "%", omittingEmptySubsequences: false)
                             .joined(separator: table))
-                    let leaks = try connection.leaks(mine: fixture.mine, theirs: fixture.theirs)
+                    let leaks = try connection.leaks(
+                        user: fixture.user, otherUser: fixture.otherUser)
                     return !leaks.contains { $0.hasPrefix("\(table): ") }
                 }
             }
         }
-        #expect(unnoticed == [])
+        #expect(undetected == [])
     }
 
     @Test(arguments: [
@@ -120,18 +123,18 @@ import Testing
         "ALTER TABLE books OWNER TO bookplate_app; "
             + "ALTER TABLE books NO FORCE ROW LEVEL SECURITY",
     ])
-    func brokenGuardOfOneKindIsFound(weakening: String) async throws {
+    func weakenedProtectionIsDetectedByItsRows(weakening: String) async throws {
         let fixture = try await Self.fixture()
         let leaks = try await fixture.database.withConnection(as: nil) { connection in
             try connection.undoing {
-                // Somebody of the same tenant, too.
+                // Another user of the same tenant.
                 try connection.execute(
                     """
                     INSERT INTO users (id, tenant_id, apple_sub) SELECT gen_random_uuid(), tenant_id, 'third'
-                    FROM users WHERE id = '\(fixture.mine)'
+                    FROM users WHERE id = '\(fixture.user)'
                     """)
                 try connection.execute(weakening)
-                return try connection.leaks(mine: fixture.mine, theirs: fixture.theirs)
+                return try connection.leaks(user: fixture.user, otherUser: fixture.otherUser)
             }
         }
         #expect(leaks != [])
@@ -151,7 +154,7 @@ import Testing
             "ALTER POLICY owner_only ON swipes USING (user_id = (SELECT app_user_id()))",
             .everyPolicyComparesDirectly
         ),
-        ("CREATE POLICY open ON books USING (true)", .noPolicyIsForEverybody),
+        ("CREATE POLICY open ON books USING (true)", .noPolicyAppliesToPublic),
         ("CREATE UNIQUE INDEX ON shelves (name) WHERE false", .userLeadsEveryUniqueIndex),
         (
             "CREATE UNIQUE INDEX ON books (id); CREATE TABLE notes (user_id uuid, book_id uuid "
@@ -160,19 +163,21 @@ import Testing
         ("ALTER TABLE editions OWNER TO bookplate_app", .serverOwnsNothing),
         ("ALTER ROLE bookplate_app BYPASSRLS", .serverHasNoPowers),
         ("GRANT bookplate_test_owner TO bookplate_app", .serverHasNoPowers),
-        ("GRANT SELECT (payload) ON jobs TO bookplate_app", .closedTablesAreClosed),
-        ("ALTER TABLE jobs NO FORCE ROW LEVEL SECURITY", .closedTablesAreClosed),
-        ("GRANT UPDATE ON source_usage TO bookplate_app", .closedTablesAreClosed),
-        ("GRANT EXECUTE ON FUNCTION purge_dead_jobs TO PUBLIC", .closedTablesAreClosed),
-        ("ALTER FUNCTION purge_dead_jobs RESET search_path", .closedTablesAreClosed),
+        ("GRANT SELECT (payload) ON jobs TO bookplate_app", .closedTablesAreInaccessible),
+        ("ALTER TABLE jobs NO FORCE ROW LEVEL SECURITY", .closedTablesAreInaccessible),
+        ("GRANT UPDATE ON source_usage TO bookplate_app", .closedTablesAreInaccessible),
+        ("GRANT EXECUTE ON FUNCTION purge_dead_jobs TO PUBLIC", .closedTablesAreInaccessible),
+        ("ALTER FUNCTION purge_dead_jobs RESET search_path", .closedTablesAreInaccessible),
     ])
-    func brokenGuardIsFoundInTheCatalogue(weakening: String, check: SecurityCheck) async throws {
-        let offenders = try await Self.fixture().database.withConnection(as: nil) { connection in
+    func weakenedProtectionIsDetectedInTheSystemCatalog(weakening: String, check: SecurityCheck)
+        async throws
+    {
+        let violations = try await Self.fixture().database.withConnection(as: nil) { connection in
             try connection.undoing {
                 try connection.execute(weakening)
-                return try check.offenders(connection)
+                return try check.violations(connection)
             }
         }
-        #expect(offenders != [])
+        #expect(violations != [])
     }
 }

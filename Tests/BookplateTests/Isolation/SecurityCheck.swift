@@ -1,24 +1,24 @@
 import Postgres
 import TestSupport
 
-/// What the database guarantees, as statements whose answers are the offenders: none, where all is well.
+/// Checks of the database's security. Each is a query that returns the names of the objects that violate it.
 enum SecurityCheck: String, CaseIterable {
     case everyTableIsEnabledAndForced
     case everyTableHasAPolicyForTheServer
     case everyPolicyComparesDirectly
-    case noPolicyIsForEverybody
+    case noPolicyAppliesToPublic
     case userLeadsEveryPrimaryKey
     case userLeadsEveryUniqueIndex
     case foreignKeysBetweenUsersRowsCarryTheUser
     case serverOwnsNothing
     case serverHasNoPowers
-    case closedTablesAreClosed
+    case closedTablesAreInaccessible
 
-    /// Tables that the server's role has no privilege on: it reaches them through functions only.
+    /// Tables on which the server's role has no privileges. It accesses them only through functions.
     static let closed = ["jobs", "source_usage"]
     private static let closedList = closed.map { "'\($0)'" }.joined(separator: ", ")
 
-    /// Tables whose rows are all somebody's: `users`, and those with a `user_id`.
+    /// The tables whose rows belong to users: `users`, and those with a column `user_id`.
     static let owned = """
         SELECT c.oid, c.relname::text AS name, c.relrowsecurity AS enabled, c.relforcerowsecurity AS forced
         FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
@@ -40,13 +40,13 @@ enum SecurityCheck: String, CaseIterable {
             AND pg_get_expr(p.polwithcheck, p.polrelid) ~ 'app_user_id')
             """
         case .everyPolicyComparesDirectly:
-            // A select is a plan of its own in every statement that reads the table.
+            // A subquery adds an InitPlan to every statement that reads the table.
             """
             SELECT tablename::text FROM pg_policies WHERE policyname = 'owner_only' AND tablename <> 'users'
             AND (qual ~ 'SELECT' OR with_check ~ 'SELECT')
             """
-        case .noPolicyIsForEverybody:
-            // It would open what the others close.
+        case .noPolicyAppliesToPublic:
+            // Policies are combined with OR, so a policy for PUBLIC would bypass the others.
             "SELECT polname::text FROM pg_policy WHERE 0 = ANY(polroles)"
         case .userLeadsEveryPrimaryKey:
             """
@@ -56,7 +56,7 @@ enum SecurityCheck: String, CaseIterable {
             WHERE k.conrelid = t.oid AND k.contype = 'p' AND a.attname = 'user_id')
             """
         case .userLeadsEveryUniqueIndex:
-            // Else its error would tell of somebody else's row.
+            // Otherwise a unique violation would reveal that another user's row exists.
             """
             SELECT i.indexrelid::regclass::text FROM (\(Self.owned)) t
             JOIN pg_index i ON i.indrelid = t.oid AND i.indisunique
@@ -87,7 +87,7 @@ enum SecurityCheck: String, CaseIterable {
             UNION ALL
             SELECT roleid::regrole::text FROM pg_auth_members WHERE member = 'bookplate_app'::regrole
             """
-        case .closedTablesAreClosed:
+        case .closedTablesAreInaccessible:
             """
             SELECT relname::text FROM pg_class WHERE relname IN (\(Self.closedList)) AND relkind IN ('r', 'p')
             AND (NOT relrowsecurity OR NOT relforcerowsecurity
@@ -102,34 +102,36 @@ enum SecurityCheck: String, CaseIterable {
         }
     }
 
-    /// The offenders' names.
-    func offenders(_ connection: AdminConnection) throws -> [String] {
+    /// Returns the names of the objects that violate the check.
+    func violations(_ connection: AdminConnection) throws -> [String] {
         try connection.texts(sql)
     }
 }
 
 extension AdminConnection {
-    /// The first column.
+    /// Returns the first column of a query.
     func texts(_ sql: String) throws -> [String] {
         let rows = try query(sql)
         return (0..<rows.count).map { rows.text($0, 0) ?? "" }
     }
 
-    /// Whether the server's role can write nothing into the table.
+    /// Whether the server's role cannot write to the table.
     func isReadOnly(_ table: String) throws -> Bool {
         try query("SELECT NOT has_table_privilege('bookplate_app', '\(table)', 'INSERT, UPDATE')")
             .bool(0, 0) == true
     }
 
-    /// Runs it in a transaction that is undone.
+    /// Runs the work in a transaction that is rolled back.
     func undoing<Value>(_ work: () throws -> Value) throws -> Value {
         try execute("BEGIN")
         defer { try? execute("ROLLBACK") }
         return try work()
     }
 
-    /// The SQL state that a statement fails with; nil where it succeeds. It is undone.
-    func refusal(_ sql: String) throws -> String? {
+    /// Executes a statement and rolls it back.
+    ///
+    /// - Returns: The SQLSTATE with which it fails; nil if it succeeds.
+    func sqlState(of sql: String) throws -> String? {
         try execute("SAVEPOINT attempt")
         defer { try? execute("ROLLBACK TO SAVEPOINT attempt") }
         do throws(PostgresError) {
@@ -141,14 +143,14 @@ extension AdminConnection {
         }
     }
 
-    /// What the server's role could do to somebody else's rows as `mine`, and what it could not do with
-    /// its own; empty where all is well. In a transaction, as a superuser.
-    func leaks(mine: String, theirs: String) throws -> [String] {
+    /// Returns the ways in which the server's role, acting for `user`, can access rows of other users or cannot access the
+    /// user's own rows. Must be called as a superuser, in a transaction.
+    func leaks(user: String, otherUser: String) throws -> [String] {
         let tables = try texts("SELECT name FROM (\(SecurityCheck.owned)) t")
         try execute(
             """
-            SELECT set_config('app.user_id', '\(mine)', true),
-              set_config('app.tenant_id', (SELECT tenant_id::text FROM users WHERE id = '\(mine)'), true);
+            SELECT set_config('app.user_id', '\(user)', true),
+              set_config('app.tenant_id', (SELECT tenant_id::text FROM users WHERE id = '\(user)'), true);
             SET LOCAL ROLE bookplate_app
             """)
         var leaks: [String] = []
@@ -156,47 +158,50 @@ extension AdminConnection {
             let column = table == "users" ? "id" : "user_id"
             let rows = try query(
                 """
-                SELECT count(*) FILTER (WHERE \(column) = '\(mine)'),
-                  count(*) FILTER (WHERE \(column) <> '\(mine)') FROM \(table)
+                SELECT count(*) FILTER (WHERE \(column) = '\(user)'),
+                  count(*) FILTER (WHERE \(column) <> '\(user)') FROM \(table)
                 """)
-            if rows.int64(0, 0) == 0 { leaks.append("\(table): one's own rows are not seen") }
-            if rows.int64(0, 1) != 0 { leaks.append("\(table): others' rows are seen") }
-            if try refusal(
-                "UPDATE \(table) SET \(column) = '\(theirs)' WHERE \(column) = '\(mine)'")
+            if rows.int64(0, 0) == 0 {
+                leaks.append("\(table): the user's own rows are not visible")
+            }
+            if rows.int64(0, 1) != 0 { leaks.append("\(table): rows of other users are visible") }
+            if try sqlState(
+                of:
+                    "UPDATE \(table) SET \(column) = '\(otherUser)' WHERE \(column) = '\(user)'")
                 != "42501"
             {
-                leaks.append("\(table): a row can be given to another")
+                leaks.append("\(table): a row can be moved to another user")
             }
-            // Generated columns take no value.
+            // Generated columns cannot be assigned.
             let columns = try texts(
                 """
                 SELECT quote_ident(attname) FROM pg_attribute WHERE attrelid = '\(table)'::regclass
                 AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum
                 """)
-            let planting = """
+            let insertion = """
                 INSERT INTO \(table) (\(columns.joined(separator: ", ")))
                 SELECT \(columns.map { "(r).\($0)" }.joined(separator: ", "))
                 FROM (SELECT jsonb_populate_record(NULL::\(table),
-                  to_jsonb(t) || '{"\(column)": "\(theirs)"}') r
-                FROM \(table) t WHERE \(column) = '\(mine)') p
+                  to_jsonb(t) || '{"\(column)": "\(otherUser)"}') r
+                FROM \(table) t WHERE \(column) = '\(user)') p
                 """
-            if try refusal(planting) != "42501" {
-                leaks.append("\(table): a row can be made in another's name")
+            if try sqlState(of: insertion) != "42501" {
+                leaks.append("\(table): a row can be inserted for another user")
             }
         }
-        // And with nobody set, nothing.
+        // Without a user, no rows may be visible.
         try execute(
             "SELECT set_config('app.user_id', '', true), set_config('app.tenant_id', '', true)")
         for table in tables where try query("SELECT count(*) FROM \(table)").int64(0, 0) != 0 {
-            leaks.append("\(table): rows are seen by nobody")
+            leaks.append("\(table): rows are visible without a user")
         }
         return leaks
     }
 
-    /// Gives a user a row in each table of users' rows where they have none, made of what the columns' types allow:
-    /// so a table that is added later is tried like all others. As a superuser.
+    /// Inserts a row into each table of users' rows in which the user has none. The values depend only on the types of the
+    /// columns, so tables that are added later are included. Must be called as a superuser.
     func fillEmptyTables(of user: String) throws {
-        // Rows that such a row would refer to need not be there.
+        // This disables foreign keys, because the referenced rows do not exist.
         try execute("BEGIN; SET LOCAL session_replication_role = replica")
         for table in try texts("SELECT name FROM (\(SecurityCheck.owned)) t WHERE name <> 'users'")
         {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Bookplate
 
-/// What lasts tells a stranger, and nobody at all, nothing of a library: every subscription of the schema is tried.
+/// Subscriptions do not deliver another user's events, and require a valid token. All subscriptions of the schema are
+/// tested.
 @Suite struct SubscriptionProbeTests {
     static let app = Shared { try await TestApp.start() }
 
@@ -13,7 +14,7 @@ import Testing
 
     private static let absent = "0198c0de-0000-7000-8000-00000000dead"
 
-    @Test func probesReachThePlacesOfIDs() {
+    @Test func probesIncludeTheIDArguments() {
         #expect(
             Set(Self.probes.map(\.path)).isSuperset(of: [
                 "coverChanged.bookId", "importProgress.id",
@@ -21,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: fields.map(\.name))
-    func nobodySubscribes(name: String) async throws {
+    func subscriptionsRequireAToken(name: String) async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         _ = try await reader.execute("mutation { signOut }")
@@ -39,9 +40,9 @@ import Testing
         }
     }
 
-    /// The ids of somebody's things are like those of nothing, and what happens to them is not told.
+    /// IDs of another user's objects are indistinguishable from missing ones, and changes of these objects are not delivered.
     @Test(arguments: probes)
-    func aStrangerHearsNothing(probe: GeneratedProbe) async throws {
+    func foreignIDsDeliverNoEvents(probe: GeneratedProbe) async throws {
         let app = try await Self.app()
         let victim = try await IsolationFixture.fill(try await app.makeReader())
         let imported = try await app.database.withConnection { connection in
@@ -51,22 +52,24 @@ import Testing
         let ids =
             [victim.shelf, victim.book, victim.review, victim.card].compactMap(\.string) + imported
         let stranger = try await app.makeReader()
-        var heard: [String: TestSubscription] = [:]
+        var subscriptions: [String: TestSubscription] = [:]
         for id in ids + [Self.absent] {
-            heard[id] = try await stranger.subscribe(probe.query, ["id": .string(id)])
+            subscriptions[id] = try await stranger.subscribe(probe.query, ["id": .string(id)])
         }
-        _ = try await victim.reader.makeShelf("Secret shelf of now")
+        _ = try await victim.reader.makeShelf("New secret shelf")
         _ = try await victim.reader.setCover(
             """
             mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) { id } }
             """, victim.book, TestImage.png(seed: 2))
         try await app.database.execute(
             "UPDATE imports SET done = done + 1 WHERE user_id = '\(victim.reader.id.string ?? "")'")
-        let unseen = await heard[Self.absent]?.next(within: .milliseconds(300))
+        let unseen = await subscriptions[Self.absent]?.next(within: .milliseconds(300))
         for id in ids {
-            #expect(await heard[id]?.next(within: .milliseconds(300)) == unseen, "\(probe.query)")
+            #expect(
+                await subscriptions[id]?.next(within: .milliseconds(300)) == unseen,
+                "\(probe.query)")
         }
-        // Theirs is heard by themselves, so there was something to hear.
+        // The owner receives the event, so there was one.
         if probe.path == "coverChanged.bookId" {
             let own = try await victim.reader.subscribe(probe.query, ["id": victim.book])
             _ = try await victim.reader.setCover(

@@ -91,7 +91,7 @@ import Testing
         ("", "Name may not be empty."), (" \u{00A0}\t ", "Name may not be empty."),
         (String(repeating: "x", count: 101), "Name may have at most 100 characters."),
         (String(repeating: "x", count: 100_000), "Name may have at most 100 characters."),
-        ("a\u{0}b", "Name holds a character that is not text."),
+        ("a\u{0}b", "Name contains a NUL character."),
     ])
     func invalidNameIsRejected(name: String, message: String) async throws {
         let reader = try await Self.app().makeReader()

@@ -54,7 +54,9 @@ final class EchoService: GraphQLService {
 
     // MARK: Single responses
 
-    private func response(to request: GraphQLRequest) async -> GraphQLResponse {
+    private nonisolated(nonsending) func response(to request: GraphQLRequest) async
+        -> GraphQLResponse
+    {
         loop.preconditionInEventLoop()
         defer { loop.preconditionInEventLoop() }
         switch request.query {
@@ -104,7 +106,7 @@ final class EchoService: GraphQLService {
     /// The number of events of `subscription{deluge}`, which only one test requests.
     static let delugeEventCount = Atomic(0)
 
-    func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
+    nonisolated(nonsending) func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
         loop.preconditionInEventLoop()
         guard let query = request.query, query.hasPrefix("subscription"),
             !request.expectsSingleResponse
@@ -113,7 +115,7 @@ final class EchoService: GraphQLService {
         var count = 0
         return .responses(
             ResponseStream { () throws(RequestErrors) in
-                loop.preconditionInEventLoop()
+                self.loop.preconditionInEventLoop()
                 _ = instance
                 count += 1
                 switch query {

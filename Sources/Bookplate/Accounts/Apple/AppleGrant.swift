@@ -2,16 +2,17 @@ import Identity
 import JobQueue
 import Postgres
 
-/// What a person has granted an app at Apple. Its token is kept, sealed, to revoke the grant with.
+/// A user's authorization of an app at Apple. Its refresh token is stored encrypted, to revoke the authorization when the
+/// account is deleted.
 enum AppleGrant {
     static let codeBytesMax = 2048
-    /// Apple's codes live that long.
+    /// The lifetime of Apple's authorization codes.
     static let codeLifetimeSeconds: Int64 = 300
 
-    /// Exchanges the authorization code of a sign-in and keeps what it gives.
+    /// Exchanges the authorization code of a sign-in and stores the resulting token.
     ///
-    /// The sign-in never fails with it: what Apple does not answer now is asked again in the background.
-    static func keep(
+    /// Errors do not fail the sign-in. If Apple is unavailable, a job tries again.
+    static func exchangeAndStore(
         code: String, _ identity: VerifiedIdentity, for viewer: Viewer, _ request: RequestContext
     ) async {
         let services = request.services
@@ -21,30 +22,30 @@ enum AppleGrant {
             let tokens = try await apple.exchange(code: code, clientID: clientID)
             guard isOwn(tokens, subject: identity.claims.subject) else {
                 services.logger.notice(
-                    "an authorization code is of somebody else: not kept",
+                    "ignored an authorization code of another Apple user",
                     metadata: ["request_id": "\(request.requestID)"])
                 return
             }
-            await write(request) { segment in
-                store(tokens, clientID: clientID, of: viewer.userID, services, in: &segment)
+            await write(request) { pipeline in
+                store(tokens, clientID: clientID, of: viewer.userID, services, in: &pipeline)
             }
         } catch {
             services.logger.notice(
-                "Apple did not take an authorization code",
+                "could not exchange an authorization code at Apple",
                 metadata: ["request_id": "\(request.requestID)", "reason": "\(error)"])
             guard error.mayRetry else { return }
             let payload = ExchangeAppleCode.Payload(
                 clientID: clientID, subjectHash: sha256(identity.claims.subject.utf8),
                 sealedCode: seal(code, clientID: clientID, services.sessionKeys),
                 expiresAt: unixSecondsNow() + codeLifetimeSeconds)
-            await write(request) { segment in
-                segment.enqueue(
+            await write(request) { pipeline in
+                pipeline.enqueue(
                     ExchangeAppleCode.self, payload, for: viewer.userID, after: .seconds(2))
             }
         }
     }
 
-    /// Whether a grant is the person's own: else they could have somebody else's revoked.
+    /// Whether the tokens belong to the user who signs in. Otherwise a user could revoke another user's authorization.
     private static func isOwn(_ tokens: AppleTokens, subject: String) -> Bool {
         tokens.subject.map { $0.utf8.elementsEqual(subject.utf8) } ?? true
     }
@@ -53,43 +54,48 @@ enum AppleGrant {
         _ request: RequestContext, _ fill: (inout Pipeline) -> Void
     ) async {
         do throws(BookplateError) {
-            _ = try await request.write { segment, _ in fill(&segment) }
+            let _: [Rows] = try await request.write { pipeline, _ in fill(&pipeline) }
         } catch {
-            // What the database said is in the log; the person is signed in all the same.
+            // The error is already logged, and the sign-in succeeds without the token.
         }
     }
 
     static func store(
         _ tokens: AppleTokens, clientID: String, of userID: UUID, _ services: Services,
-        in segment: inout Pipeline
+        in pipeline: inout Pipeline
     ) {
         var parameters = Parameters.of(userID)
         parameters.append(text: clientID)
         parameters.append(
             bytea: seal(tokens.refreshToken, clientID: clientID, services.sessionKeys))
-        segment.append(insert, parameters)
+        pipeline.append(insert, parameters)
     }
 
     private static let insert = Statement(
         """
-        INSERT INTO apple_grants (user_id, client_id, sealed_token) VALUES ($1, $2, $3) \
-        ON CONFLICT (user_id, client_id) \
-        DO UPDATE SET sealed_token = excluded.sealed_token, granted_at = now()
+        INSERT INTO apple_grants (user_id, client_id, sealed_token)
+        VALUES ($1, $2, $3)
+        ON CONFLICT (user_id, client_id) DO UPDATE
+        SET sealed_token = excluded.sealed_token, granted_at = now()
         """)
 
     // MARK: - Sealing
 
-    /// Bound to the client, and not to the user: it can be revoked when nothing says any more whose it was.
+    /// Encrypts a secret. The context is the client ID and not the user, because the token is revoked after the user's row is
+    /// deleted.
     private static func seal(_ secret: String, clientID: String, _ keys: SessionKeys) -> [UInt8] {
         keys.seal(Array(secret.utf8), context: Array(clientID.utf8))
     }
 
-    /// - Throws: `.giveUp` where the key that sealed it is gone.
+    /// Decrypts a secret.
+    ///
+    /// - Throws: `.giveUp` if the key file does not contain its key any more.
     static func open(
         _ sealed: [UInt8], clientID: String, _ keys: SessionKeys
     ) throws(JobError) -> String {
         guard let bytes = keys.open(sealed, context: Array(clientID.utf8)) else {
-            throw .giveUp("It was sealed with a key that is not in the session keys' file.")
+            throw .giveUp(
+                "The token was encrypted with a key that the session key file does not contain.")
         }
         return String(decoding: bytes, as: UTF8.self)
     }

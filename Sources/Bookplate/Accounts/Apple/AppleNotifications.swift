@@ -2,23 +2,23 @@ import Identity
 import Logging
 import Postgres
 
-/// What Apple tells the server about people who use its apps.
+/// Receives Apple's notifications about changes of its users' accounts.
 ///
 /// Spec: https://developer.apple.com/documentation/signinwithapple/processing-changes-for-sign-in-with-apple-accounts
 package enum AppleNotifications {
     package enum Outcome: Sendable {
-        /// Acted on now or before, or of a kind or about somebody not known here.
+        /// The notification was processed now or earlier, or its event or user is unknown.
         case accepted
-        /// No notification, or none of Apple's.
+        /// The body is not a notification from Apple.
         case refused
-        /// Apple should send it again.
+        /// The notification could not be processed. Apple should send it again.
         case unavailable
     }
 
-    /// Apple stops trying after a day.
+    /// Apple stops sending a notification again after one day.
     private static let ageSecondsMax: Int64 = 24 * 3600
 
-    /// Verifies a notification and acts on it, once.
+    /// Verifies a notification and processes it if that has not happened before.
     package static func receive(
         _ body: [UInt8], database: ConnectionPool, services: Services, requestID: String
     ) async -> Outcome {
@@ -44,7 +44,7 @@ package enum AppleNotifications {
         do throws(TokenError) {
             let notification = try await verifier.verifyNotification(
                 payload, now: unixSecondsNow())
-            return await act(on: notification, tenant, request, database)
+            return await process(notification, tenant, request, database)
         } catch {
             services.logger.notice(
                 "refused a notification",
@@ -53,52 +53,50 @@ package enum AppleNotifications {
         }
     }
 
-    /// All in one transaction: either it is known and acted on, or neither.
-    private static func act(
-        on notification: AppleNotification, _ tenant: Tenant, _ request: RequestContext,
+    /// Records the notification and applies its event in one transaction.
+    private static func process(
+        _ notification: AppleNotification, _ tenant: Tenant, _ request: RequestContext,
         _ database: ConnectionPool
     ) async -> Outcome {
-        var segment = Pipeline()
-        var taken = Parameters()
-        taken.append(bytea: sha256((notification.issuer + "\0" + notification.id).utf8))
-        taken.append(int64: notification.expiresAt)
-        segment.append(take, taken)
+        var pipeline = Pipeline()
+        var record = Parameters()
+        record.append(bytea: sha256((notification.issuer + "\0" + notification.id).utf8))
+        record.append(int64: notification.expiresAt)
+        pipeline.append(recordNotification, record)
         var identity = Parameters.of(tenant.id)
         identity.append(text: notification.subject)
-        segment.append(presentIdentity, identity)
-        segment.append(becomeUser)
-        let effects = segment.count
+        pipeline.append(setIdentity, identity)
+        let user = pipeline.append(setUser)
+        var deletionKeys: AccountDeletion.Keys?
         switch notification.event {
         case .consentRevoked:
-            segment.append(endSessions)
-            segment.append(forgetGrants)
+            pipeline.append(revokeSessions)
+            pipeline.append(deleteGrants)
         case .accountDeleted:
-            AccountDeletion.append(to: &segment)
+            deletionKeys = AccountDeletion.append(to: &pipeline)
         case .emailEnabled(let email):
-            segment.append(setEmail, email: email, isDisabled: false)
+            pipeline.append(setEmail, email: email, isDisabled: false)
         case .emailDisabled(let email):
-            segment.append(setEmail, email: email, isDisabled: true)
+            pipeline.append(setEmail, email: email, isDisabled: true)
         case .unknown:
             break
         }
         let services = request.services
         do throws(PostgresError) {
-            let rows = try await database.run(segment)
+            let results = PipelineResults(try await database.run(pipeline))
             services.logger.notice(
-                "Apple told of an account",
+                "received a notification from Apple",
                 metadata: [
                     "request_id": "\(request.requestID)", "tenant": "\(tenant.slug)",
                     "event": "\(notification.event.name)",
-                    "is_known": "\(rows[2].count > 0)",
+                    "is_known": "\(!results[user].isEmpty)",
                 ])
-            if case .accountDeleted = notification.event,
-                let deletion = AccountDeletion(rows[effects...])
-            {
+            if let deletionKeys, let deletion = AccountDeletion(results, deletionKeys) {
                 await finish(deletion, request)
             }
             return .accepted
         } catch {
-            // Told before.
+            // The notification was processed earlier.
             if error.sqlState?.rawValue == "BP412" { return .accepted }
             _ = services.describe(error, request.requestID)
             return .unavailable
@@ -108,40 +106,50 @@ package enum AppleNotifications {
     private static func finish(_ deletion: AccountDeletion, _ request: RequestContext) async {
         let outcome = await deletion.finish(request.services)
         guard !outcome.doneJobs.isEmpty else { return }
-        // Where it fails, the jobs are done once more, which changes nothing.
-        _ = try? await request.anonymous {
+        // If this fails, the jobs repeat the work, which has no effect.
+        let _: [Rows]? = try? await request.anonymous {
             AccountDeletion.appendWithdrawal(of: outcome.doneJobs, to: &$0)
         }
     }
 
     // MARK: - Statements
 
-    private static let take = Statement("SELECT take_apple_notification($1, to_timestamp($2))")
+    /// Fails with SQLSTATE BP412 if the notification was recorded before.
+    private static let recordNotification = Statement(
+        "SELECT take_apple_notification($1, to_timestamp($2))")
 
-    /// Shows the identity's own row to the policies.
-    private static let presentIdentity = Statement(
+    /// Makes the identity's own row visible to row-level security.
+    private static let setIdentity = Statement(
         """
-        SELECT set_config('app.user_id', '', true), set_config('app.tenant_id', $1::text, true), \
-        set_config('app.subject', $2, true)
+        SELECT
+            set_config('app.user_id', '', true),
+            set_config('app.tenant_id', $1::text, true),
+            set_config('app.subject', $2, true)
         """)
 
-    private static let becomeUser = Statement(
+    /// Sets the user for row-level security. Returns no row if the user is unknown.
+    private static let setUser = TypedStatement<String>(
         """
-        SELECT set_config('app.user_id', id::text, true) FROM users \
+        SELECT set_config('app.user_id', id::text, true)
+        FROM users
         WHERE tenant_id = (SELECT app_tenant_id()) AND apple_sub = (SELECT app_subject())
         """)
 
-    private static let endSessions = Statement(
-        "UPDATE sessions SET revoked_at = now() WHERE user_id = app_user_id() AND revoked_at IS NULL"
-    )
+    private static let revokeSessions = Statement(
+        """
+        UPDATE sessions
+        SET revoked_at = now()
+        WHERE user_id = app_user_id() AND revoked_at IS NULL
+        """)
 
-    /// Apple has revoked them already.
-    private static let forgetGrants = Statement(
+    /// Apple has already revoked the tokens.
+    private static let deleteGrants = Statement(
         "DELETE FROM apple_grants WHERE user_id = app_user_id()")
 
     private static let setEmail = Statement(
         """
-        UPDATE users SET email = coalesce($1, email), email_disabled = $2, updated_at = now() \
+        UPDATE users
+        SET email = coalesce($1, email), email_disabled = $2, updated_at = now()
         WHERE id = app_user_id()
         """)
 }
@@ -156,7 +164,7 @@ extension Pipeline {
 }
 
 extension AppleNotification.Event {
-    /// For the log.
+    /// The event's name in the log.
     fileprivate var name: String {
         switch self {
         case .consentRevoked: "consent-revoked"

@@ -1,7 +1,9 @@
+import Basics
 import Identity
 import JobQueue
+import Postgres
 
-/// Exchanges an authorization code that Apple did not take while its person signed in.
+/// Exchanges an authorization code that could not be exchanged during the sign-in.
 struct ExchangeAppleCode: JobHandler {
     struct Payload: Codable, Sendable {
         let clientID: String
@@ -12,7 +14,7 @@ struct ExchangeAppleCode: JobHandler {
     }
 
     static let kind = "apple.exchange"
-    /// As long as a code lives.
+    /// The attempts span the lifetime of a code.
     static let settings = JobSettings(
         attemptsMax: 9, timeout: .seconds(30), retryDelay: .seconds(2))
 
@@ -23,23 +25,22 @@ struct ExchangeAppleCode: JobHandler {
             throw .giveUp("No key for Apple's token endpoints is configured.")
         }
         guard unixSecondsNow() < payload.expiresAt else {
-            throw .giveUp("The authorization code has run out.")
+            throw .giveUp("The authorization code has expired.")
         }
         let code = try AppleGrant.open(
             payload.sealedCode, clientID: payload.clientID, services.sessionKeys)
-        let tokens: AppleTokens
-        do throws(AppleError) {
-            tokens = try await apple.exchange(code: code, clientID: payload.clientID)
-        } catch {
-            throw error.mayRetry ? .retry("\(error)") : .giveUp("\(error)")
+        let tokens = try await mappingError(
+            { $0.mayRetry ? JobError.retry("\($0)") : .giveUp("\($0)") }
+        ) { () async throws(AppleError) in
+            try await apple.exchange(code: code, clientID: payload.clientID)
         }
         guard tokens.subject.map({ sha256($0.utf8) == payload.subjectHash }) ?? true else {
-            throw .giveUp("The authorization code is of somebody else.")
+            throw .giveUp("The authorization code belongs to another Apple user.")
         }
         let userID = try job.user()
-        _ = try await job.write { segment in
+        let _: [Rows] = try await job.write { pipeline in
             AppleGrant.store(
-                tokens, clientID: payload.clientID, of: userID, services, in: &segment)
+                tokens, clientID: payload.clientID, of: userID, services, in: &pipeline)
         }
     }
 }

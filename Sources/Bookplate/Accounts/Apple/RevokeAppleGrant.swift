@@ -1,17 +1,18 @@
-import struct FoundationEssentials.Data
 import Identity
 import JobQueue
 
-/// Revokes a grant whose account is gone. Of the account nothing is left here but Apple's token, sealed.
+import struct FoundationEssentials.Data
+
+/// Revokes Apple's token of a deleted account. The encrypted token in the payload is all that is left of the account.
 struct RevokeAppleGrant: JobHandler {
     struct Payload: Codable, Sendable {
         let clientID: String
-        /// Base64 in JSON.
+        /// Encoded as base64 in JSON.
         let sealedToken: Data
     }
 
     static let kind = "apple.revoke"
-    /// Some days: Apple may be away for long, or a key of ours be wrong.
+    /// The attempts take several days, in case Apple is unavailable or the server's own key is wrong.
     static let settings = JobSettings(
         attemptsMax: 100, timeout: .seconds(30), retryDelay: .seconds(10))
 
@@ -31,7 +32,7 @@ struct RevokeAppleGrant: JobHandler {
             try await apple.revoke(refreshToken: token, clientID: payload.clientID)
         } catch {
             switch error {
-            // Apple calls an unknown token a success, so a refusal is about our own key or client id.
+            // Apple reports success for unknown tokens, so a refusal means that the server's key or client ID is wrong.
             case .unusableKey, .refused, .unreachable, .unavailable: throw .retry("\(error)")
             case .malformedResponse: throw .giveUp("\(error)")
             }

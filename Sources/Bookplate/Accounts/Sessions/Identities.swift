@@ -2,35 +2,35 @@ import Identity
 import Logging
 import Synchronization
 
-/// Somebody whom an issuer has vouched for, in the tenant that the token was made for.
+/// The verified claims of an identity token, and the tenant that it was issued for.
 struct VerifiedIdentity: Sendable {
     let tenant: Tenant
     let claims: IdentityClaims
-    /// Whether the server's configured issuer, Apple, has vouched, and not another provider.
-    let isApples: Bool
+    /// Whether the issuer is Apple, which the server configures, rather than a tenant's own provider.
+    let isFromApple: Bool
 
-    /// The person, as the users' table knows them. A provider's subjects are its own: they bear its name, behind
-    /// a character that no subject has.
+    /// The value of `users.apple_sub`. Subjects of other providers are prefixed with the issuer and U+001F, a character
+    /// that does not occur in subjects, so that two providers cannot collide.
     var subject: String {
-        isApples ? claims.subject : "\(claims.issuer)\u{1F}\(claims.subject)"
+        isFromApple ? claims.subject : "\(claims.issuer)\u{1F}\(claims.subject)"
     }
 }
 
-/// Verifies identity tokens for the tenant they were made for.
+/// Verifies identity tokens for the tenant that they were issued for.
 final class Identities: Sendable {
     private let issuers: [String]
     private let keySets: [String: KeySetCache]
     private let makeKeySet: (@Sendable (String) -> KeySetCache)?
     private let logger: Logger
-    /// Of tenants' own providers, by where they are; made when first asked for.
+    /// The key sets of tenants' own providers by URL, created on first use.
     private let providerKeySets = Mutex<[String: KeySetCache]>([:])
 
     private static let providerKeySetsMax = 1000
 
     /// - Parameters:
-    ///   - issuers: of tenants that name none.
-    ///   - keySets: where their keys come from, by issuer.
-    ///   - makeKeySet: the keys at a URL.
+    ///   - issuers: The issuers for tenants that have none of their own.
+    ///   - keySets: The keys of these issuers, by issuer.
+    ///   - makeKeySet: Returns the keys at a URL; nil if tenants cannot have their own providers.
     init(
         issuers: [String], keySets: [String: KeySetCache],
         makeKeySet: (@Sendable (String) -> KeySetCache)?, logger: Logger
@@ -41,12 +41,14 @@ final class Identities: Sendable {
         self.logger = logger
     }
 
-    /// - Throws: `.unauthenticated` whatever is wrong with the token: the reason is for the log. When the
-    ///   issuer's keys cannot be had, `.upstreamUnavailable`.
+    /// Verifies an identity token.
+    ///
+    /// - Throws: `.unauthenticated` for every invalid token; the reason is only logged. `.upstreamUnavailable` if the
+    ///   issuer's keys cannot be fetched.
     func verify(
         _ token: String, nonce: String?, among tenants: [Tenant], requestID: String
     ) async throws(BookplateError) -> VerifiedIdentity {
-        guard let (tenant, verifier, isApples) = verifier(for: token, among: tenants) else {
+        guard let (tenant, verifier, isFromApple) = verifier(for: token, among: tenants) else {
             logger.notice(
                 "refused an identity token",
                 metadata: [
@@ -57,7 +59,7 @@ final class Identities: Sendable {
         }
         do throws(TokenError) {
             let claims = try await verifier.verify(token, nonce: nonce, now: unixSecondsNow())
-            return VerifiedIdentity(tenant: tenant, claims: claims, isApples: isApples)
+            return VerifiedIdentity(tenant: tenant, claims: claims, isFromApple: isFromApple)
         } catch {
             logger.notice(
                 "refused an identity token",
@@ -67,16 +69,18 @@ final class Identities: Sendable {
                 ])
             if case .unavailable = error.meaning {
                 throw .upstreamUnavailable(
-                    "Signing in is not possible right now. Try again in a moment.")
+                    "Signing in is temporarily not possible. Try again in a moment.")
             }
             throw .unauthenticated
         }
     }
 
-    /// The verifier of the tenant that a token claims to be for. The token only chooses among what is configured.
+    /// Returns the verifier of the tenant that a token claims to be issued for; nil if no configured tenant and issuer match.
+    ///
+    /// The claims are not verified yet. They only select from the configured tenants and issuers.
     func verifier(
         for token: String, among tenants: [Tenant]
-    ) -> (Tenant, IdentityTokenVerifier, isApples: Bool)? {
+    ) -> (Tenant, IdentityTokenVerifier, isFromApple: Bool)? {
         let claimed = IdentityTokenVerifier.claimed(by: token)
         guard let claimedIssuer = claimed.issuer,
             let tenant = tenants.first(where: { tenant in
@@ -106,7 +110,7 @@ final class Identities: Sendable {
         guard let makeKeySet else { return nil }
         return providerKeySets.withLock { keySets in
             if let known = keySets[url] { return known }
-            // Operators name them, so only years of changes come here.
+            // Operators configure the URLs, so the limit is reached only after years of changes.
             if keySets.count >= Self.providerKeySetsMax { keySets.removeAll() }
             let made = makeKeySet(url)
             keySets[url] = made

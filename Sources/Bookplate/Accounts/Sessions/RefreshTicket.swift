@@ -2,10 +2,10 @@ import Basics
 import Identity
 import Postgres
 
-/// A refresh token as clients hold it: whose session it is of, and the secret that proves it.
+/// The content of a refresh token: the IDs of its session and a secret.
 ///
-/// It names its session so that row-level security can be set before anything is read. The server
-/// keeps only the secret's hash.
+/// The IDs allow the server to set the user for row-level security before it reads the session. The server stores
+/// only a hash of the secret.
 struct RefreshTicket: Equatable, Unprintable {
     private static let prefix = "bpr_"
     private static let secretBytes = 32
@@ -15,7 +15,7 @@ struct RefreshTicket: Equatable, Unprintable {
     let sessionID: UUID
     private let secret: [UInt8]
 
-    /// The first ticket of a session.
+    /// Creates the first ticket of a session.
     init(tenantID: UUID, userID: UUID, sessionID: UUID, secret: [UInt8]) {
         self.tenantID = tenantID
         self.userID = userID
@@ -27,7 +27,9 @@ struct RefreshTicket: Equatable, Unprintable {
 
     static func hash(_ secret: [UInt8]) -> [UInt8] { sha256(secret) }
 
-    /// nil for anything but the one text of a ticket.
+    /// Parses a refresh token.
+    ///
+    /// - Returns: nil for any text that `text` does not produce.
     init?(_ text: String) {
         guard text.utf8.count <= 256, text.hasPrefix(Self.prefix),
             let bytes = Base64URL.decode(text.utf8.dropFirst(Self.prefix.utf8.count)),
@@ -49,19 +51,20 @@ struct RefreshTicket: Equatable, Unprintable {
 
     var hash: [UInt8] { Self.hash(secret) }
 
-    /// The ticket that takes this one's place.
+    /// Returns the ticket that replaces this one.
     ///
-    /// It follows from this one and the installation's key: refreshing twice, at once or after a lost
-    /// answer, gives the same successor, and who has only this ticket cannot make it.
+    /// It is derived from this ticket and the installation's key. Refreshing twice, concurrently or after a lost response,
+    /// therefore returns the same successor, and a client cannot compute it without the key.
     func successor(keys: SessionKeys) -> RefreshTicket {
         RefreshTicket(
             tenantID: tenantID, userID: userID, sessionID: sessionID,
             secret: keys.derive(secret, for: "refresh token"))
     }
 
-    /// Whether the ticket with that hash came from this one by at most so many successions.
+    /// Whether the ticket with the hash was derived from this one in at most `generations` steps.
     ///
-    /// So a token that was used up is told from one that never was: guessing ends nobody's session.
+    /// This distinguishes a reused ticket from a forged one. Only a reused ticket revokes its session, so a forged ticket
+    /// cannot revoke the session of another user.
     func isAncestor(of hash: [UInt8], generations: Int, keys: SessionKeys) -> Bool {
         var ticket = self
         for _ in 0..<min(generations, Self.generationsMax) {
@@ -71,7 +74,7 @@ struct RefreshTicket: Equatable, Unprintable {
         return false
     }
 
-    /// A token a quarter of an hour for 90 days makes 8,640.
+    /// One refresh every 15 minutes for 90 days makes 8,640 generations.
     private static let generationsMax = 10_000
 }
 

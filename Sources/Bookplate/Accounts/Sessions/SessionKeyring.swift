@@ -2,17 +2,17 @@ import Glibc
 import Identity
 import Synchronization
 
-/// The installation's session keys as this process has them: read again when their file changes.
+/// The installation's session keys. They are read again when their file changes.
 package final class SessionKeyring: Sendable {
     private struct State {
         var keys: SessionKeys
-        var stamp: Stamp?
-        /// When the file was last looked at for a token whose key is not here.
-        var lookedAt: ContinuousClock.Instant?
+        var fileVersion: FileVersion?
+        /// When the file was last checked because of a token with an unknown key.
+        var checkedAt: ContinuousClock.Instant?
     }
 
-    /// What tells one state of a file from the next.
-    private struct Stamp: Equatable {
+    /// The metadata that changes whenever the file changes.
+    private struct FileVersion: Equatable {
         let inode: UInt
         let bytes: Int
         let seconds: Int
@@ -28,9 +28,9 @@ package final class SessionKeyring: Sendable {
         }
     }
 
-    private static let lookInterval = Duration.seconds(1)
+    private static let unknownKeyCheckInterval = Duration.seconds(1)
 
-    /// Nil for keys that live in memory only.
+    /// nil for keys that exist only in memory.
     private let file: String?
     private let state: Mutex<State>
     private let changes = Atomic(0)
@@ -40,51 +40,53 @@ package final class SessionKeyring: Sendable {
         state = Mutex(State(keys: keys))
     }
 
-    /// - Parameter makesMissing: whether a file that is not there is made.
+    /// - Parameter makesMissing: Whether to create the file if it does not exist.
     package init(file: String, makesMissing: Bool) throws(SessionKeysError) {
         self.file = file
-        // Looked at first: what is written meanwhile is read the next time.
-        let stamp = Stamp(file)
+        // The version is read first, so that a change during the read is noticed by the next `refresh`.
+        let fileVersion = FileVersion(file)
         let keys = try SessionKeys(file: file, makesMissing: makesMissing)
-        state = Mutex(State(keys: keys, stamp: stamp ?? Stamp(file)))
+        state = Mutex(State(keys: keys, fileVersion: fileVersion ?? FileVersion(file)))
     }
 
     package var keys: SessionKeys { state.withLock { $0.keys } }
 
-    /// Another number whenever the keys are others: what was verified by the old ones is to be verified again.
+    /// A number that changes whenever the keys change. Tokens verified with the old keys must then be verified again.
     var version: Int { changes.load(ordering: .acquiring) }
 
-    /// Reads the file again if it is another since.
+    /// Reads the file again if it has changed.
     ///
-    /// - Returns: whether the keys are others now.
-    /// - Throws: where the file cannot be used; the keys stay as they were.
+    /// - Returns: Whether the keys have changed.
+    /// - Throws: An error if the file cannot be used. The keys then stay unchanged.
     @discardableResult
     package func refresh() throws(SessionKeysError) -> Bool {
         guard let file else { return false }
-        let stamp = Stamp(file)
-        guard stamp != state.withLock({ $0.stamp }) else { return false }
-        // Also where it cannot be used: it is told once, and looked at again when it changes.
-        state.withLock { $0.stamp = stamp }
+        let fileVersion = FileVersion(file)
+        guard fileVersion != state.withLock({ $0.fileVersion }) else { return false }
+        // Set before the file is read, so that an unusable file is reported only once per change.
+        state.withLock { $0.fileVersion = fileVersion }
         let keys = try SessionKeys(file: file)
-        let isOther = state.withLock { state in
+        let hasChanged = state.withLock { state in
             guard state.keys != keys else { return false }
             state.keys = keys
             return true
         }
-        if isOther { changes.add(1, ordering: .releasing) }
-        return isOther
+        if hasChanged { changes.add(1, ordering: .releasing) }
+        return hasChanged
     }
 
-    /// The same for a token whose key is not here, which another server may have made a moment ago: at most once
-    /// a second, however many strange tokens come.
+    /// Reads the file again, if it has changed, because of a token whose key is unknown: another server may have just
+    /// created the key. Checks the file at most once per second.
     func refreshForUnknownKey() -> Bool {
         let now = ContinuousClock.now
         let isDue = state.withLock { state in
-            if let lookedAt = state.lookedAt, now - lookedAt < Self.lookInterval { return false }
-            state.lookedAt = now
+            if let checkedAt = state.checkedAt, now - checkedAt < Self.unknownKeyCheckInterval {
+                return false
+            }
+            state.checkedAt = now
             return true
         }
-        // What is wrong with the file, the regular look tells.
+        // Errors are reported by the regular refresh.
         return isDue && (try? refresh()) == true
     }
 }

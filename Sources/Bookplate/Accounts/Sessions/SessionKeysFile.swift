@@ -2,9 +2,11 @@ import Glibc
 import Identity
 
 extension SessionKeys {
-    /// The keys of a file, which is made where there is none and `makesMissing` says so.
+    /// Reads the keys of a file.
     ///
-    /// Two programs that start at once end with the same keys: the second to make the file reads it.
+    /// If two programs start at the same time, only one creates the file and both read the same keys.
+    ///
+    /// - Parameter makesMissing: Whether to create the file if it does not exist.
     package init(file path: String, makesMissing: Bool) throws(SessionKeysError) {
         do throws(SessionKeysError) {
             try self.init(file: path)

@@ -1,68 +1,90 @@
 import Postgres
 import Synchronization
 
-/// An app that shares this server.
+/// An app that shares the server.
 struct Tenant: Sendable {
     let id: UUID
     let slug: String
-    /// Empty: those that the server is configured with, and the providers'.
+    /// The accepted issuers of identity tokens. If empty, the configured issuers and those of `providers` are accepted.
     let issuers: [String]
     let audiences: [String]
-    /// Where the keys of issuers are that the server's configuration does not know.
+    /// The URLs of the JSON Web Key Sets of additional OpenID providers, by issuer.
     let providers: [String: String]
-    /// What all its users together may ask for; nil is no limit.
+    /// The limit for all users of the tenant together; nil for no limit.
     let requestsPerMinuteMax: Int?
 }
 
-/// The tenants as they were a moment ago. They are few, and change rarely.
+/// A cache of all tenants. They are few and change rarely.
 package final class Tenants: Sendable {
-    /// Sign-ins see a change after this at the latest, everything else at the next `refresh`.
+    /// The time after which a sign-in reads the tenants again. Other requests use the result of the last `refresh`.
     private static let lifetime = Duration.seconds(1)
-    private static let select = Statement(
-        """
-        SELECT t.id, t.slug, t.issuers, t.audiences, t.requests_per_minute, \
-        array(SELECT p.issuer FROM identity_providers p WHERE p.tenant_id = t.id ORDER BY p.issuer), \
-        array(SELECT p.jwks_url FROM identity_providers p WHERE p.tenant_id = t.id ORDER BY p.issuer) \
-        FROM tenants t ORDER BY t.created_at, t.id
-        """)
 
-    private struct Kept {
+    private struct Cache {
         var tenants: [Tenant] = []
         var limits: [UUID: Int] = [:]
         var expiresAt: ContinuousClock.Instant?
     }
 
-    private let kept = Mutex(Kept())
+    private let cache = Mutex(Cache())
 
+    /// Returns all tenants, at most `lifetime` old.
     func all(for request: RequestContext) async throws(BookplateError) -> [Tenant] {
-        let (tenants, expiresAt) = kept.withLock { ($0.tenants, $0.expiresAt) }
+        let (tenants, expiresAt) = cache.withLock { ($0.tenants, $0.expiresAt) }
         if let expiresAt, ContinuousClock.now < expiresAt { return tenants }
-        return keep(try await request.anonymous { $0.append(Self.select) }[0])
+        let current: [Tenant] = try await request.anonymous { $0.append(Self.select) }
+        store(current)
+        return current
     }
 
-    /// Reads them again, for what cannot wait for a read of its own.
+    /// Reads the tenants again, for uses that cannot wait for a query.
     package func refresh(from database: ConnectionPool) async throws(PostgresError) {
-        _ = keep(try await database.run(.one(Self.select, isReadOnly: true))[0])
+        var pipeline = Pipeline(isReadOnly: true)
+        let tenants = pipeline.append(Self.select)
+        store(PipelineResults(try await database.run(pipeline))[tenants])
     }
 
-    /// Requests a minute of all the tenant's users together; nil is no limit.
-    func requestsPerMinuteMax(of id: UUID) -> Int? { kept.withLock { $0.limits[id] } }
+    /// Returns the maximum requests per minute of all users of the tenant together; nil for no limit.
+    func requestsPerMinuteMax(of id: UUID) -> Int? { cache.withLock { $0.limits[id] } }
 
-    private func keep(_ rows: Rows) -> [Tenant] {
-        let tenants = (0..<rows.count).compactMap { row -> Tenant? in
-            guard let id = rows.uuid(row, 0), let slug = rows.text(row, 1),
-                let issuers = rows.texts(row, 2), let audiences = rows.texts(row, 3),
-                let names = rows.texts(row, 5), let urls = rows.texts(row, 6)
-            else { return nil }
-            return Tenant(
-                id: id, slug: slug, issuers: issuers, audiences: audiences,
-                providers: Dictionary(zip(names, urls)) { first, _ in first },
-                requestsPerMinuteMax: rows.int32(row, 4).map(Int.init))
-        }
+    private func store(_ tenants: [Tenant]) {
         var limits: [UUID: Int] = [:]
         for tenant in tenants { limits[tenant.id] = tenant.requestsPerMinuteMax }
         let expiresAt = ContinuousClock.now + Self.lifetime
-        kept.withLock { $0 = Kept(tenants: tenants, limits: limits, expiresAt: expiresAt) }
-        return tenants
+        cache.withLock { $0 = Cache(tenants: tenants, limits: limits, expiresAt: expiresAt) }
+    }
+
+    private static let select = TypedStatement<Tenant>(
+        """
+        SELECT
+            t.id, t.slug, t.issuers, t.audiences, t.requests_per_minute,
+            array(
+                SELECT p.issuer
+                FROM identity_providers p
+                WHERE p.tenant_id = t.id
+                ORDER BY p.issuer
+            ),
+            array(
+                SELECT p.jwks_url
+                FROM identity_providers p
+                WHERE p.tenant_id = t.id
+                ORDER BY p.issuer
+            )
+        FROM tenants t
+        ORDER BY t.created_at, t.id
+        """)
+}
+
+extension Tenant: RowDecodable {
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid(), let slug = row.text(), let issuers = row.texts(),
+            let audiences = row.texts()
+        else { return nil }
+        self.id = id
+        self.slug = slug
+        self.issuers = issuers
+        self.audiences = audiences
+        requestsPerMinuteMax = row.int32().map(Int.init)
+        guard let providerIssuers = row.texts(), let jwksURLs = row.texts() else { return nil }
+        providers = Dictionary(zip(providerIssuers, jwksURLs)) { first, _ in first }
     }
 }

@@ -1,9 +1,10 @@
+import Basics
 import GraphQL
 import Identity
 
-/// The operations that an app was published with, as its tools write them down.
+/// The operations of a published app, as its build tools list them.
 ///
-/// Two formats: Apollo's (`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{id, name, type,
+/// There are two formats: Apollo's (`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{id, name, type,
 /// body}]}`) and Relay's (`{"id": "text"}`).
 package struct DocumentManifest: Sendable {
     package struct Entry: Sendable, Equatable {
@@ -12,13 +13,13 @@ package struct DocumentManifest: Sendable {
         package let kind: OperationKind?
         package let body: String
 
-        /// Of the body, in lower-case hexadecimal digits.
+        /// The hash of the body in lower-case hexadecimal digits.
         package var sha256: String { lowercaseHex(Identity.sha256(body.utf8)) }
     }
 
     package let entries: [Entry]
 
-    /// What is wrong, as a sentence for the operator.
+    /// The reason why a manifest is rejected.
     package struct Problem: Error, Equatable {
         package let message: String
     }
@@ -26,14 +27,13 @@ package struct DocumentManifest: Sendable {
     static let idCharactersMax = 200
 
     package init(_ bytes: [UInt8]) throws(Problem) {
-        let json: Value
-        do throws(JSONError) {
-            json = try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
-        } catch {
-            throw Problem(message: "the manifest is no JSON: \(error.message)")
+        let json = try mappingError({ Problem(message: "the manifest is not JSON: \($0.message)") })
+        {
+            () throws(JSONError) in
+            try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
         }
         guard case .object(let members) = json else {
-            throw Problem(message: "the manifest is no JSON object")
+            throw Problem(message: "the manifest is not a JSON object")
         }
         entries =
             if json["format"] != nil {
@@ -42,8 +42,8 @@ package struct DocumentManifest: Sendable {
                 try members.map { member throws(Problem) in
                     guard let body = member.value.string else {
                         throw Problem(
-                            message: "\(member.name) has no text: this is neither Apollo's format "
-                                + "nor Relay's")
+                            message: "\(member.name) is not a string: the manifest has neither "
+                                + "Apollo's format nor Relay's")
                     }
                     return try Entry(id: member.name, body: body)
                 }
@@ -61,15 +61,15 @@ package struct DocumentManifest: Sendable {
         }
         return try operations.map { operation throws(Problem) in
             guard let id = operation["id"]?.string, let body = operation["body"]?.string else {
-                throw Problem(message: "an operation of the manifest lacks its id or its body")
+                throw Problem(message: "an operation of the manifest has no ID or no body")
             }
             return try Entry(id: id, body: body)
         }
     }
 
-    /// Validates each document as a server does before it runs it.
+    /// Validates each document in the same way as the server does before it executes one.
     ///
-    /// - Returns: one line for each document that the server would refuse.
+    /// - Returns: One message for each document that the server would reject.
     package func problems(
         with schema: Schema, options: ValidationOptions = ValidationOptions()
     ) -> [String] {
@@ -94,7 +94,8 @@ extension DocumentManifest.Entry {
             !id.utf8.contains(0)
         else {
             throw .init(
-                message: "an id has 1 to \(DocumentManifest.idCharactersMax) characters: \(id)")
+                message:
+                    "an ID must have 1 to \(DocumentManifest.idCharactersMax) characters: \(id)")
         }
         self.id = id
         self.body = body

@@ -1,16 +1,16 @@
-/// Which documents a server runs.
+/// Determines which documents a server executes.
 package struct DocumentPolicy: Sendable {
     package enum Mode: Sendable {
-        /// Any.
+        /// All documents are executed.
         case open
-        /// Any; those that no app was published with are logged.
+        /// All documents are executed; those that are not trusted are logged.
         case logged
-        /// Trusted ones only: by their id, by their hash, or by their very text.
+        /// Only trusted documents are executed. A request can contain their ID, their hash, or their text.
         case onlyKnown
     }
 
     package var mode: Mode
-    /// Texts that clients registered; one for the process.
+    /// The texts that clients have registered. All event loops share them.
     package let persisted: PersistedQueries
 
     package init(mode: Mode = .open, persisted: PersistedQueries = PersistedQueries()) {

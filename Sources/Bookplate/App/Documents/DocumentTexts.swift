@@ -1,10 +1,11 @@
+import Basics
 import GraphQL
 import Identity
 import Postgres
 
-/// Finds the text that a request means, on one event loop.
+/// Finds the text of the document that a request identifies. Belongs to one event loop.
 final class DocumentTexts {
-    /// Why there is no text.
+    /// The reason why no text is returned.
     enum Refusal: Error {
         case request(RequestErrors)
         case database(PostgresError)
@@ -19,18 +20,19 @@ final class DocumentTexts {
     }
 
     func text(of request: RequestedDocument) async throws(Refusal) -> DocumentText {
-        let hash: String?
-        do throws(RequestErrors) { hash = try request.hash() } catch { throw .request(error) }
+        let hash = try mappingError(Refusal.request) { () throws(RequestErrors) in
+            try request.hash()
+        }
         guard request.documentID == nil || request.query == nil && hash == nil else {
-            throw .request(.badInput("Send a document or the id of one, not both."))
+            throw .request(.badInput("Send either a document or a document ID, not both."))
         }
         guard let query = request.query else {
-            return try await named(DocumentName(request.documentID ?? hash ?? ""))
+            return try await identified(by: DocumentName(request.documentID ?? hash ?? ""))
         }
         let bytes = Array(query.utf8)
         let found = hash != nil || policy.mode != .open ? lowercaseHex(sha256(bytes)) : nil
         if let hash, hash != found {
-            throw .request(.badInput("The document does not have the sha256Hash that is given."))
+            throw .request(.badInput("The document does not have the sha256Hash of the request."))
         }
         var text = DocumentText(bytes: bytes, newHash: hash)
         guard policy.mode != .open, let found else { return text }
@@ -39,7 +41,7 @@ final class DocumentTexts {
             throw .request(
                 RequestErrors([
                     GraphQLError(
-                        "This server runs only the documents that its apps were published with.",
+                        "This server executes only trusted documents, which the operator has registered.",
                         extensions: [.init("code", .string("FORBIDDEN"))])
                 ]))
         }
@@ -48,13 +50,15 @@ final class DocumentTexts {
         return text
     }
 
-    /// Keeps a valid text for those who will only name it.
+    /// Registers a valid text, so that later requests can contain only its hash.
     func register(_ text: DocumentText) {
         if let hash = text.newHash { policy.persisted.insert(text.bytes, hash: hash) }
     }
 
-    /// The document that an id or a hash names.
-    private func named(_ name: DocumentName) async throws(Refusal) -> DocumentText {
+    /// Returns the document with an ID or a hash.
+    private func identified(
+        by name: DocumentName
+    ) async throws(Refusal) -> DocumentText {
         if policy.mode != .onlyKnown, let hash = name.hash,
             let bytes = policy.persisted.text(of: hash)
         {
@@ -67,8 +71,8 @@ final class DocumentTexts {
     }
 
     private func trustedText(_ name: DocumentName) async throws(Refusal) -> [UInt8]? {
-        do throws(PostgresError) { return try await trusted.text(name) } catch {
-            throw .database(error)
+        try await mappingError(Refusal.database) { () async throws(PostgresError) in
+            try await trusted.text(name)
         }
     }
 }

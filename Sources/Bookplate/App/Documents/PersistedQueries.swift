@@ -1,10 +1,11 @@
 import Synchronization
 
-/// Texts that clients registered by their hash (automatic persisted queries), for all event loops of the process.
+/// The texts of automatic persisted queries, which clients have registered by hash. All event loops share them.
 ///
-/// They are kept in memory only. A server that does not know a hash, because it is another one or has started again, costs
-/// the client one request more, in which it sends the text; a table that strangers fill would need limits and a cleaning
-/// of its own. Only valid documents come here. The older half is forgotten when there is no more room.
+/// They are stored only in memory. If a server does not have a hash, because it has restarted or another server has
+/// registered it, the client sends one more request with the text. A table that unauthenticated clients can fill would
+/// need quotas and a cleanup job. Only valid documents are registered. At the maximum size, the least recently used
+/// half is removed.
 package final class PersistedQueries: Sendable {
     private struct State {
         var entries: [String: (text: [UInt8], lastUsed: UInt64)] = [:]
@@ -21,7 +22,7 @@ package final class PersistedQueries: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// The text with that hash, in lower-case hexadecimal digits.
+    /// Returns the text with a hash, which is given in lower-case hexadecimal digits.
     func text(of hash: String) -> [UInt8]? {
         state.withLock { state in
             state.clock += 1

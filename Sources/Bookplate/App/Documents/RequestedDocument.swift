@@ -2,11 +2,11 @@ import GraphQL
 import Identity
 import Postgres
 
-/// How a request says which document it wants.
+/// The parts of a request that identify its document.
 package struct RequestedDocument: Sendable {
-    /// The text itself.
+    /// The text of the document.
     package var query: String?
-    /// The id of a trusted document, or the hash of any known one: `<hex>` or `sha256:<hex>`.
+    /// The ID of a trusted document, or the hash of any registered one: `<hex>` or `sha256:<hex>`.
     package var documentID: String?
     /// `extensions.persistedQuery`: `{version: 1, sha256Hash}`.
     package var persistedQuery: Value?
@@ -17,30 +17,30 @@ package struct RequestedDocument: Sendable {
         self.persistedQuery = persistedQuery.flatMap { $0.isNull ? nil : $0 }
     }
 
-    /// The hash in lower-case hexadecimal digits; nil where none is given.
+    /// Returns the hash of `persistedQuery` in lower-case hexadecimal digits; nil if there is none.
     ///
-    /// - Throws: An error for the client where the extension is not of the protocol's first version.
+    /// - Throws: An error for the client if the extension is malformed or not version 1.
     func hash() throws(RequestErrors) -> String? {
         guard let persistedQuery else { return nil }
         guard persistedQuery["version"]?.int == 1 else {
-            throw .badInput("Persisted queries are known in version 1 only.")
+            throw .badInput("Only version 1 of persisted queries is supported.")
         }
         let hash = persistedQuery["sha256Hash"]?.string ?? ""
         guard isHash(hash) else {
-            throw .badInput("The sha256Hash of a persisted query has 64 hexadecimal digits.")
+            throw .badInput("The sha256Hash of a persisted query must have 64 hexadecimal digits.")
         }
         return hash.lowercased()
     }
 }
 
-/// The id or the hash by which a request names a document.
+/// The ID or the hash with which a request identifies a document.
 ///
 /// Spec: GraphQL over HTTP, appendix A: a document identifier is `sha256:` and the hash in hexadecimal digits, or a custom
-/// one without a colon.
+/// identifier without a colon.
 struct DocumentName: Hashable {
     private static let prefix = "sha256:"
 
-    /// As the client sent it.
+    /// The identifier as the client has sent it.
     let text: String
     /// The hash in lower-case hexadecimal digits, of `<hex>` and of `sha256:<hex>`; nil for any other name.
     let hash: String?
@@ -65,14 +65,14 @@ private func isHexDigit(_ byte: UInt8) -> Bool {
     }
 }
 
-/// The text that a request means.
+/// The text of the document that a request identifies.
 struct DocumentText {
     let bytes: [UInt8]
-    /// To register it by, once it has turned out to be valid; nil where there is nothing to register.
+    /// The hash to register the text by after it was validated; nil if it must not be registered.
     var newHash: String?
-    /// Whether the request only named it.
+    /// Whether the request contained only the document's ID or hash.
     var isNamed = false
-    /// Whether an app was published with it; nil where nobody asked.
+    /// Whether the document is trusted; nil if that was not checked.
     var isTrusted: Bool?
 }
 
@@ -83,7 +83,7 @@ extension RequestErrors {
         ])
     }
 
-    /// The client is to send the text along: the words that Apollo's clients look for.
+    /// Requests the client to send the text. Apollo's clients recognize this message.
     static let persistedQueryNotFound = RequestErrors([
         GraphQLError(
             "PersistedQueryNotFound",

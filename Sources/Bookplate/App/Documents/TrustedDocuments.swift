@@ -1,7 +1,7 @@
 import Identity
 import Postgres
 
-/// The table of trusted documents, as one event loop reads it.
+/// Reads the table of trusted documents. Belongs to one event loop.
 ///
 /// A document that was found is cached for a minute, so a pruned one can run for that long. A miss is not cached, because
 /// the document may be published at any time.
@@ -10,10 +10,13 @@ final class TrustedDocuments {
     private static let countMax = 2_000
     private static let idBytesMax = 200
 
-    private static let body = Statement(
+    private static let body = TypedStatement<String>(
         """
-        SELECT body FROM documents WHERE id = $1 OR id = $2 OR sha256 = $2 \
-        ORDER BY id <> $1 LIMIT 1
+        SELECT body
+        FROM documents
+        WHERE id = $1 OR id = $2 OR sha256 = $2
+        ORDER BY id <> $1
+        LIMIT 1
         """)
 
     private let database: ConnectionPool
@@ -21,7 +24,7 @@ final class TrustedDocuments {
 
     init(_ database: ConnectionPool) { self.database = database }
 
-    /// The document whose id is the name as it was sent, or else the document with that hash.
+    /// Returns the document whose ID is the identifier that the client has sent, otherwise the document with that hash.
     func text(_ name: DocumentName) async throws(PostgresError) -> [UInt8]? {
         guard name.text.utf8.count <= Self.idBytesMax, !name.text.utf8.contains(0) else {
             return nil
@@ -31,8 +34,11 @@ final class TrustedDocuments {
         var parameters = Parameters()
         parameters.append(text: name.text)
         parameters.append(text: name.hash ?? name.text)
-        let rows = try await database.run(.one(Self.body, parameters, isReadOnly: true))[0]
-        guard let body = rows.text(0, 0) else { return nil }
+        var pipeline = Pipeline(isReadOnly: true)
+        let bodies = pipeline.append(Self.body, parameters)
+        guard let body = PipelineResults(try await database.run(pipeline))[bodies].first else {
+            return nil
+        }
         if found.count >= Self.countMax { found.removeAll() }
         let text = Array(body.utf8)
         found[name] = (text, now + Self.secondsMax)

@@ -1,8 +1,8 @@
-/// How much may be asked for: a bucket that holds so many units and fills itself in a minute.
+/// The size of a token bucket in units. An empty bucket is full again after one minute.
 struct Rate: Sendable, Equatable {
     let unitsPerMinute: Int
 
-    /// 1 to a thousand million.
+    /// Values are clamped to 1...1,000,000,000.
     init(unitsPerMinute: Int) {
         self.unitsPerMinute = min(max(unitsPerMinute, 1), 1_000_000_000)
     }
@@ -12,19 +12,20 @@ struct Rate: Sendable, Equatable {
     var nanosecondsPerUnit: Int64 { Self.windowNanoseconds / Int64(unitsPerMinute) }
 }
 
-/// Token buckets by key. Pure: the clock is given.
+/// Token buckets by key. The caller passes the current time.
 ///
-/// Of each bucket one number is kept, the time at which it will be full again (the generic cell rate algorithm);
-/// a bucket that is full by now is as one that was never touched, and can be forgotten. So memory is bounded by
-/// how many keys are in use in a minute, and beyond `keysMax` the fullest are forgotten first.
+/// For each bucket only the time is stored at which it will be full again (the generic cell rate algorithm, GCRA). A full
+/// bucket is equivalent to an unused one and can be removed, so memory is bounded by the number of keys that are used
+/// within one minute. At `keysMax`, the fullest buckets are removed first.
 struct RateBuckets<Key: Hashable & Sendable>: Sendable {
     struct Outcome: Sendable, Equatable {
-        let isTaken: Bool
-        /// Units that are left now.
+        /// Whether the bucket contains enough units.
+        let isAllowed: Bool
+        /// The number of units that remain.
         let remaining: Int
-        /// Until there is enough of what was refused; or, where it was taken, until the bucket is full.
+        /// If allowed, the time until the bucket is full; otherwise the time until it contains enough units.
         let waitNanoseconds: Int64
-        /// What `commit` is to remember.
+        /// The value that `commit` stores.
         fileprivate let fullAt: Int64
     }
 
@@ -35,35 +36,36 @@ struct RateBuckets<Key: Hashable & Sendable>: Sendable {
 
     var count: Int { fullAt.count }
 
-    /// What taking so many units would give; `commit` takes them. More than a bucket holds count as all of it,
-    /// so that whoever waits for a minute gets everything once.
+    /// Returns the outcome of taking units. `commit` takes them. Requests for more units than the size of the bucket take the
+    /// whole bucket, so that they are allowed after one minute.
     func outcome(_ units: Int, of key: Key, _ rate: Rate, now: Int64) -> Outcome {
         let full = max(fullAt[key] ?? now, now)
         let cost = Int64(min(max(units, 0), rate.unitsPerMinute)) * rate.nanosecondsPerUnit
         let after = full + cost
         let capacity = Int64(rate.unitsPerMinute) * rate.nanosecondsPerUnit
-        let isTaken = after - now <= capacity
-        let left = capacity - ((isTaken ? after : full) - now)
+        let isAllowed = after - now <= capacity
+        let left = capacity - ((isAllowed ? after : full) - now)
         return Outcome(
-            isTaken: isTaken, remaining: Int(max(0, left) / rate.nanosecondsPerUnit),
-            waitNanoseconds: isTaken ? after - now : after - now - capacity,
-            fullAt: isTaken ? after : full)
+            isAllowed: isAllowed, remaining: Int(max(0, left) / rate.nanosecondsPerUnit),
+            waitNanoseconds: isAllowed ? after - now : after - now - capacity,
+            fullAt: isAllowed ? after : full)
     }
 
+    /// Takes the units of an outcome.
     mutating func commit(_ outcome: Outcome, of key: Key, now: Int64) {
-        if fullAt.count >= keysMax, fullAt[key] == nil { makeRoom(now) }
+        if fullAt.count >= keysMax, fullAt[key] == nil { removeFullest(now) }
         fullAt[key] = outcome.fullAt
     }
 
-    /// Puts units back that were taken and not used.
+    /// Returns units to a bucket that were taken but not used.
     mutating func putBack(_ units: Int, of key: Key, _ rate: Rate, now: Int64) {
         guard let full = fullAt[key] else { return }
         fullAt[key] = max(now, full - Int64(units) * rate.nanosecondsPerUnit)
     }
 
-    /// Forgets the buckets that are full again; and where that is not half of them, the half that will be full
-    /// soonest. Rare, so that taking stays one look-up.
-    private mutating func makeRoom(_ now: Int64) {
+    /// Removes the buckets that are full again. If more than half of `keysMax` are left, also removes the half that will be full
+    /// first. This happens rarely, so the amortized cost of `commit` stays constant.
+    private mutating func removeFullest(_ now: Int64) {
         fullAt = fullAt.filter { $0.value > now }
         guard fullAt.count > keysMax / 2 else { return }
         let median = fullAt.values.sorted()[fullAt.count / 2]

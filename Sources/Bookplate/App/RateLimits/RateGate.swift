@@ -1,12 +1,12 @@
 import GraphQL
 import GraphQLServing
 
-/// Where one request is charged for what it asks.
+/// Charges one request's units to the rate limits.
 struct RateGate {
     private let services: Services
     private let viewer: Viewer?
     private let address: RateKey?
-    /// Nil where nothing is limited.
+    /// The state after the last charge; nil if nothing is limited.
     private(set) var state: RateLimits.State?
 
     init(_ services: Services, _ viewer: Viewer?, _ address: RateKey?) {
@@ -15,9 +15,9 @@ struct RateGate {
         self.address = address
     }
 
-    /// Takes so many more units.
+    /// Charges units.
     ///
-    /// - Throws: `RATE_LIMITED`, where there are not enough.
+    /// - Throws: An error with the code `RATE_LIMITED` if there are not enough units.
     mutating func admit(_ units: Int) throws(RequestErrors) {
         guard units > 0 else { return }
         let tenantMax = viewer.flatMap { services.tenants.requestsPerMinuteMax(of: $0.tenantID) }

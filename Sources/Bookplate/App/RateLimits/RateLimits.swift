@@ -3,38 +3,38 @@ import GraphQLServing
 import Postgres
 import Synchronization
 
-/// Whom a bucket is of: a user or a tenant by id, a client by its address.
+/// The key of a bucket: the ID of a user or a tenant, or the address of a client.
 package struct RateKey: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
     init(_ id: UUID) { (high, low) = (id.high, id.low) }
 
-    /// An IPv6 address, or an IPv4 address mapped into one. Of IPv6 a network of 64 bits counts as one client: whoever
-    /// has one address there has them all.
+    /// Creates the key of an IPv6 address or an IPv4-mapped one. An IPv6 network of 64 bits counts as one client, because
+    /// clients usually control all addresses of such a network.
     package init(_ client: ClientAddress) {
         high = client.high
         low = high == 0 && client.low >> 32 == 0xFFFF ? client.low : 0
     }
 }
 
-/// How much one client, one user and one tenant may ask of this process.
+/// The rate limits of clients, users, and tenants in this process.
 ///
-/// The buckets are this process's own: asking the database would cost each request more than most requests cost.
-/// With several servers behind a balancer, each gives what is set here. What must hold for all of them together is
-/// counted in the database: the sign-ins of a user, where each leaves a row behind (`open_session`).
+/// The buckets are in memory, because counting in the database would cost more than most requests. With several servers
+/// behind a load balancer, each server allows the configured rate. Only the sign-ins of a user are counted in the
+/// database, and therefore limited for all servers together (`open_session`).
 package final class RateLimits: Sendable {
-    /// Units a minute; nil is no limit.
+    /// The limits in units per minute, unless stated otherwise; nil for no limit.
     package struct Settings: Sendable, Equatable {
-        /// Of a user, or of an address that has not signed in.
+        /// The limit for each user, and for each address of clients that are not signed in.
         package var perCaller: Int?
-        /// Of an address, all who share it together.
+        /// The limit for each address, for all users together.
         package var perAddress: Int?
-        /// Sign-ins of an address.
+        /// The limit for sign-ins from each address.
         package var signIns: Int?
-        /// Refreshes of an address.
+        /// The limit for refreshes from each address.
         package var refreshes: Int?
-        /// Sign-ins of a user in an hour, over all servers.
+        /// The maximum number of sign-ins of each user per hour, on all servers together.
         package var signInsOfUserPerHour: Int?
 
         package init(
@@ -49,14 +49,14 @@ package final class RateLimits: Sendable {
         }
     }
 
-    /// Where a caller stands, for the headers of the answer.
+    /// The state of a limit, for the headers of the response.
     package struct State: Sendable, Equatable {
         /// The name of the limit: `user`, `address`, `tenant`.
         package let name: StaticString
         package let isAllowed: Bool
         package let unitsPerMinute: Int
         package let remaining: Int
-        /// Until the bucket is full again, or, where the request is refused, until it may come again.
+        /// If allowed, the time until the bucket is full; otherwise the time until the request can be repeated.
         package let waitSeconds: Int
 
         package static func == (left: State, right: State) -> Bool {
@@ -66,13 +66,14 @@ package final class RateLimits: Sendable {
         }
     }
 
-    /// A request of up to so many objects is one unit; each further so many are one more.
+    /// The number of objects per unit. Each request costs one unit, and one more for each `objectsPerUnit` objects of its cost.
     package static let objectsPerUnit = 100
-    /// What a picture to decode, or to look for, costs beside its request.
+    /// The additional cost of decoding an image or searching for one.
     static let unitsPerImage = 5
-    /// What a library to import costs beside its request.
+    /// The additional cost of importing a library.
     static let unitsPerImport = 50
-    /// Of the covers that a library misses so many are looked for, in the background, for a unit; the first for that of the request.
+    /// The number of missing covers that are searched for in the background per unit. The first `searchesPerUnit` are included
+    /// in the request's own unit.
     static let searchesPerUnit = 5
 
     private struct Buckets {
@@ -87,12 +88,12 @@ package final class RateLimits: Sendable {
     private let perAddress: Rate?
     private let signIns: Rate?
     private let refreshes: Rate?
-    /// Nil is no limit.
+    /// nil for no limit.
     let signInsPerHourMax: Int32?
     private let buckets = Mutex(Buckets())
     private let clock: @Sendable () -> Int64
 
-    /// - Parameter clock: nanoseconds that only grow.
+    /// - Parameter clock: Returns monotonic time in nanoseconds.
     package init(
         _ settings: Settings = Settings(),
         clock: @escaping @Sendable () -> Int64 = { monotonicNanoseconds() }
@@ -107,9 +108,10 @@ package final class RateLimits: Sendable {
 
     // MARK: - Requests
 
-    /// Takes a request's units from its caller, its address and its tenant: from all of them or from none.
+    /// Takes a request's units from the buckets of its caller, its address, and its tenant. If one of them does not have
+    /// enough units, none are taken.
     ///
-    /// - Returns: the state of the caller's bucket, or of the one that refuses; nil where nothing is limited.
+    /// - Returns: The state of the caller's bucket, or of the one without enough units; nil if nothing is limited.
     func take(
         _ units: Int, viewer: Viewer?, address: RateKey?, tenantMax: Int?
     ) -> State? {
@@ -118,45 +120,47 @@ package final class RateLimits: Sendable {
         let caller = viewer.map { RateKey($0.userID) } ?? address
         return buckets.withLock { buckets in
             var state: State?
-            var ofCaller: RateBuckets<RateKey>.Outcome?
+            var callerOutcome: RateBuckets<RateKey>.Outcome?
             if let perCaller, let caller {
                 let outcome = buckets.callers.outcome(units, of: caller, perCaller, now: now)
-                let standing = State(viewer == nil ? "address" : "user", perCaller, outcome)
-                guard outcome.isTaken else { return standing }
-                (ofCaller, state) = (outcome, standing)
+                let callerState = State(viewer == nil ? "address" : "user", perCaller, outcome)
+                guard outcome.isAllowed else { return callerState }
+                (callerOutcome, state) = (outcome, callerState)
             }
-            var ofAddress: RateBuckets<RateKey>.Outcome?
+            var addressOutcome: RateBuckets<RateKey>.Outcome?
             if let perAddress, let address {
                 let outcome = buckets.addresses.outcome(units, of: address, perAddress, now: now)
-                guard outcome.isTaken else { return State("address", perAddress, outcome) }
-                ofAddress = outcome
+                guard outcome.isAllowed else { return State("address", perAddress, outcome) }
+                addressOutcome = outcome
                 if state == nil { state = State("address", perAddress, outcome) }
             }
             if let tenantMax, let viewer {
                 let rate = Rate(unitsPerMinute: tenantMax)
                 let key = RateKey(viewer.tenantID)
                 let outcome = buckets.tenants.outcome(units, of: key, rate, now: now)
-                let standing = State("tenant", rate, outcome)
-                guard outcome.isTaken else { return standing }
+                let tenantState = State("tenant", rate, outcome)
+                guard outcome.isAllowed else { return tenantState }
                 buckets.tenants.commit(outcome, of: key, now: now)
-                if state == nil { state = standing }
+                if state == nil { state = tenantState }
             }
-            if let ofCaller, let caller { buckets.callers.commit(ofCaller, of: caller, now: now) }
-            if let ofAddress, let address {
-                buckets.addresses.commit(ofAddress, of: address, now: now)
+            if let callerOutcome, let caller {
+                buckets.callers.commit(callerOutcome, of: caller, now: now)
+            }
+            if let addressOutcome, let address {
+                buckets.addresses.commit(addressOutcome, of: address, now: now)
             }
             return state
         }
     }
 
-    /// Takes as many of the units as there are.
+    /// Takes as many of the units as are available.
     ///
-    /// - Returns: how many.
+    /// - Returns: The number of units taken.
     func takeSome(
         _ units: Int, viewer: Viewer, address: RateKey?, tenantMax: Int?
     ) -> Int {
         var units = units
-        // The three buckets hold different amounts; the one that refuses says how much it has.
+        // The buckets contain different numbers of units. A failed attempt returns the number in one of them.
         while units > 0 {
             let state = take(units, viewer: viewer, address: address, tenantMax: tenantMax)
             guard let state, !state.isAllowed else { return units }
@@ -165,7 +169,7 @@ package final class RateLimits: Sendable {
         return 0
     }
 
-    /// Puts units back that were taken and not used.
+    /// Returns units to the buckets that were taken but not used.
     func putBack(_ units: Int, viewer: Viewer, address: RateKey?, tenantMax: Int?) {
         let now = clock()
         buckets.withLock { buckets in
@@ -182,14 +186,18 @@ package final class RateLimits: Sendable {
         }
     }
 
-    // MARK: - What costs more than its size tells
+    // MARK: - Sign-ins and refreshes
 
-    /// - Throws: `.rateLimited`
+    /// Counts a sign-in.
+    ///
+    /// - Throws: `.rateLimited`.
     func takeSignIn(from address: RateKey?) throws(BookplateError) {
         try take(\.signIns, signIns, from: address)
     }
 
-    /// - Throws: `.rateLimited`
+    /// Counts a refresh.
+    ///
+    /// - Throws: `.rateLimited`.
     func takeRefresh(from address: RateKey?) throws(BookplateError) {
         try take(\.refreshes, refreshes, from: address)
     }
@@ -202,10 +210,10 @@ package final class RateLimits: Sendable {
         let now = clock()
         let outcome = buckets.withLock { buckets in
             let outcome = buckets[keyPath: kind].outcome(1, of: address, rate, now: now)
-            if outcome.isTaken { buckets[keyPath: kind].commit(outcome, of: address, now: now) }
+            if outcome.isAllowed { buckets[keyPath: kind].commit(outcome, of: address, now: now) }
             return outcome
         }
-        guard outcome.isTaken else {
+        guard outcome.isAllowed else {
             throw .rateLimited(retryAfterSeconds: seconds(outcome.waitNanoseconds))
         }
     }
@@ -216,16 +224,17 @@ extension RateLimits.State {
         _ name: StaticString, _ rate: Rate, _ outcome: RateBuckets<RateKey>.Outcome
     ) {
         self.init(
-            name: name, isAllowed: outcome.isTaken, unitsPerMinute: rate.unitsPerMinute,
+            name: name, isAllowed: outcome.isAllowed, unitsPerMinute: rate.unitsPerMinute,
             remaining: outcome.remaining, waitSeconds: seconds(outcome.waitNanoseconds))
     }
 }
 
-/// Rounded up: who comes back then is not too early.
+/// Rounds up, so that a request that is repeated after this time is allowed.
 private func seconds(_ nanoseconds: Int64) -> Int {
     Int((nanoseconds + 999_999_999) / 1_000_000_000)
 }
 
+/// Returns the time of CLOCK_MONOTONIC in nanoseconds.
 package func monotonicNanoseconds() -> Int64 {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)

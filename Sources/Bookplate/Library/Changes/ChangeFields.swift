@@ -132,7 +132,7 @@ private struct ChangeNode: FieldLoader {
                     changes.lazy.filter { $0.typename == type.name && $0.kind != "DELETED" }
                         .map(\.id))
                 if !ids.isEmpty {
-                    queries.append((type, try type.byID.ask(Array(ids), in: request)))
+                    queries.append((type, try type.byID.query(Array(ids), in: request)))
                 }
             }
             guard !queries.isEmpty else { return .ready(.null(parents.count)) }

@@ -58,8 +58,8 @@ enum Import {
             return importID
         }
         guard let id = results[importID].first else { throw .rateLimited(retryAfterSeconds: 60) }
-        let (readBack, _) = try await request.read { row.append([id], to: &$0, for: $1) }
-        return try row.only(readBack.last, orElse: noSuchImport)
+        let (readBack, key) = try await request.read { row.append([id], to: &$0, for: $1) }
+        return try row.only(readBack[key], orElse: noSuchImport)
     }
 
     static let noSuchImport = "There is no such import."

@@ -10,11 +10,11 @@ import Testing
 @testable import Bookplate
 @testable import JobQueue
 
-/// What a person granted at Apple: taken with the sign-in, kept sealed, revoked with the account.
+/// Apple's authorizations: obtained at sign-in, stored encrypted, and revoked when the account is deleted.
 @Suite struct AppleGrantTests {
-    private static let become = Statement(
+    private static let setUser = Statement(
         """
-        SELECT set_config('app.user_id', $1, true), set_config('app.tenant_id', id::text, true) \
+        SELECT set_config('app.user_id', $1, true), set_config('app.tenant_id', id::text, true)
         FROM tenants WHERE slug = 'alpha'
         """)
 
@@ -42,7 +42,7 @@ import Testing
             }
         }
 
-        /// Does the jobs that wait, as a server does.
+        /// Runs the waiting jobs like a server.
         func work(until condition: () async throws -> Bool) async throws {
             try await app.database.execute("UPDATE jobs SET run_at = now()")
             let worker = JobWorker(
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func isTakenSealedAndRevoked() async throws {
+    @Test func tokenIsStoredEncryptedAndRevoked() async throws {
         let setting = try await Setting()
         setting.apple.addGrant("code1", .init(refreshToken: "appleSecret1"))
         let reader = try await setting.app.makeReader(authorizationCode: "code1")
@@ -73,36 +73,36 @@ import Testing
 
         let response = try await setting.delete(reader)
         #expect(response["deleteAccount"] == ["id": reader.id, "appleTokenRevoked": true])
-        // Sent again, it is not asked of Apple again.
+        // Repeating the request does not send another request to Apple.
         #expect(try await setting.delete(reader).json == response.json)
         #expect(setting.apple.revokedTokens == ["appleSecret1"])
         #expect(try await setting.jobs == [])
     }
 
-    /// Asked again while the first request waits for Apple: both say what Apple says.
+    /// If the request is repeated while the first one waits for Apple, both return Apple's result.
     @Test(arguments: [true, false])
-    func whoAsksAgainWhileAppleIsAskedIsToldTheSame(isRevoked: Bool) async throws {
+    func concurrentDeletionsReturnTheSameResult(isRevoked: Bool) async throws {
         let setting = try await Setting()
         setting.apple.addGrant("code6", .init(refreshToken: "appleSecret6"))
         let reader = try await setting.app.makeReader(authorizationCode: "code6")
         setting.apple.isDown = !isRevoked
-        let isAsked = DispatchSemaphore(value: 0)
-        let mayAnswer = DispatchSemaphore(value: 0)
+        let hasReceivedRequest = DispatchSemaphore(value: 0)
+        let mayRespond = DispatchSemaphore(value: 0)
         setting.apple.onRevoke {
-            isAsked.signal()
-            mayAnswer.wait()
+            hasReceivedRequest.signal()
+            mayRespond.wait()
         }
         async let first = setting.delete(reader)
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                isAsked.wait()
+                hasReceivedRequest.wait()
                 continuation.resume()
             }
         }
         async let second = setting.delete(reader)
         let unsettled = "SELECT count(*) FROM account_tombstones WHERE apple_token_revoked IS NULL"
         #expect(try await setting.app.database.count(unsettled) == 1)
-        mayAnswer.signal()
+        mayRespond.signal()
         let (one, other) = (try await first, try await second)
         #expect(one["deleteAccount", "appleTokenRevoked"] == .boolean(isRevoked))
         #expect(one.json == other.json)
@@ -110,9 +110,9 @@ import Testing
         #expect(setting.apple.revokedTokens == ["appleSecret6"])
     }
 
-    /// The server died before Apple answered: who asks again is not told that Apple has heard, then or later. An hour later
-    /// the session means nothing any more, and soon nobody knows which it was.
-    @Test func whoAsksAgainAfterACrashIsAnswered() async throws {
+    /// If the server is killed before Apple responds, repeated requests return that the token is not revoked. After one hour
+    /// the session's access tokens have expired, and its hash is deleted from the tombstone.
+    @Test func deletionCanBeRepeatedAfterACrash() async throws {
         let setting = try await Setting()
         setting.apple.addGrant("code7", .init(refreshToken: "appleSecret7"))
         let reader = try await setting.app.makeReader(authorizationCode: "code7")
@@ -135,15 +135,15 @@ import Testing
         try await setting.work { try await setting.app.database.count(kept) == 0 }
     }
 
-    @Test func nothingIsRevokedWhereNothingWasGranted() async throws {
+    @Test func nothingIsRevokedWithoutAGrant() async throws {
         let setting = try await Setting()
         let response = try await setting.delete(try await setting.app.makeReader())
         #expect(response["deleteAccount", "appleTokenRevoked"] == false)
         #expect(setting.apple.server.requests.isEmpty)
     }
 
-    /// Apple is away when the account goes: it goes all the same, and Apple hears of it later.
-    @Test func isRevokedInTheBackgroundWhenAppleDoesNotAnswer() async throws {
+    /// If Apple is unavailable, the account is deleted anyway, and a job revokes the token later.
+    @Test func tokenIsRevokedInTheBackgroundIfAppleIsUnavailable() async throws {
         let setting = try await Setting()
         setting.apple.addGrant("code2", .init(refreshToken: "appleSecret2"))
         let reader = try await setting.app.makeReader(authorizationCode: "code2")
@@ -152,7 +152,7 @@ import Testing
         #expect(response["deleteAccount", "appleTokenRevoked"] == false)
         #expect(try await reader.execute("{ me { id } }").code == "UNAUTHENTICATED")
 
-        // What waits says nothing of whose it was.
+        // The job does not contain the user's identity.
         let jobs = try await setting.jobs
         #expect(jobs.count == 1)
         for secret in [reader.id.string ?? "-", reader.subject, "appleSecret2"] {
@@ -163,18 +163,18 @@ import Testing
         #expect(setting.apple.revokedTokens.last == "appleSecret2")
     }
 
-    /// The server died between the deletion and Apple's answer: as above, from the job alone.
-    @Test func jobAloneFinishesADeletion() async throws {
+    /// If the server is killed between the deletion and Apple's response, the job alone revokes the token.
+    @Test func jobCompletesADeletion() async throws {
         let setting = try await Setting()
         setting.apple.addGrant("code3", .init(refreshToken: "appleSecret3"))
         let reader = try await setting.app.makeReader(authorizationCode: "code3")
         let id = reader.id.string ?? ""
-        var segment = Pipeline()
+        var pipeline = Pipeline()
         var parameters = Parameters()
         parameters.append(text: id)
-        segment.append(Self.become, parameters)
-        AccountDeletion.append(to: &segment)
-        _ = try await setting.app.pool.run(segment)
+        pipeline.append(Self.setUser, parameters)
+        _ = AccountDeletion.append(to: &pipeline)
+        _ = try await setting.app.pool.run(pipeline)
         #expect(setting.apple.revokedTokens == [])
         #expect(
             try await setting.app.database.count(
@@ -183,7 +183,7 @@ import Testing
         #expect(setting.apple.revokedTokens == ["appleSecret3"])
     }
 
-    @Test func codeIsExchangedInTheBackgroundWhenAppleDoesNotAnswer() async throws {
+    @Test func codeIsExchangedInTheBackgroundIfAppleIsUnavailable() async throws {
         let setting = try await Setting()
         setting.apple.isDown = true
         let reader = try await setting.app.makeReader(authorizationCode: "code4")
@@ -197,8 +197,8 @@ import Testing
         #expect(setting.apple.revokedTokens == ["appleSecret4"])
     }
 
-    /// A used code, a made-up one: the token has proved who it is, and the sign-in stands.
-    @Test func badCodeHindersNoSignIn() async throws {
+    /// An invalid authorization code does not fail the sign-in, because the identity token is valid.
+    @Test func invalidCodeDoesNotFailTheSignIn() async throws {
         let setting = try await Setting()
         let reader = try await setting.app.makeReader(authorizationCode: "unknown")
         #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
@@ -209,7 +209,7 @@ import Testing
         #expect(tooLong.field == "authorizationCode")
     }
 
-    @Test func repeatedSignInExchangesOnce() async throws {
+    @Test func repeatedSignInExchangesTheCodeOnce() async throws {
         let setting = try await Setting()
         setting.apple.addGrant("code5", .init(refreshToken: "appleSecret5"))
         let token = setting.app.identityToken(subject: "repeater")
@@ -221,14 +221,14 @@ import Testing
         #expect(setting.apple.exchangedCodes == ["code5"])
     }
 
-    /// With a stolen code somebody else's grant would be kept, and revoked with the thief's account.
-    @Test func grantOfSomebodyElseIsNotKept() async throws {
+    /// Otherwise the victim's authorization would be revoked when the thief's account is deleted.
+    @Test func grantOfAnotherUserIsNotStored() async throws {
         let setting = try await Setting()
         setting.apple.addGrant(
             "stolen",
             .init(
-                refreshToken: "theirs",
-                identityToken: setting.app.identityToken(subject: "somebody.else")))
+                refreshToken: "other",
+                identityToken: setting.app.identityToken(subject: "another.subject")))
         let reader = try await setting.app.makeReader(authorizationCode: "stolen")
         #expect(try await setting.app.database.count("SELECT count(*) FROM apple_grants") == 0)
         #expect(try await setting.delete(reader)["deleteAccount", "appleTokenRevoked"] == false)

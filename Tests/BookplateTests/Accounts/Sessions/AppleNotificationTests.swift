@@ -24,7 +24,7 @@ import Testing
             Array(body.utf8), database: app.pool, services: app.services, requestID: "r")
     }
 
-    @Test func revokedConsentEndsTheSessionsAndKeepsTheLibrary() async throws {
+    @Test func revokedConsentEndsTheSessionsButKeepsTheLibrary() async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let book = try await reader.makeBook("Kept")
@@ -36,7 +36,7 @@ import Testing
                 .code
                 == "UNAUTHENTICATED")
         #expect(try await other.execute("{ me { id } }").errors.isEmpty)
-        // Who consents again finds everything.
+        // After signing in again, the user has the same library.
         let again = try TestReader(
             app, reader.subject, try await app.signIn(subject: reader.subject))
         #expect(again.id == reader.id)
@@ -46,10 +46,10 @@ import Testing
     }
 
     @Test(arguments: ["account-delete", "account-deleted"])
-    func deletedAppleAccountIsDeletedHere(type: String) async throws {
+    func deletedAppleAccountIsDeleted(type: String) async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
-        // The same person in another app is another account, of which Apple tells by itself.
+        // The same person's account in another app is separate. Apple sends a separate notification for it.
         let elsewhere = try TestReader(
             app, reader.subject, try await app.signIn(subject: reader.subject, tenant: .beta))
         #expect(try await receive(type, reader) == .accepted)
@@ -64,18 +64,18 @@ import Testing
         #expect(try await elsewhere.execute("{ me { id } }").errors.isEmpty)
     }
 
-    /// Told twice, it is done once: who has come back meanwhile stays.
-    @Test func sameNotificationAgainDoesNothing() async throws {
+    /// A repeated notification does not delete an account that was created since.
+    @Test func repeatedNotificationHasNoEffect() async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
-        #expect(try await receive("account-delete", reader, id: "told-twice") == .accepted)
+        #expect(try await receive("account-delete", reader, id: "repeated") == .accepted)
         let again = try TestReader(
             app, reader.subject, try await app.signIn(subject: reader.subject))
-        #expect(try await receive("account-delete", reader, id: "told-twice") == .accepted)
+        #expect(try await receive("account-delete", reader, id: "repeated") == .accepted)
         #expect(try await again.execute("{ me { id } }").errors.isEmpty)
     }
 
-    @Test func switchedOffAddressIsNotShown() async throws {
+    @Test func disabledEmailAddressIsNotReturned() async throws {
         let app = try await Self.app()
         let subject = "mail.\(UInt64.random(in: 0...UInt64.max))"
         let reader = try TestReader(
@@ -86,20 +86,20 @@ import Testing
         #expect(try await email() == "relay@example.com")
         #expect(try await receive("email-disabled", reader) == .accepted)
         #expect(try await email() == .null)
-        // Its identity tokens still bear it.
+        // Identity tokens still contain the address.
         _ = try await app.signIn(subject: subject, email: "relay@example.com")
         #expect(try await email() == .null)
         #expect(try await receive("email-enabled", reader) == .accepted)
         #expect(try await email() == "relay@example.com")
     }
 
-    @Test func unknownKindsAndPeopleAreAccepted() async throws {
+    @Test func unknownEventsAndUsersAreAccepted() async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         #expect(try await receive("something-new", reader) == .accepted)
-        let nobody = try TestReader(
-            app, "nobody.known", try await app.signIn(subject: reader.subject))
-        #expect(try await receive("account-delete", nobody) == .accepted)
+        let unknown = try TestReader(
+            app, "unknown.subject", try await app.signIn(subject: reader.subject))
+        #expect(try await receive("account-delete", unknown) == .accepted)
         #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
     }
 
@@ -107,7 +107,7 @@ import Testing
         "other key", "other audience", "old", "future", "identity token", "unsigned", "no payload",
         "nothing",
     ])
-    func whatIsNotApplesIsRefused(kind: String) async throws {
+    func notificationsThatAreNotFromAppleAreRejected(kind: String) async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let outcome =
@@ -115,7 +115,7 @@ import Testing
             case "other key":
                 try await receive("account-delete", reader, issuer: DevelopmentIssuer())
             case "other audience":
-                try await receive("account-delete", reader, audience: "com.example.nobody")
+                try await receive("account-delete", reader, audience: "com.example.unknown")
             case "old":
                 try await receive("account-delete", reader, now: unixSecondsNow() - 90_000)
             case "future":

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bookplate
 
-/// OpenID providers of a tenant's own, beside the configured issuer.
+/// A tenant's own OpenID providers, in addition to the configured issuer.
 @Suite struct ProviderTests {
     private func start() async throws -> TestApp {
         let app = try await TestApp.start(catalog: [])
@@ -21,15 +21,14 @@ import Testing
     }
 
     private func token(_ issuer: DevelopmentIssuer, _ tenant: TestApp.Tenant) throws -> String {
-        try #require(issuer.identityToken(subject: "one.and.the.same", audience: tenant.audience))
+        try #require(issuer.identityToken(subject: "shared.subject", audience: tenant.audience))
     }
 
-    @Test func peopleOfAProviderAreItsOwn() async throws {
+    @Test func sameSubjectAtTwoIssuersIsTwoUsers() async throws {
         let app = try await start()
         let apples = try await app.signIn(token: try token(TestApp.issuer, .alpha))
         let providers = try await app.signIn(token: try token(TestApp.provider, .alpha))
         #expect(apples.errors.isEmpty && providers.errors.isEmpty)
-        // One subject at two issuers is two people.
         #expect(providers["signInWithApple", "isNewUser"] == true)
         #expect(
             apples["signInWithApple", "user", "id"] != providers["signInWithApple", "user", "id"])
@@ -38,18 +37,18 @@ import Testing
             again["signInWithApple", "user", "id"] == providers["signInWithApple", "user", "id"])
     }
 
-    @Test func providerOfOneTenantIsNotAnothers() async throws {
+    @Test func providerIsAcceptedOnlyForItsTenant() async throws {
         let app = try await start()
         #expect(
             try await app.signIn(token: try token(TestApp.provider, .beta)).code
                 == "UNAUTHENTICATED")
-        // Nor is anybody else who calls themselves so.
+        // An issuer with the same name but other keys is rejected.
         let impostor = DevelopmentIssuer(issuer: TestApp.provider.issuer)
         #expect(
             try await app.signIn(token: try token(impostor, .alpha)).code == "UNAUTHENTICATED")
     }
 
-    @Test func namedIssuersAreTheOnlyOnes() async throws {
+    @Test func configuredIssuersOfATenantReplaceTheDefaults() async throws {
         let app = try await start()
         try await app.database.withConnection { connection in
             var alpha = try TenantRecord.find("alpha", connection)
@@ -63,12 +62,12 @@ import Testing
         #expect(try await app.signIn(token: try token(TestApp.issuer, .beta)).errors.isEmpty)
     }
 
-    /// Of accounts Apple tells, and nobody else.
-    @Test func providersNotificationsAreRefused() async throws {
+    /// Only Apple can send notifications about accounts.
+    @Test func notificationsOfOtherProvidersAreRejected() async throws {
         let app = try await start()
         let payload =
             TestApp.provider.notification(
-                type: "account-delete", subject: "one.and.the.same",
+                type: "account-delete", subject: "shared.subject",
                 audience: TestApp.Tenant.alpha.audience, id: "x") ?? ""
         let outcome = await AppleNotifications.receive(
             Array(#"{"payload":"\#(payload)"}"#.utf8), database: app.pool, services: app.services,

@@ -15,7 +15,7 @@ import Testing
         try await Self.app().execute(Self.refresh, ["token": .string(token)])
     }
 
-    /// As if the last refresh was so long ago.
+    /// Moves the last refresh and the expiry into the past by an interval.
     private func age(_ reader: TestReader, _ interval: String) async throws {
         let id = reader.id.string ?? ""
         try await Self.app().database.execute(
@@ -29,7 +29,7 @@ import Testing
         try await Self.app().execute("{ me { id } }", token: token).errors.isEmpty
     }
 
-    @Test func refreshGivesTheNextPair() async throws {
+    @Test func refreshReturnsNewTokens() async throws {
         let reader = try await Self.app().makeReader()
         var tokens = [reader.refreshToken]
         for _ in 0..<5 {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func lostAnswerCanBeAskedForAgain() async throws {
+    @Test func refreshCanBeRepeatedAfterALostResponse() async throws {
         let reader = try await Self.app().makeReader()
         let first = try await refresh(reader.refreshToken)
         try await age(reader, "50 s")
@@ -53,14 +53,14 @@ import Testing
         #expect(try await isSignedIn(second["refreshSession", "accessToken"]?.string))
     }
 
-    @Test func usedTokenLaterEndsTheSession() async throws {
+    @Test func reuseAfterTheGracePeriodRevokesTheSession() async throws {
         let reader = try await Self.app().makeReader()
         let first = try await refresh(reader.refreshToken)
         try await age(reader, "61 s")
         let reuse = try await refresh(reader.refreshToken)
         #expect(reuse.code == "UNAUTHENTICATED")
         #expect(reuse["refreshSession"] == nil)
-        // For both who hold a token of it.
+        // Its successor is also invalid.
         #expect(
             try await refresh(first["refreshSession", "refreshToken"]?.string ?? "").code
                 == "UNAUTHENTICATED")
@@ -68,17 +68,17 @@ import Testing
         #expect(try await isSignedIn(reader.token) == false)
     }
 
-    @Test func oldAncestorEndsTheSessionAtOnce() async throws {
+    @Test func reuseOfAnOlderTokenRevokesTheSessionImmediately() async throws {
         let reader = try await Self.app().makeReader()
         let second = try await refresh(reader.refreshToken)
         let third = try await refresh(second["refreshSession", "refreshToken"]?.string ?? "")
-        // Not the one before the current: nobody's answer was lost so long ago.
+        // The grace period applies only to the direct predecessor of the current token.
         #expect(try await refresh(reader.refreshToken).code == "UNAUTHENTICATED")
         #expect(try await isSignedIn(third["refreshSession", "accessToken"]?.string) == false)
     }
 
-    /// A token whose secret was never good ends nobody's session.
-    @Test func forgedSecretEndsNothing() async throws {
+    /// A token with an invalid secret does not revoke the session.
+    @Test func forgedTokenDoesNotRevokeTheSession() async throws {
         let reader = try await Self.app().makeReader()
         let next = try await refresh(reader.refreshToken)
         try await age(reader, "61 s")
@@ -95,13 +95,13 @@ import Testing
     @Test(arguments: [
         "", "bpr_", "bpr_AAAA", "no token", String(repeating: "A", count: 100_000), "bpr_\u{0}",
     ])
-    func whatIsNoTokenIsRefused(token: String) async throws {
+    func malformedTokensAreRejected(token: String) async throws {
         let response = try await refresh(token)
         #expect(response.code == "UNAUTHENTICATED")
         #expect(response.message == "Sign in and try again.")
     }
 
-    @Test func refreshesAtOnceGiveOnePair() async throws {
+    @Test func concurrentRefreshesReturnTheSameTokens() async throws {
         let reader = try await Self.app().makeReader()
         let tokens = try await withThrowingTaskGroup(of: String?.self) { group in
             for _ in 0..<10 {
@@ -115,7 +115,7 @@ import Testing
         #expect(tokens.first != .some(nil))
     }
 
-    @Test func refreshExtendsTheSessionAndAnExpiredOneIsOver() async throws {
+    @Test func refreshExtendsTheSessionUntilItExpires() async throws {
         let reader = try await Self.app().makeReader()
         try await age(reader, "89 days")
         let next = try await refresh(reader.refreshToken)
@@ -130,19 +130,19 @@ import Testing
         #expect(try await isSignedIn(last["refreshSession", "accessToken"]?.string) == false)
     }
 
-    @Test func signOutEndsThisSessionOnly() async throws {
+    @Test func signOutEndsOnlyThisSession() async throws {
         let app = try await Self.app()
         let here = try await app.makeReader()
         let there = try TestReader(app, here.subject, try await app.signIn(subject: here.subject))
         #expect(try await here.execute("mutation { signOut }")["signOut"] == true)
-        // At the very next request, long before the token runs out.
+        // The access token is rejected immediately, long before it expires.
         #expect(try await isSignedIn(here.token) == false)
         #expect(try await refresh(here.refreshToken).code == "UNAUTHENTICATED")
         #expect(try await isSignedIn(there.token))
         #expect(try await refresh(there.refreshToken).errors.isEmpty)
     }
 
-    @Test func signOutEverywhereEndsAllOfTheReader() async throws {
+    @Test func signOutEverywhereEndsAllSessionsOfTheUser() async throws {
         let app = try await Self.app()
         let here = try await app.makeReader()
         let there = try TestReader(app, here.subject, try await app.signIn(subject: here.subject))
@@ -155,7 +155,7 @@ import Testing
         #expect(try await isSignedIn(other.token))
     }
 
-    @Test func endedSessionIsRefusedForWritesToo() async throws {
+    @Test func endedSessionsCannotWrite() async throws {
         let reader = try await Self.app().makeReader()
         _ = try await reader.execute("mutation { signOut }")
         let response = try await reader.execute(ShelfTests.create, ["input": ["name": "Late"]])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bookplate
 
-/// Session keys change under a running server.
+/// Changes of the session keys while the server runs.
 @Suite struct SessionKeyringTests {
     private let file = "/tmp/bookplate-keyring-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
 
@@ -15,29 +15,29 @@ import Testing
             catalog: [], keyring: try SessionKeyring(file: file, makesMissing: true))
     }
 
-    @Test func tokensOfAWithdrawnKeyEndWithIt() async throws {
+    @Test func tokensOfARemovedKeyAreRejected() async throws {
         defer { unlink(file) }
         let app = try await start()
         let reader = try await app.makeReader()
         #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
-        // Kept: it goes on.
+        // With the old key kept, the token stays valid.
         try app.keys.rotated(keeping: 1).replace(file: file)
         #expect(try app.services.keyring.refresh())
         #expect(try app.services.keyring.refresh() == false)
         #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
-        // Withdrawn: it is refused, though it was verified before.
+        // With the old key removed, the token is rejected, although it was verified before.
         try app.keys.rotated(keeping: 0).replace(file: file)
         #expect(try app.services.keyring.refresh())
         #expect(try await reader.execute("{ me { id } }").code == "UNAUTHENTICATED")
-        // The session itself lives: its refresh token gives a token of the new key.
+        // The session itself is still valid: a refresh returns an access token of the new key.
         let next = try await app.execute(
             RefreshTests.refresh, ["token": .string(reader.refreshToken)])
         let token = next["refreshSession", "accessToken"]?.string
         #expect(try await app.execute("{ me { id } }", token: token).errors.isEmpty)
     }
 
-    /// Another server signs with a new key a moment before this one has looked.
-    @Test func unknownKeyIsLookedForAtOnce() async throws {
+    /// Another server signs with a new key before this one has read the file again.
+    @Test func unknownKeyIsReadImmediately() async throws {
         defer { unlink(file) }
         let app = try await start()
         let reader = try await app.makeReader()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: ["", "nonsense", nil])
-    func fileThatCannotBeUsedChangesNothing(text: String?) async throws {
+    func unusableFileKeepsTheKeys(text: String?) async throws {
         defer { unlink(file) }
         let app = try await start()
         let reader = try await app.makeReader()

@@ -8,7 +8,7 @@ import Testing
 
     private func subject() -> String { "subject.\(UInt64.random(in: 0...UInt64.max))" }
 
-    @Test func firstSignInMakesTheUser() async throws {
+    @Test func firstSignInCreatesTheUser() async throws {
         let app = try await Self.app()
         let response = try await app.signIn(
             subject: subject(), email: "ada@example.com", displayName: " Ada Lovelace ")
@@ -27,22 +27,22 @@ import Testing
         let subject = subject()
         let first = try await app.signIn(
             subject: subject, email: "old@example.com", displayName: "Ada")
-        let second = try await app.signIn(subject: subject, displayName: "Somebody")
+        let second = try await app.signIn(subject: subject, displayName: "Other")
         #expect(second["signInWithApple", "isNewUser"] == false)
         #expect(
             second["signInWithApple", "user", "id"] == first["signInWithApple", "user", "id"])
-        // Apple tells the name once: what is known is kept.
+        // Apple sends the name only once, so the stored values are kept.
         #expect(second["signInWithApple", "user", "displayName"] == "Ada")
         #expect(second["signInWithApple", "user", "email"] == "old@example.com")
         let third = try await app.signIn(subject: subject, email: "new@example.com")
         #expect(third["signInWithApple", "user", "email"] == "new@example.com")
-        // Each sign-in is a session of its own: the first still works.
+        // Each sign-in opens a separate session, so the first one is still valid.
         let me = try await app.execute(
             "{ me { id } }", token: first["signInWithApple", "accessToken"]?.string)
         #expect(me.errors.isEmpty)
     }
 
-    @Test func oneSubjectInTwoTenantsIsTwoUsers() async throws {
+    @Test func sameSubjectInTwoTenantsIsTwoUsers() async throws {
         let app = try await Self.app()
         let subject = subject()
         let alpha = try TestReader(
@@ -56,7 +56,7 @@ import Testing
         #expect(shelves == [])
     }
 
-    @Test func manyFirstSignInsAtOnceMakeOneUser() async throws {
+    @Test func concurrentFirstSignInsCreateOneUser() async throws {
         let app = try await Self.app()
         let subject = subject()
         let responses = try await withThrowingTaskGroup(of: TestResponse.self) { group in
@@ -69,15 +69,15 @@ import Testing
         #expect(responses.count { $0["signInWithApple", "isNewUser"] == true } == 1)
     }
 
-    // MARK: - A token is good once
+    // MARK: - Tokens are valid once
 
-    @Test func lostAnswerOfASignInCanBeAskedForAgain() async throws {
+    @Test func signInCanBeRepeatedAfterALostResponse() async throws {
         let app = try await Self.app()
         let token = app.identityToken(subject: subject())
         let first = try await app.signIn(token: token, displayName: "Ada", authorizationCode: "c")
         let second = try await app.signIn(token: token, displayName: "Ada", authorizationCode: "c")
         #expect(second.errors.isEmpty)
-        // The same session, and the same answer.
+        // The repetition returns the same session.
         for field in ["refreshToken", "isNewUser"] as [PathElement] {
             #expect(first["signInWithApple", field] == second["signInWithApple", field])
         }
@@ -88,7 +88,7 @@ import Testing
                 "SELECT count(*) FROM sessions WHERE user_id = '\(id)'") == 1)
     }
 
-    @Test func signInsWithOneTokenAtOnceGiveOneSession() async throws {
+    @Test func concurrentSignInsWithOneTokenOpenOneSession() async throws {
         let app = try await Self.app()
         let token = app.identityToken(subject: subject())
         let refreshTokens = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -103,8 +103,8 @@ import Testing
         #expect(refreshTokens.first != .some(nil))
     }
 
-    /// Who has the token alone has nothing: it came with something else.
-    @Test func tokenInAnotherSignInIsRefused() async throws {
+    /// A stolen identity token is useless without the other inputs of the sign-in.
+    @Test func tokenWithOtherInputIsRejected() async throws {
         let app = try await Self.app()
         let token = app.identityToken(subject: subject())
         #expect(try await app.signIn(token: token, authorizationCode: "mine").errors.isEmpty)
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: ["later", "after a refresh", "after signing out", "after the account is gone"])
-    func usedTokenOpensNothingAgain(when: String) async throws {
+    func usedTokenCannotBeUsedAgain(when: String) async throws {
         let app = try await Self.app()
         let subject = subject()
         let token = app.identityToken(subject: subject)
@@ -137,14 +137,14 @@ import Testing
             #expect(try await reader.execute(UserTests.delete, ["id": reader.id]).errors.isEmpty)
         }
         #expect(try await app.signIn(token: token).code == "UNAUTHENTICATED")
-        // And it makes nobody.
+        // It does not create a user.
         let users = try await app.database.count(
             "SELECT count(*) FROM users WHERE apple_sub = '\(subject)'")
         #expect(users == (when == "after the account is gone" ? 0 : 1))
         #expect(try await app.signIn(subject: subject).errors.isEmpty)
     }
 
-    @Test func endedSessionsAndSpentTokensAreTakenAway() async throws {
+    @Test func endedSessionsAndUsedTokensAreDeleted() async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let id = reader.id.string ?? ""
@@ -163,7 +163,7 @@ import Testing
                 "SELECT count(*) FROM identity_token_uses WHERE expires_at < now()") <= 5)
     }
 
-    @Test func nonceBindsTheTokenToItsRequest() async throws {
+    @Test func nonceMustMatch() async throws {
         let app = try await Self.app()
         let token = app.identityToken(subject: subject(), nonce: "once")
         for (nonce, isGood) in [("once", true), ("twice", false)] as [(Value, Bool)] {
@@ -177,13 +177,13 @@ import Testing
     @Test(arguments: [
         "other audience", "other issuer", "other key", "expired", "garbage", "empty", "cut",
     ])
-    func badIdentityTokensAreRefusedAlike(kind: String) async throws {
+    func invalidIdentityTokensAreRejectedWithTheSameError(kind: String) async throws {
         let app = try await Self.app()
         let good = app.identityToken(subject: "subject")
         let token: String? =
             switch kind {
             case "other audience":
-                TestApp.issuer.identityToken(subject: "subject", audience: "com.example.nobody")
+                TestApp.issuer.identityToken(subject: "subject", audience: "com.example.unknown")
             case "other issuer":
                 DevelopmentIssuer(issuer: "https://example.com").identityToken(
                     subject: "subject", audience: TestApp.Tenant.alpha.audience)
@@ -206,7 +206,7 @@ import Testing
         #expect(response["signInWithApple"] == nil)
     }
 
-    @Test func tooLongNameIsRefused() async throws {
+    @Test func tooLongNameIsRejected() async throws {
         let response = try await Self.app().signIn(
             subject: subject(), displayName: String(repeating: "x", count: 101))
         #expect(response.code == "BAD_USER_INPUT")

@@ -3,10 +3,11 @@ import GraphQL
 import TestSupport
 import Testing
 
-/// What requests cost the database: it depends on a query's depth and not on the rows. Each round trip
-/// opens with one statement of its own, which says who calls; each relation adds one, `totalCount` one.
-/// What needs only an id that is known already travels with the level above, and relations that are found by the id of
-/// the one row that is asked for come in its statement.
+/// The number of statements and round trips of requests. It depends on the depth of the query and not on the number of rows.
+///
+/// Each round trip starts with one statement that sets the caller. Each relation adds one statement, and so does
+/// `totalCount`. Statements that need only a known ID are sent with the level above. The relations of a single row that is
+/// looked up by ID are read by the same statement as the row.
 @Suite struct CostTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
@@ -65,7 +66,7 @@ import Testing
             query: """
                 { me { shelves { a: books(first: 1) { nodes { title } } b: books(first: 2) { nodes { title } } } } }
                 """, statements: 5, roundTrips: 2),
-        // Of somebody who has no deck, where none is dealt for new readers either; with one see FeedDeckTests.
+        // Without a deck and without a cold-start deck. FeedDeckTests tests the cost with a deck.
         Case(
             name: "feed", query: "{ feed(first: 10) { nodes { id title author hook } } }",
             statements: 7,
@@ -80,9 +81,9 @@ import Testing
                 "{ feed(first: 10) { nodes { id similar(first: 3) { title inLibrary { id } } } } }",
             statements: 11, roundTrips: 5),
         Case(
-            name: "feed of many", query: "{ feed(first: 90) { nodes { id } } }",
+            name: "large feed", query: "{ feed(first: 90) { nodes { id } } }",
             statements: 7, roundTrips: 3),
-        // Whether another genre has books left is known after the later tiers.
+        // The later tiers must be read to find out whether another genre has books left.
         Case(
             name: "feed of one genre",
             query:
@@ -104,10 +105,10 @@ import Testing
                 """, statements: 10, roundTrips: 2),
     ]
 
-    /// One book on one shelf, and five shelves of twenty.
+    /// A library of one book on one shelf, and one of five shelves with twenty books each.
     private static let libraries = Shared {
         let app = try await TestApp.start(catalog: TestCatalog.lines(200))
-        // The catalogue's genres are asked for once a minute.
+        // Fill the cache of the catalog's genres, which is valid for one minute.
         _ = try await app.makeReader().feedCards(1)
         return [
             "small": try await library(app, shelves: 1, books: 1),
@@ -143,9 +144,9 @@ import Testing
     }
 
     @Test(arguments: cases, ["small", "large"])
-    func costsByDepth(query: Case, size: String) async throws {
+    func costDependsOnlyOnTheQuery(query: Case, size: String) async throws {
         let library = try #require(try await Self.libraries()[size])
-        // Which queues have books of a genre is known for a minute.
+        // Fill the cache of the genres' queues, which is valid for one minute.
         if query.name == "feed of one genre" { _ = try await library.reader.execute(query.query) }
         let response = try await library.reader.execute(
             query.query,
@@ -158,9 +159,9 @@ import Testing
         #expect(response.roundTrips == query.roundTrips)
     }
 
-    /// A new reader's lists are empty: what is below them is not asked for.
+    /// A new reader's lists are empty, so the relations below them are not queried.
     @Test(arguments: cases)
-    func emptyListsCostNothingBelow(query: Case) async throws {
+    func relationsOfEmptyListsAreNotQueried(query: Case) async throws {
         let app = try #require(try await Self.libraries()["small"]).reader.app
         let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
         let response = try await app.makeReader().execute(
@@ -206,8 +207,8 @@ import Testing
             roundTrips: 1),
     ]
 
-    /// A mutation is one round trip, its answer included; one more for each level below that.
-    @Test func mutationsAreOneRoundTrip() async throws {
+    /// A mutation and reading its result need one round trip, and one more for each further level.
+    @Test func mutationsNeedOneRoundTrip() async throws {
         let app = try await TestApp.start()
         _ = try await app.makeReader().feedCards(1)
         let library = try await Self.library(app, shelves: 1, books: 2)
@@ -220,9 +221,9 @@ import Testing
         }
     }
 
-    /// The size of a batch changes its statements, and not how often the database is waited for.
+    /// The number of round trips does not depend on the size of a batch.
     @Test(arguments: [1, 50])
-    func batchesAreOneRoundTrip(count: Int) async throws {
+    func roundTripsDoNotDependOnTheSizeOfABatch(count: Int) async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(120))
         let reader = try await app.makeReader()
         let cards = try await reader.feedCards(count).map { $0["id"] ?? .null }
@@ -236,8 +237,8 @@ import Testing
         #expect(books.roundTrips == 2)
     }
 
-    /// The search for a cover is asked for with the book: one statement more for a batch of any size, and no wait.
-    @Test func coversAreWishedForInOneStatement() async throws {
+    /// The search for covers is enqueued with the books: one more statement for a batch of any size, and no more round trips.
+    @Test func coverSearchesAreEnqueuedWithOneStatement() async throws {
         var costs: [[Int]] = []
         for sources in [SourceChain([]), SourceChain([TestSource().source(.openLibrary)])] {
             let app = try await TestApp.start(

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{", "no JSON"), ("[]", "no JSON object"), (#"{"a": 1}"#, "neither Apollo's format"),
+        ("{", "not JSON"), ("[]", "not a JSON object"), (#"{"a": 1}"#, "neither Apollo's format"),
         (#"{"format": "other", "version": 1, "operations": []}"#, "is not apollo-persisted"),
         (
             #"{"format": "apollo-persisted-query-manifest", "version": 2, "operations": []}"#,
@@ -35,17 +35,17 @@ import Testing
         (#"{"format": "apollo-persisted-query-manifest", "version": 1}"#, "no list of operations"),
         (
             #"{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "a"}]}"#,
-            "lacks its id or its body"
+            "has no ID or no body"
         ), (#"{"": "{ __typename }"}"#, "1 to 200 characters"),
     ])
-    func saysWhatIsWrong(text: String, sentence: String) {
+    func malformedManifestsAreRejectedWithAReason(text: String, reason: String) {
         let problem = #expect(throws: DocumentManifest.Problem.self) {
             try DocumentManifest(Array(text.utf8))
         }
-        #expect(problem?.message.contains(sentence) == true)
+        #expect(problem?.message.contains(reason) == true)
     }
 
-    @Test func findsDocumentsThatAServerWouldRefuse() throws {
+    @Test func findsInvalidDocuments() throws {
         let schema = try BookplateSchema(sdl: BookplateSchema.text).schema
         let text = #"{"good": "{ me { id } }", "bad": "{ me { password } }", "ugly": "{"}"#
         let problems = try DocumentManifest(Array(text.utf8)).problems(with: schema)

@@ -3,7 +3,7 @@ import Testing
 @testable import Bookplate
 
 @Suite struct PersistedQueriesTests {
-    @Test func keepsTextsByTheirHash() {
+    @Test func storesTextsByHash() {
         let queries = PersistedQueries()
         #expect(queries.text(of: "a") == nil)
         queries.insert(Array("{ a }".utf8), hash: "a")
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: [(8, 1_000_000), (1_000, 80)])
-    func forgetsWhatWasNotUsedForLong(countMax: Int, bytesMax: Int) {
+    func removesTheLeastRecentlyUsedTexts(countMax: Int, bytesMax: Int) {
         let queries = PersistedQueries(countMax: countMax, bytesMax: bytesMax)
         for index in 0..<8 { queries.insert(Array(repeating: 0x20, count: 10), hash: "\(index)") }
         #expect(queries.text(of: "0") != nil)
@@ -21,7 +21,7 @@ import Testing
         #expect(queries.text(of: "1") == nil && queries.text(of: "2") == nil)
     }
 
-    @Test func takesNoTextThatLeavesNoRoom() {
+    @Test func doesNotStoreTextsLargerThanTheLimit() {
         let queries = PersistedQueries(countMax: 10, bytesMax: 10)
         queries.insert(Array(repeating: 0x20, count: 11), hash: "a")
         #expect(queries.text(of: "a") == nil)

@@ -11,65 +11,65 @@ import Testing
     ) -> RateBuckets<Int>.Outcome {
         let now = seconds * Self.second
         let outcome = buckets.outcome(units, of: key, rate, now: now)
-        if outcome.isTaken { buckets.commit(outcome, of: key, now: now) }
+        if outcome.isAllowed { buckets.commit(outcome, of: key, now: now) }
         return outcome
     }
 
-    @Test func holdsAMinutesWorthAndFillsEvenly() {
+    @Test func bucketHoldsOneMinuteAndRefillsEvenly() {
         var buckets = RateBuckets<Int>()
         let all = take(60, &buckets, at: 1000)
-        #expect(all.isTaken && all.remaining == 0 && all.waitNanoseconds == 60 * Self.second)
+        #expect(all.isAllowed && all.remaining == 0 && all.waitNanoseconds == 60 * Self.second)
         let none = take(1, &buckets, at: 1000)
-        #expect(!none.isTaken && none.waitNanoseconds == Self.second)
+        #expect(!none.isAllowed && none.waitNanoseconds == Self.second)
         #expect(take(2, &buckets, at: 1001).waitNanoseconds == Self.second)
-        // What was refused has cost nothing.
-        #expect(take(1, &buckets, at: 1001).isTaken)
-        #expect(!take(1, &buckets, at: 1001).isTaken)
+        // A rejected request does not cost units.
+        #expect(take(1, &buckets, at: 1001).isAllowed)
+        #expect(!take(1, &buckets, at: 1001).isAllowed)
         let later = take(10, &buckets, at: 1031)
-        #expect(later.isTaken && later.remaining == 20)
-        // Full is full.
-        #expect(take(60, &buckets, at: 9000).isTaken)
-        #expect(!take(1, &buckets, at: 9000).isTaken)
+        #expect(later.isAllowed && later.remaining == 20)
+        // The bucket does not exceed its size.
+        #expect(take(60, &buckets, at: 9000).isAllowed)
+        #expect(!take(1, &buckets, at: 9000).isAllowed)
     }
 
-    @Test func moreThanABucketIsAllOfIt() {
+    @Test func requestsLargerThanTheBucketTakeAllOfIt() {
         var buckets = RateBuckets<Int>()
-        #expect(take(1_000_000, &buckets, at: 1).isTaken)
-        #expect(!take(1, &buckets, at: 1).isTaken)
-        #expect(!take(1_000_000, &buckets, at: 60).isTaken)
-        #expect(take(1_000_000, &buckets, at: 61).isTaken)
+        #expect(take(1_000_000, &buckets, at: 1).isAllowed)
+        #expect(!take(1, &buckets, at: 1).isAllowed)
+        #expect(!take(1_000_000, &buckets, at: 60).isAllowed)
+        #expect(take(1_000_000, &buckets, at: 61).isAllowed)
     }
 
-    @Test func keysDoNotShare() {
+    @Test func keysHaveSeparateBuckets() {
         var buckets = RateBuckets<Int>()
-        #expect(take(60, &buckets, key: 1, at: 1).isTaken)
-        #expect(take(60, &buckets, key: 2, at: 1).isTaken)
+        #expect(take(60, &buckets, key: 1, at: 1).isAllowed)
+        #expect(take(60, &buckets, key: 2, at: 1).isAllowed)
     }
 
-    @Test func clockThatStandsStillGivesNothing() {
+    @Test func bucketDoesNotRefillWhileTheClockStands() {
         var buckets = RateBuckets<Int>()
-        for _ in 0..<60 { #expect(take(1, &buckets, at: 5).isTaken) }
-        #expect(!take(1, &buckets, at: 5).isTaken)
+        for _ in 0..<60 { #expect(take(1, &buckets, at: 5).isAllowed) }
+        #expect(!take(1, &buckets, at: 5).isAllowed)
     }
 
-    /// Memory stays bounded, and who owes most is remembered.
-    @Test func manyKeysAreForgottenFullestFirst() {
+    /// Memory is bounded, and the emptiest buckets are kept.
+    @Test func fullestBucketsAreRemovedFirst() {
         var buckets = RateBuckets<Int>(keysMax: 100)
-        #expect(take(60, &buckets, key: -1, at: 1).isTaken)
+        #expect(take(60, &buckets, key: -1, at: 1).isAllowed)
         for key in 0..<10_000 { _ = take(1, &buckets, key: key, at: 1) }
         #expect(buckets.count <= 100)
-        #expect(!take(1, &buckets, key: -1, at: 1).isTaken)
-        // A minute later all of them are full again, and none is worth remembering.
+        #expect(!take(1, &buckets, key: -1, at: 1).isAllowed)
+        // After one minute all buckets are full and can be removed.
         for key in 0..<200 { _ = take(1, &buckets, key: key, at: 1000) }
         #expect(buckets.count <= 100)
     }
 
     @Test(arguments: [0, -5, 1_000_000_001, Int.max])
-    func absurdRatesAreBounded(unitsPerMinute: Int) {
+    func ratesAreClamped(unitsPerMinute: Int) {
         let rate = Rate(unitsPerMinute: unitsPerMinute)
         var buckets = RateBuckets<Int>()
         let outcome = buckets.outcome(Int.max, of: 1, rate, now: Int64.max / 4)
         buckets.commit(outcome, of: 1, now: Int64.max / 4)
-        #expect(outcome.isTaken)
+        #expect(outcome.isAllowed)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Bookplate
 
-/// Who asks for too much is told so, and when to come back; nobody else is.
+/// Rate limits of users, addresses, and tenants, and the responses of limited requests.
 @Suite struct RateLimitTests {
     private final class Clock: Sendable {
         private let nanoseconds = Mutex<Int64>(1_000_000_000_000)
@@ -27,19 +27,19 @@ import Testing
             catalog: catalog, rates: RateLimits(settings, clock: { [clock] in clock.now }))
     }
 
-    private func address(_ number: UInt64) -> RateKey {
+    private func address(_ number: UInt64) -> ClientAddress {
         ClientAddress(high: 0, low: 0xFFFF_0A00_0000 + number)
     }
 
-    @Test func userIsLimitedWhereverTheyComeFrom() async throws {
+    @Test func userIsLimitedAcrossAddresses() async throws {
         let app = try await start(.init(perCaller: 3))
         let (reader, other) = (try await app.makeReader(), try await app.makeReader())
         for left in [2, 1, 0] {
             let response = try await app.execute(
                 "{ me { id } }", token: reader.token, address: address(UInt64(left)))
             #expect(response.errors.isEmpty)
-            #expect(response.rate?.remaining == left)
-            #expect(response.rate?.name.description == "user")
+            #expect(response.rate?.remainingUnits == left)
+            #expect(response.rate?.name == "user")
         }
         let refused = try await app.execute(
             "{ me { id } }", token: reader.token, address: address(9))
@@ -54,7 +54,7 @@ import Testing
         #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
     }
 
-    @Test func documentThatIsWrongCostsToo() async throws {
+    @Test func invalidDocumentsCostUnits() async throws {
         let app = try await start(.init(perCaller: 2))
         let reader = try await app.makeReader()
         #expect(try await reader.execute("{ nonsense").code == "GRAPHQL_PARSE_FAILED")
@@ -67,25 +67,25 @@ import Testing
         ("{ me { books(first: 100) { nodes { id } } } }", 2),
         ("{ me { books(first: 100) { nodes { id shelves { id } } } } }", 12),
     ])
-    func costIsWhatCanBeReturned(query: String, units: Int) async throws {
+    func costDependsOnTheMaximumSizeOfTheResponse(query: String, units: Int) async throws {
         let app = try await start(.init(perCaller: 100))
         let reader = try await app.makeReader()
-        #expect(try await reader.execute(query).rate?.remaining == 100 - units)
-        // The size of a page may stand in a variable.
+        #expect(try await reader.execute(query).rate?.remainingUnits == 100 - units)
+        // The size of a page can be a variable.
         if query.contains("first: 100") {
             let varying =
                 "query($n: Int) "
                 + query.split(separator: "100", omittingEmptySubsequences: false).joined(
                     separator: "$n")
             #expect(
-                try await reader.execute(varying, ["n": 100]).rate?.remaining == 100 - 2 * units)
+                try await reader.execute(varying, ["n": 100]).rate?.remainingUnits == 100 - 2 * units)
             #expect(
-                try await reader.execute(varying, ["n": 1]).rate?.remaining == 100 - 2 * units - 1)
+                try await reader.execute(varying, ["n": 1]).rate?.remainingUnits == 100 - 2 * units - 1)
         }
     }
 
-    /// Beside the unit of the request itself.
-    @Test func picturesAndImportsCostMoreThanTheirAnswersTell() async throws {
+    /// The costs are in addition to the unit of the request itself.
+    @Test func imagesAndImportsCostAdditionalUnits() async throws {
         let app = try await start(.init(perCaller: 55))
         let reader = try await app.makeReader()
         let book = try await reader.makeBook("Dune")
@@ -93,7 +93,7 @@ import Testing
             mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) { coverStatus } }
             """
         func left() async throws -> Int? {
-            try await reader.execute("{ __typename }").rate?.remaining
+            try await reader.execute("{ __typename }").rate?.remainingUnits
         }
         let before = try #require(try await left())
         let cover = try await app.execute(
@@ -132,14 +132,14 @@ import Testing
         return (app, reader)
     }
 
-    /// Twelve searches are three units with that of the request. None are none, and where there are units for some only,
-    /// some are made.
-    @Test func searchesForALibraryCostByTheirNumber() async throws {
+    /// Twelve searches cost three units including that of the request. If the caller has fewer units, only some searches are
+    /// enqueued.
+    @Test func costOfCoverSearchesDependsOnTheirNumber() async throws {
         let (app, reader) = try await startSearching(.init(perCaller: 20), bookCount: 12)
         for (queued, left) in [(12, 16), (0, 14)] as [(Int, Int)] {
             let response = try await reader.execute("mutation { fetchMissingCovers }")
             #expect(response["fetchMissingCovers"] == .int(queued))
-            #expect(try await reader.execute("{ __typename }").rate?.remaining == left)
+            #expect(try await reader.execute("{ __typename }").rate?.remainingUnits == left)
         }
         try await app.database.execute("UPDATE books SET cover_wanted_at = NULL")
         for _ in 1...12 { _ = try await reader.execute("{ __typename }") }
@@ -151,11 +151,11 @@ import Testing
                 "SELECT count(*) FROM books WHERE cover_wanted_at IS NOT NULL") == 10)
     }
 
-    /// However little a caller, an address or a tenant may ask: whoever comes again gets on.
+    /// Repeated requests process the whole library even with the smallest limits.
     @Test(arguments: [
         RateLimits.Settings(perCaller: 1), .init(perAddress: 1), .init(perCaller: 9, perAddress: 1),
     ])
-    func aLibraryIsSearchedForInPieces(settings: RateLimits.Settings) async throws {
+    func coverSearchesContinueWithTheNextRequest(settings: RateLimits.Settings) async throws {
         let (app, reader) = try await startSearching(settings, bookCount: 12)
         for queued in [5, 5, 2, 0] {
             let response = try await app.execute(
@@ -165,17 +165,17 @@ import Testing
         }
     }
 
-    /// Sent twice at once, one of them finds nothing to do, and pays for nothing.
-    @Test func searchesAreNotPaidForTwice() async throws {
+    /// Of two concurrent requests, one has nothing to do and pays only for the request.
+    @Test func concurrentCoverSearchesAreChargedOnce() async throws {
         let (_, reader) = try await startSearching(.init(perCaller: 100), bookCount: 100)
         async let one = reader.execute("mutation { fetchMissingCovers }")
         async let other = reader.execute("mutation { fetchMissingCovers }")
         let queued = try await [one, other].map { $0["fetchMissingCovers"]?.int ?? 0 }
         #expect(queued.sorted() == [0, 100])
-        #expect(try await reader.execute("{ __typename }").rate?.remaining == 100 - 2 - 19 - 1)
+        #expect(try await reader.execute("{ __typename }").rate?.remainingUnits == 100 - 2 - 19 - 1)
     }
 
-    @Test func addressIsLimitedForAllWhoShareIt() async throws {
+    @Test func addressIsLimitedForAllItsUsers() async throws {
         let app = try await start(.init(perCaller: 100, perAddress: 3))
         let readers = [
             try await app.makeReader(), try await app.makeReader(), try await app.makeReader(),
@@ -189,14 +189,14 @@ import Testing
         let refused = try await app.execute(
             "{ me { id } }", token: readers[0].token, address: address(1))
         #expect(refused.code == "RATE_LIMITED")
-        #expect(refused.rate?.name.description == "address")
-        // What the address refuses costs its user nothing.
+        #expect(refused.rate?.name == "address")
+        // Requests that the address limit rejects do not cost units of the user.
         let elsewhere = try await app.execute(
             "{ me { id } }", token: readers[0].token, address: address(2))
-        #expect(elsewhere.rate?.remaining == 98)
+        #expect(elsewhere.rate?.remainingUnits == 98)
     }
 
-    @Test func whoHasNotSignedInIsTheirAddress() async throws {
+    @Test func anonymousCallersAreLimitedByAddress() async throws {
         let app = try await start(.init(perCaller: 2))
         for (number, code) in [(1, nil), (1, nil), (1, "RATE_LIMITED"), (2, nil)]
             as [(UInt64, String?)]
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func tenantHasAShareOfItsOwn() async throws {
+    @Test func tenantHasItsOwnLimit() async throws {
         let app = try await start(.init())
         try await app.database.execute(
             "UPDATE tenants SET requests_per_minute = 2 WHERE slug = 'alpha'")
@@ -222,9 +222,9 @@ import Testing
         #expect(try await alpha[1].execute("{ me { id } }").errors.isEmpty)
         let refused = try await alpha[1].execute("{ me { id } }")
         #expect(refused.code == "RATE_LIMITED")
-        #expect(refused.rate?.name.description == "tenant")
+        #expect(refused.rate?.name == "tenant")
         #expect(try await beta.execute("{ me { id } }").errors.isEmpty)
-        // The operator gives it more: it fills faster from now on.
+        // After the operator increases the limit, the bucket refills faster.
         try await app.database.execute(
             "UPDATE tenants SET requests_per_minute = 200 WHERE slug = 'alpha'")
         try await app.services.tenants.refresh(from: app.pool)
@@ -232,7 +232,7 @@ import Testing
         #expect(try await alpha[1].execute("{ me { id } }").errors.isEmpty)
     }
 
-    @Test func signInAndRefreshHaveTheirOwn() async throws {
+    @Test func signInAndRefreshHaveTheirOwnLimits() async throws {
         let app = try await start(.init(signIns: 2, refreshes: 1))
         func signIn(_ number: UInt64) async throws -> TestResponse {
             try await app.signIn(
@@ -253,21 +253,21 @@ import Testing
         }
     }
 
-    /// Each of many sign-ins in one document counts.
-    @Test func aliasesDoNotHelp() async throws {
+    /// Each sign-in of a document counts.
+    @Test func aliasesDoNotBypassTheLimit() async throws {
         let app = try await start(.init(signIns: 3))
         let fields = (0..<10).map {
             #"a\#($0): signInWithApple(input: {identityToken: "x"}) { accessToken }"#
         }
-        // The first error nulls the data, so the answer alone tells little: the bucket does.
+        // The first error makes the data null, so the next request checks the bucket.
         _ = try await app.execute(
             "mutation { \(fields.joined(separator: " ")) }", address: address(1))
         #expect(
             try await app.signIn(token: "x", address: address(1)).code == "RATE_LIMITED")
     }
 
-    /// Over all servers, since it is counted in the database.
-    @Test func userWhoSignsInAllTheTimeHasToWait() async throws {
+    /// This limit is counted in the database and holds for all servers together.
+    @Test func signInsPerUserAreLimited() async throws {
         let app = try await start(.init(signInsOfUserPerHour: 3))
         for _ in 0..<3 { #expect(try await app.signIn(subject: "eager").errors.isEmpty) }
         let refused = try await app.signIn(subject: "eager")

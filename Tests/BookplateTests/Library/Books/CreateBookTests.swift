@@ -169,12 +169,12 @@ import Testing
                 ["title": "x", "isbn": "123"], "isbn",
                 "An ISBN has 10 or 13 digits. Check the number and try again."
             ),
-            (["title": "x", "id": "not an id"], "id", "An id is a UUID. Leave it out to get one."),
+            (["title": "x", "id": "not an id"], "id", "The ID must be a UUID. Omit it to get a new one."),
             (
                 ["title": "x", "category": .string(String(repeating: "x", count: 101))], "category",
                 "Category may have at most 100 characters."
             ),
-            (["title": "x\u{0}"], "title", "Title holds a character that is not text."),
+            (["title": "x\u{0}"], "title", "Title contains a NUL character."),
         ] as [(Value, String, String)])
     func invalidInputIsRejected(input: Value, field: String, message: String) async throws {
         let reader = try await Self.app().makeReader()

@@ -8,14 +8,14 @@ import Testing
 
 @testable import Bookplate
 
-/// Without a good token only signing in and introspection answer; all else is refused alike, before
-/// anything of the input is judged and before the database is asked.
-@Suite struct NobodyTests {
+/// Requests without a valid token can only sign in or use introspection. All other fields return the same error before the
+/// input is validated and before the database is used.
+@Suite struct UnauthenticatedRequestTests {
     static let app = Shared { try await TestApp.start() }
 
-    static let open: Set = ["signInWithApple", "refreshSession"]
+    static let publicFields: Set = ["signInWithApple", "refreshSession"]
 
-    /// A request for each field of the roots, with the least arguments that it takes.
+    /// A request for each root field, with only its required arguments.
     static let probes: [(field: String, query: String)] = {
         guard let schema = try? BookplateSchema(sdl: BookplateSchema.text).schema else { return [] }
         func sample(_ type: TypeReference) -> String {
@@ -51,7 +51,7 @@ import Testing
     }()
 
     static let tokens = Shared {
-        let app = try await NobodyTests.app()
+        let app = try await UnauthenticatedRequestTests.app()
         let reader = try await app.makeReader()
         var good = try AccessToken.verify(reader.token, keys: app.keys, now: unixSecondsNow())
         let foreign = AccessToken.issue(good, keys: SessionKeys.generate())
@@ -60,17 +60,17 @@ import Testing
         return [
             nil, "", "x", "a.b.c", reader.refreshToken, AccessToken.issue(good, keys: app.keys),
             foreign,
-            String(reader.token.dropLast(2)), app.identityToken(subject: "somebody"),
+            String(reader.token.dropLast(2)), app.identityToken(subject: "subject"),
         ]
     }
 
-    @Test func probesReachEveryField() {
+    @Test func probesIncludeTheFields() {
         #expect(Self.probes.count >= 25)
-        #expect(Set(Self.probes.map(\.field)).isSuperset(of: Self.open))
+        #expect(Set(Self.probes.map(\.field)).isSuperset(of: Self.publicFields))
     }
 
     @Test(arguments: probes.map(\.query).indices)
-    func onlyThePublicFieldsAnswer(index: Int) async throws {
+    func onlyPublicFieldsCanBeUsed(index: Int) async throws {
         let probe = Self.probes[index]
         for token in try await Self.tokens() {
             let response = try await Self.app().execute(probe.query, token: token)
@@ -78,13 +78,13 @@ import Testing
             #expect(response.code == "UNAUTHENTICATED", "\(probe.query): \(response.json)")
             #expect(response.message == "Sign in and try again.")
             #expect(response.errors.count == 1)
-            if !Self.open.contains(probe.field) {
-                #expect(response.statements == 0, "\(probe.query) asked the database")
+            if !Self.publicFields.contains(probe.field) {
+                #expect(response.statements == 0, "\(probe.query) has used the database")
             }
         }
     }
 
-    /// Who is nobody is told so first, whatever else is wrong.
+    /// The token is checked before the input.
     @Test(arguments: [
         "{ feed(first: 0) { nodes { id } } }", #"{ feed(after: "x") { nodes { id } } }"#,
         #"{ feed(genres: ["Nothing"]) { nodes { id } } }"#, "{ nodes(ids: []) { id } }",
@@ -101,13 +101,13 @@ import Testing
         "mutation { recordSwipes(swipes: []) { recorded } }",
         "mutation { signOut(everywhere: true) }",
     ])
-    func badInputOfNobodyIsUnauthenticated(query: String) async throws {
+    func invalidInputWithoutATokenIsUnauthenticated(query: String) async throws {
         let response = try await Self.app().execute(query)
         #expect(response.code == "UNAUTHENTICATED", "\(response.json)")
         #expect(response.statements == 0)
     }
 
-    @Test func introspectionAnswersEverybody() async throws {
+    @Test func introspectionNeedsNoToken() async throws {
         let response = try await Self.app().execute(
             #"{ __typename __schema { queryType { name } } __type(name: "Book") { kind } }"#)
         #expect(
@@ -120,30 +120,29 @@ import Testing
         #expect(response.statements == 0)
     }
 
-    /// A session of somebody else's that a good signature names: only a stolen key makes one, and the
-    /// database still refuses it.
-    @Test func aTokenMustNameItsOwnSession() async throws {
+    /// A correctly signed token with another user's session can only be created with a stolen key. The database rejects it.
+    @Test func tokenWithAnotherUsersSessionIsRejected() async throws {
         let app = try await Self.app()
         let (reader, other) = (try await app.makeReader(), try await app.makeReader(.beta))
         let now = unixSecondsNow()
-        let mine = try AccessToken.verify(reader.token, keys: app.keys, now: now)
-        let theirs = try AccessToken.verify(other.token, keys: app.keys, now: now)
-        var claims = mine
-        claims.sessionID = theirs.sessionID
+        let own = try AccessToken.verify(reader.token, keys: app.keys, now: now)
+        let foreign = try AccessToken.verify(other.token, keys: app.keys, now: now)
+        var claims = own
+        claims.sessionID = foreign.sessionID
         #expect(
             try await app.execute("{ me { id } }", token: AccessToken.issue(claims, keys: app.keys))
                 .code
                 == "UNAUTHENTICATED")
-        // Another tenant's name on one's own session shows nothing of that tenant.
-        claims = mine
-        claims.tenantID = theirs.tenantID
+        // A token with the own session and another tenant does not give access to that tenant.
+        claims = own
+        claims.tenantID = foreign.tenantID
         let response = try await app.execute(
             "{ me { id } }", token: AccessToken.issue(claims, keys: app.keys))
         #expect(response["me"] == nil)
         #expect(!response.errors.isEmpty)
     }
 
-    @Test func mutationsAreRefusedWhereOnlyQueriesMayCome() async throws {
+    @Test func readOnlyRequestsRejectMutations() async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let response = try await app.execute(
@@ -167,11 +166,11 @@ import Testing
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let request = RequestContext(
                 viewer: Viewer(claims), database: app.pool, services: services, requestID: "test")
-            let response = request.ask(
+            let pending = request.query(
                 Statement("UPDATE users SET display_name = 'written'"), Parameters())
             await request.flush()
             do throws(BookplateError) {
-                _ = try response.rows()
+                _ = try pending.rows()
                 return BookplateError?.none
             } catch {
                 return error

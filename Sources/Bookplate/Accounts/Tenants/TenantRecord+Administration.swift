@@ -1,0 +1,123 @@
+import Basics
+import Postgres
+
+extension TenantRecord {
+    /// Adds a tenant, in the caller's transaction.
+    ///
+    /// - Throws: `.refused` if the slug is taken or malformed, or if an audience belongs to another tenant.
+    package static func add(
+        slug: String, name: String, issuers: [String], audiences: [String], amazonTag: String?,
+        bookshopID: String?, requestsPerMinuteMax: Int32? = nil, providers: [Provider] = [],
+        _ connection: AdminConnection
+    ) throws(AdministrationError) -> TenantRecord {
+        try refuseAudiencesOfOthers(audiences, except: slug, connection)
+        return try mappingError(AdministrationError.init) { () throws(PostgresError) in
+            var parameters = Parameters()
+            parameters.append(text: slug)
+            parameters.append(text: name)
+            parameters.append(texts: issuers)
+            parameters.append(texts: audiences)
+            parameters.append(text: amazonTag)
+            parameters.append(text: bookshopID)
+            parameters.append(int32: requestsPerMinuteMax)
+            let ids = try connection.query(
+                """
+                INSERT INTO tenants
+                    (slug, name, issuers, audiences, amazon_tag, bookshop_id, requests_per_minute)
+                VALUES ($1, $2, $3, $4, $5, $6, $7)
+                RETURNING id
+                """, parameters
+            ).decode(UUID.self)
+            guard let id = ids.first else { throw .unexpectedResult("the new tenant's ID") }
+            let tenant = TenantRecord(
+                id: id, slug: slug, name: name, issuers: issuers, audiences: audiences,
+                amazonTag: amazonTag, bookshopID: bookshopID,
+                requestsPerMinuteMax: requestsPerMinuteMax, providers: providers)
+            try tenant.insertProviders(connection)
+            return tenant
+        }
+    }
+
+    /// Stores this value in the row with its ID, in the caller's transaction. The slug cannot be changed.
+    ///
+    /// - Throws: `.refused` if a value is malformed, or if an audience belongs to another tenant.
+    package func update(_ connection: AdminConnection) throws(AdministrationError) {
+        try Self.refuseAudiencesOfOthers(audiences, except: slug, connection)
+        try mappingError(AdministrationError.init) { () throws(PostgresError) in
+            var parameters = Parameters.of(id)
+            parameters.append(text: name)
+            parameters.append(texts: issuers)
+            parameters.append(texts: audiences)
+            parameters.append(text: amazonTag)
+            parameters.append(text: bookshopID)
+            parameters.append(int32: requestsPerMinuteMax)
+            try connection.query(
+                """
+                UPDATE tenants
+                SET name = $2, issuers = $3, audiences = $4, amazon_tag = $5, bookshop_id = $6,
+                    requests_per_minute = $7
+                WHERE id = $1
+                """, parameters)
+            try connection.query(
+                "DELETE FROM identity_providers WHERE tenant_id = $1", .of(id))
+            try insertProviders(connection)
+        }
+    }
+
+    /// Removes the audiences, so that no identity token is valid for the tenant and its users cannot sign in.
+    package func close(_ connection: AdminConnection) throws(AdministrationError) {
+        try mappingError(AdministrationError.init) { () throws(PostgresError) in
+            _ = try connection.query(
+                "UPDATE tenants SET audiences = '{}' WHERE id = $1", .of(id))
+        }
+    }
+
+    /// Removes the tenant. Its accounts must have been deleted with `AccountRecord.delete`.
+    ///
+    /// - Throws: `.refused` if it still has accounts.
+    package func remove(_ connection: AdminConnection) throws(AdministrationError) {
+        try mappingError(AdministrationError.init) { () throws(PostgresError) in
+            _ = try connection.query("DELETE FROM tenants WHERE id = $1", .of(id))
+        }
+    }
+
+    /// Returns the IDs of the tenant's users.
+    package func accounts(_ connection: AdminConnection) throws(AdministrationError) -> [UUID] {
+        try mappingError(AdministrationError.init) { () throws(PostgresError) in
+            try connection.query("SELECT id FROM users WHERE tenant_id = $1 ORDER BY id", .of(id))
+                .decode()
+        }
+    }
+
+    /// Audiences select the tenant at sign-in, so two tenants cannot have the same one.
+    ///
+    /// - Throws: `.refused` if an audience belongs to another tenant.
+    private static func refuseAudiencesOfOthers(
+        _ audiences: [String], except slug: String, _ connection: AdminConnection
+    ) throws(AdministrationError) {
+        let owners = try mappingError(AdministrationError.init) { () throws(PostgresError) in
+            // Serializes concurrent changes until the end of the transaction.
+            try connection.query("SELECT pg_advisory_xact_lock(hashtext('tenant audiences'))")
+            var parameters = Parameters()
+            parameters.append(texts: audiences)
+            parameters.append(text: slug)
+            return try connection.query(
+                "SELECT slug FROM tenants WHERE audiences && $1 AND slug <> $2 LIMIT 1", parameters
+            ).decode(String.self)
+        }
+        if let owner = owners.first {
+            throw .refused("an audience belongs to the tenant \(owner) already")
+        }
+    }
+
+    private func insertProviders(_ connection: AdminConnection) throws(PostgresError) {
+        for provider in providers {
+            var parameters = Parameters.of(id)
+            parameters.append(text: provider.issuer)
+            parameters.append(text: provider.jwksURL)
+            try connection.query(
+                "INSERT INTO identity_providers (tenant_id, issuer, jwks_url) VALUES ($1, $2, $3)",
+                parameters)
+        }
+    }
+}

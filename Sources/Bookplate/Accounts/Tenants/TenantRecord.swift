@@ -1,0 +1,96 @@
+import Basics
+import Postgres
+
+/// A tenant as the admin CLI shows and changes it.
+package struct TenantRecord: Sendable, Equatable {
+    package var id: UUID
+    /// Lower-case letters, digits, and hyphens; unique.
+    package var slug: String
+    package var name: String
+    /// The accepted issuers of identity tokens. If empty, the configured issuers and those of `providers` are accepted.
+    package var issuers: [String]
+    /// The bundle and service IDs that identity tokens are issued for.
+    package var audiences: [String]
+    package var amazonTag: String?
+    package var bookshopID: String?
+    /// The limit for all users of the tenant together; nil for no limit.
+    package var requestsPerMinuteMax: Int32?
+    package var providers: [Provider]
+
+    /// An OpenID provider in addition to the configured ones.
+    package struct Provider: Sendable, Equatable {
+        package var issuer: String
+        /// The URL of its JSON Web Key Set.
+        package var jwksURL: String
+
+        package init(issuer: String, jwksURL: String) {
+            self.issuer = issuer
+            self.jwksURL = jwksURL
+        }
+    }
+
+    /// Returns all tenants by slug.
+    package static func all(_ connection: AdminConnection) throws(PostgresError) -> [TenantRecord] {
+        try read(nil, connection)
+    }
+
+    /// Returns the tenant with the slug.
+    ///
+    /// - Throws: `.refused` if it does not exist.
+    package static func find(
+        _ slug: String, _ connection: AdminConnection
+    ) throws(AdministrationError) -> TenantRecord {
+        let tenants = try mappingError(AdministrationError.init) { () throws(PostgresError) in
+            try read(slug, connection)
+        }
+        guard let tenant = tenants.first else { throw .refused("there is no tenant \(slug)") }
+        return tenant
+    }
+
+    private static func read(
+        _ slug: String?, _ connection: AdminConnection
+    ) throws(PostgresError) -> [TenantRecord] {
+        var parameters = Parameters()
+        parameters.append(text: slug)
+        return try connection.query(
+            """
+            SELECT
+                t.id, t.slug, t.name, t.issuers, t.audiences, t.amazon_tag, t.bookshop_id,
+                t.requests_per_minute,
+                array(
+                    SELECT p.issuer
+                    FROM identity_providers p
+                    WHERE p.tenant_id = t.id
+                    ORDER BY p.issuer
+                ),
+                array(
+                    SELECT p.jwks_url
+                    FROM identity_providers p
+                    WHERE p.tenant_id = t.id
+                    ORDER BY p.issuer
+                )
+            FROM tenants t
+            WHERE $1 IS NULL OR t.slug = $1
+            ORDER BY t.slug
+            """, parameters
+        ).decode()
+    }
+}
+
+extension TenantRecord: RowDecodable {
+    package init?(_ row: inout RowReader) {
+        guard let id = row.uuid(), let slug = row.text(), let name = row.text(),
+            let issuers = row.texts(), let audiences = row.texts()
+        else { return nil }
+        self.id = id
+        self.slug = slug
+        self.name = name
+        self.issuers = issuers
+        self.audiences = audiences
+        amazonTag = row.text()
+        bookshopID = row.text()
+        requestsPerMinuteMax = row.int32()
+        guard let providerIssuers = row.texts(), let jwksURLs = row.texts() else { return nil }
+        providers = zip(providerIssuers, jwksURLs).map { Provider(issuer: $0, jwksURL: $1) }
+    }
+}
