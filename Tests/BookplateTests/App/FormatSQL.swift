@@ -12,7 +12,7 @@ func formatSQL(_ text: String) -> String {
     // Pairs of words of which the second one does not start a clause.
     let continuations: Set<[Substring]> = [
         ["DISTINCT", "FROM"], ["DELETE", "FROM"], ["LEFT", "JOIN"], ["CROSS", "JOIN"],
-        ["FOR", "UPDATE"], ["KEY", "UPDATE"], ["DO", "UPDATE"], ["WITH", "ORDINALITY"],
+        ["FOR", "UPDATE"], ["KEY", "UPDATE"], ["DO", "UPDATE"],
     ]
     let tokens = text.matches(of: /'[^']*'|\w+|\s+|./).map(\.0)
     let words = tokens.filter { $0.first != " " } + [""]
