@@ -8,7 +8,7 @@ import Postgres
 extension Backfill {
     struct Editions: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add missing book data to the catalogue from external sources.",
+            abstract: "Add missing book data to the catalog from external sources.",
             discussion: """
                 Popular books come first, at the rate that the sources allow, about one book per second. Requests count against \
                 the daily budgets of BOOKPLATE_SOURCE_BUDGETS, which the servers share. Existing data is never changed. After \

@@ -5,10 +5,10 @@ import GraphQL
 import Gzip
 import Postgres
 
-/// `bookplate-admin catalog`: manages the shared catalogue.
+/// `bookplate-admin catalog`: manages the shared catalog.
 struct Catalog: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Manage the catalogue of books, which all users share.",
+        abstract: "Manage the catalog of books, which all users share.",
         subcommands: [Import.self, Refresh.self, Stats.self])
 
     struct Import: ParsableCommand {
@@ -86,9 +86,9 @@ struct Catalog: ParsableCommand {
     struct Refresh: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Update the data derived from the catalogue: the feed's order and the search index.",
+                "Update the data derived from the catalog: the feed's order and the search index.",
             discussion: """
-                Imports do this automatically. Run the command after manual changes of the catalogue, and to include books that \
+                Imports do this automatically. Run the command after manual changes of the catalog, and to include books that \
                 ISBN lookups have added.
 
                 Examples:
@@ -114,7 +114,7 @@ struct Catalog: ParsableCommand {
     struct Stats: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Print the number of books in the catalogue, and how many of them have which data.",
+                "Print the number of books in the catalog, and how many of them have which data.",
             discussion: """
                 Examples:
                   bookplate-admin catalog stats --json

@@ -15,7 +15,7 @@ extension Storage {
                   orphan            a file without a row; servers remove it, or run storage gc
                   stranger          a file that Bookplate did not create
 
-                Title cards and covers of the catalogue are not checked, because they can be recreated.
+                Title cards and covers of the catalog are not checked, because they can be recreated.
 
                 Examples:
                   bookplate-admin storage verify

@@ -91,10 +91,11 @@ enum App {
         let slowOperation = configuration.slowOperationMilliseconds
         let externalSources = try ExternalSources(
             configuration, database: databases.firstPool, metrics, logger)
+        let accounts = AccountServices(
+            keyring: keyring, issuers: identity.issuers, keySets: identity.keySets,
+            makeKeySet: identity.makeKeySet, apple: identity.apple, logger: logger)
         return Services(
-            keyring: keyring, issuers: identity.issuers,
-            keySets: identity.keySets, makeKeySet: identity.makeKeySet,
-            rates: RateLimits(.init(configuration.limits)), apple: identity.apple,
+            accounts: accounts, rates: RateLimits(.init(configuration.limits)),
             bookSources: externalSources.books, coverSources: externalSources.covers,
             covers: covers, hub: databases.hub, replica: databases.replica, logger: logger,
             metrics: metrics,

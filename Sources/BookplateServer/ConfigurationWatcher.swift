@@ -27,7 +27,7 @@ struct ConfigurationWatcher: Service {
             while !Task.isCancelled {
                 readKeys()
                 // Requests report an unavailable database, so the error is ignored here.
-                try? await services.tenants.refresh(from: database)
+                try? await services.accounts.tenants.refresh(from: database)
                 try? await Task.sleep(for: Self.interval)
             }
         }
@@ -35,7 +35,7 @@ struct ConfigurationWatcher: Service {
 
     private func readKeys() {
         do throws(SessionKeysError) {
-            if try services.keyring.refresh() {
+            if try services.accounts.keyring.refresh() {
                 logger.notice("session keys reloaded")
             }
         } catch {

@@ -11,7 +11,7 @@
 /// 3. Each coefficient is multiplied by the candidate's rarity, because liking a very common item says little
 ///    about a reader.
 ///
-/// Work and memory per item are bounded, whatever the size of the catalogue.
+/// Work and memory per item are bounded, whatever the size of the catalog.
 ///
 /// **Example.** Most readers of a series' third volume liked volumes 1 and 2. By cosine both predict it equally
 /// well, and a reader of both would count twice. The regression divides the weight between the two.

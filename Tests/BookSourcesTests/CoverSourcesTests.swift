@@ -92,7 +92,7 @@ import Testing
         #expect(result.failures == (hasRecords ? [] : [.openLibrary]))
     }
 
-    /// The catalogue may contain links to sources that the operator has switched off since.
+    /// The catalog may contain links to sources that the operator has switched off since.
     @Test func omitsLinksToDisabledSources() async {
         let book = CoverQuery(
             title: "X", author: nil, number: nil,

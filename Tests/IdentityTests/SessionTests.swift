@@ -6,7 +6,8 @@ import Testing
 
 private let now: UnixSeconds = 1_750_000_000
 private let claims = AccessClaims(
-    userID: Basics.UUID.version7(), tenantID: Basics.UUID.version7(), sessionID: Basics.UUID.version7(), issuedAt: now,
+    userID: Basics.UUID.version7(), tenantID: Basics.UUID.version7(),
+    sessionID: Basics.UUID.version7(), issuedAt: now,
     expiresAt: now + 900)
 
 @Suite struct AccessTokenTests {
@@ -168,7 +169,8 @@ private let claims = AccessClaims(
 
 @Suite struct SessionKeyFileTests {
     private func withFolder(_ body: (String) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: Basics.UUID.version7().description)
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: Basics.UUID.version7().description)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try body(folder.appending(path: "keys").path)

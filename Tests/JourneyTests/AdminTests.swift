@@ -119,7 +119,7 @@ import Testing
         #expect(try parseJSON(Array(list.output.utf8)).values(of: "slug") == ["reader", "shop"])
     }
 
-    @Test func importsACatalogueRepeatedly() async throws {
+    @Test func importsACatalogRepeatedly() async throws {
         let installation = try await Installation.ready(catalog: [])
         let file = try installation.write(
             [

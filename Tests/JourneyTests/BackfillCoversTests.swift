@@ -162,7 +162,7 @@ import Testing
         #expect(past.code == 0 && past.result["asked"] == 130, "\(past)")
     }
 
-    /// A mirror in a private network can provide records and covers, both for users' books and for the catalogue.
+    /// A mirror in a private network can provide records and covers, both for users' books and for the catalog.
     @Test func usesAPrivateMirror() async throws {
         let picture = TestImage.png(width: 400, height: 600)
         let origin = Mutex("")

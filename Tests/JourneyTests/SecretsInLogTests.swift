@@ -48,7 +48,7 @@ import Testing
         // The log still reports each error and its reason.
         for line in [
             "refused an access token", "refused an identity token", "the nonce does not match",
-            "the database failed a request", "a refresh token was reused",
+            "a request failed because of a database error", "a refresh token was reused",
             "an account was deleted", "not a compact JWS", "the identity token was used before",
         ] {
             #expect(log.contains(line), "the log does not contain: \(line)")

@@ -84,12 +84,13 @@ package final class TestApp: Sendable {
                 policy: FetchPolicy(
                     userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1"))),
             publicURL: "http://covers.test", logger: logger)
-        let services = Services(
+        let accounts = AccountServices(
             keyring: keyring, issuers: [issuer.issuer],
             keySets: [issuer.issuer: KeySetCache(fixed: try issuer.keySet)],
-            makeKeySet: { _ in KeySetCache(fixed: providerKeySet) }, rates: rates, apple: apple,
-            bookSources: sources,
-            coverSources: coverSources, covers: covers, hub: hub, logger: logger)
+            makeKeySet: { _ in KeySetCache(fixed: providerKeySet) }, apple: apple, logger: logger)
+        let services = Services(
+            accounts: accounts, rates: rates, bookSources: sources, coverSources: coverSources,
+            covers: covers, hub: hub, logger: logger)
         return try TestApp(database, pool, services, hub)
     }
 
@@ -100,7 +101,7 @@ package final class TestApp: Sendable {
         self.pool = pool
         self.services = services
         self.hub = hub
-        keys = services.sessionKeys
+        keys = services.accounts.sessionKeys
         covers = services.covers
         runner = LoopBound(
             RequestRunner(

@@ -6,7 +6,7 @@ package struct CoverQuery: Sendable {
     package var title: String
     package var author: String?
     package var number: BookNumber?
-    /// The covers that the catalogue has links to.
+    /// The covers that the catalog has links to.
     package var links: [CoverCandidate]
 
     package init(
@@ -28,7 +28,7 @@ package struct CoverLink: Sendable, Hashable {
 
 /// The stages of a search for covers, the most reliable one first.
 package enum CoverStage: Int, Sendable, CaseIterable {
-    /// The links in the catalogue.
+    /// The links in the catalog.
     case catalog
     /// The sources' records with the ISBN, and Open Library's cover for the ISBN.
     case number
@@ -131,7 +131,7 @@ package final class CoverSources: Sendable {
         }
     }
 
-    /// Returns the links of the catalogue, without those to sources that have been switched off since.
+    /// Returns the links of the catalog, without those to sources that have been switched off since.
     package func links(_ candidates: [CoverCandidate]) -> [CoverLink] {
         candidates.filter { isEnabled($0.source) }.map { CoverLink($0) }
     }

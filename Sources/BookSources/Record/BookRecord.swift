@@ -79,7 +79,7 @@ package struct SourceKey: Sendable, Hashable {
     }
 }
 
-/// A source of book data. The raw values are the names in the catalogue, where they qualify the sources' IDs.
+/// A source of book data. The raw values are the names in the catalog, where they qualify the sources' IDs.
 package enum SourceName: String, Sendable, Hashable, CaseIterable {
     case openLibrary = "open_library"
     case googleBooks = "google_books"

@@ -19,7 +19,7 @@ extension BookRecord {
     }
 }
 
-/// Normalizes a title, so that the titles of a book in two catalogues are equal.
+/// Normalizes a title, so that the titles of a book in two catalogs are equal.
 ///
 /// Keeps only letters and digits, in lower case and without diacritics. Removes a leading article and text in brackets.
 func folded(_ text: String) -> String {

@@ -7,7 +7,7 @@ func plainText(_ text: String) -> String? {
         omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     {
         var line = trimmed(line)[...]
-        // After a horizontal rule, catalogues only have editors' notes.
+        // After a horizontal rule, catalogs only have editors' notes.
         if line.allSatisfy({ $0 == "-" }), line.count >= 4 { break }
         // A definition of a Markdown link: "[1]: https://…".
         if line.wholeMatch(of: /\[[0-9]+\]:.*/) != nil { continue }
@@ -56,7 +56,7 @@ private func withoutTags(_ text: String) -> String {
     return words + rest
 }
 
-/// Replaces the HTML entities that catalogues use, and numeric character references.
+/// Replaces the HTML entities that catalogs use, and numeric character references.
 private func unescaped(_ text: String) -> String {
     guard text.contains("&") else { return text }
     let named = [

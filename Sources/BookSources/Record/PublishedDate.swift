@@ -1,4 +1,4 @@
-/// Parses a date in one of the notations of catalogues: `October 1, 1988`, `c1997`, `2020-11`, `1990*`.
+/// Parses a date in one of the notations of catalogs: `October 1, 1988`, `c1997`, `2020-11`, `1990*`.
 ///
 /// - Returns: A year, a month, or a day such as `1997`, `2020-11`, or `1988-10-01`. nil if there is no year.
 package func publishedDate(_ text: String) -> String? {

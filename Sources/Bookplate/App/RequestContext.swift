@@ -102,7 +102,7 @@ package final class RequestContext: RowContext {
         let viewer = try caller()
         let state = services.rates.take(
             units, viewer: viewer, address: address,
-            tenantMax: services.tenants.requestsPerMinuteMax(of: viewer.tenantID))
+            tenantMax: services.accounts.tenants.requestsPerMinuteMax(of: viewer.tenantID))
         guard let state, !state.isAllowed else { return }
         throw .rateLimited(retryAfterSeconds: state.waitSeconds)
     }
@@ -115,7 +115,7 @@ package final class RequestContext: RowContext {
         _ work: (Int) async throws(BookplateError) -> (used: Int, value: Value)
     ) async throws(BookplateError) -> Value {
         let viewer = try caller()
-        let tenantMax = services.tenants.requestsPerMinuteMax(of: viewer.tenantID)
+        let tenantMax = services.accounts.tenants.requestsPerMinuteMax(of: viewer.tenantID)
         let taken = services.rates.takeSome(
             units, viewer: viewer, address: address, tenantMax: tenantMax)
         var used = 0
@@ -330,7 +330,7 @@ package final class RequestContext: RowContext {
             // No client receives this error: that of a response that is too large replaces the response.
             throw .internalError
         } catch {
-            throw services.describe(error, requestID)
+            throw services.bookplateError(error, requestID)
         }
     }
 

@@ -249,8 +249,8 @@ package final class RequestRunner: GraphQLService {
     private func verification(
         of token: String, _ requestID: String
     ) -> Result<AccessClaims, TokenError> {
-        if keysVersion != services.keyring.version {
-            keysVersion = services.keyring.version
+        if keysVersion != services.accounts.keyring.version {
+            keysVersion = services.accounts.keyring.version
             // Tokens signed by a removed key are no longer valid.
             tokens = VerifiedTokens()
         }
@@ -271,11 +271,13 @@ package final class RequestRunner: GraphQLService {
 
     private func verified(_ token: String, now: UnixSeconds) throws(TokenError) -> AccessClaims {
         do throws(TokenError) {
-            return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+            return try AccessToken.verify(token, keys: services.accounts.sessionKeys, now: now)
         } catch .unknownKey(let id) {
             // Another server may have loaded a new key before this one.
-            guard services.keyring.refreshForUnknownKey() else { throw .unknownKey(id: id) }
-            return try AccessToken.verify(token, keys: services.sessionKeys, now: now)
+            guard services.accounts.keyring.refreshForUnknownKey() else {
+                throw .unknownKey(id: id)
+            }
+            return try AccessToken.verify(token, keys: services.accounts.sessionKeys, now: now)
         }
     }
 
@@ -290,7 +292,7 @@ package final class RequestRunner: GraphQLService {
             let context = RequestContext(
                 viewer: nil, database: database, services: services, requestID: request.requestID,
                 hasTimedOut: request.hasTimedOut)
-            let known = context.fieldError(services.describe(error, request.requestID))
+            let known = context.fieldError(services.bookplateError(error, request.requestID))
             return refused([GraphQLError(known.message, extensions: known.extensions)])
         }
     }

@@ -82,7 +82,7 @@ final class ISBNLookups {
     var entries: [Entry] = []
 
     /// Looks up the ISBNs that the catalog does not have at the sources, then reads the catalog again.
-    private func fetchMissing(for request: RequestContext) async throws(BookplateError) {
+    private func fetchMissingEntries(for request: RequestContext) async throws(BookplateError) {
         var missing: [Entry] = []
         for entry in entries {
             if try entry.rows().count == 0 { missing.append(entry) }
@@ -106,7 +106,7 @@ final class ISBNLookups {
     /// Queries the external sources for the ISBNs that the catalog does not have.
     func fetchMissing(for request: RequestContext) async {
         do throws(BookplateError) {
-            try await fetchMissing(for: request)
+            try await fetchMissingEntries(for: request)
         } catch {
             for entry in entries where (try? entry.rows())?.count == 0 {
                 entry.externalResult = .failure(error)

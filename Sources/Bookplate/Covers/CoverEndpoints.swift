@@ -65,7 +65,7 @@ package final class CoverEndpoints {
             return try await database.run(.one(query.statement, parameters, isReadOnly: true))[0]
                 .decode(Row.self).first
         } catch {
-            throw services.describe(error, requestID)
+            throw services.bookplateError(error, requestID)
         }
     }
 
@@ -96,7 +96,7 @@ package final class CoverEndpoints {
         let after = try await request.setCover(
             try await services.covers.decode(bytes), of: book, source: .manualUpload
         ) { pipeline, viewer in
-            pipeline.append(OwnCover.query.statement, .of(viewer.userID, book))
+            pipeline.appendForRows(OwnCover.query.statement, .of(viewer.userID, book))
         }
         // A concurrent request may have removed the book or its cover.
         guard let version = after.decode(OwnCover.self).first?.version else {
@@ -113,7 +113,7 @@ package final class CoverEndpoints {
         guard let book = UUID(name) else { throw .notFound(Book.noSuchBook) }
         let request = runner.context(bearerToken: bearerToken, requestID: requestID)
         let rows = try await request.removeCover(of: book) { pipeline, viewer in
-            pipeline.append(OwnCover.query.statement, .of(viewer.userID, book))
+            pipeline.appendForRows(OwnCover.query.statement, .of(viewer.userID, book))
         }
         guard rows.count > 0 else { throw .notFound(Book.noSuchBook) }
     }

@@ -41,12 +41,13 @@ extension Cover {
     ) async throws(BookplateError) -> Children {
         try request.charge(RateLimits.unitsPerImage)
         let canSearch = !request.services.coverSources.isEmpty
-        let rows = try await request.write { pipeline, viewer in
+        let (results, row) = try await request.write { pipeline, viewer in
             pipeline.append(canSearch ? requestOne : setNotFound, .of(viewer.userID, id))
-            book.append([id], to: &pipeline, for: viewer)
+            let row = book.append([id], to: &pipeline, for: viewer)
             if canSearch { pipeline.enqueueCoverSearches() }
+            return row
         }
-        return try book.only(rows[1], orElse: Book.noSuchBook)
+        return try book.only(results[row], orElse: Book.noSuchBook)
     }
 
     static let remove = RowMutation(Book.type) { arguments, request, book throws(BookplateError) in
@@ -71,21 +72,21 @@ extension RequestContext {
     /// - Returns: The rows of that statement.
     func setCover(
         _ images: CoverImages, of book: UUID, source: CoverSource,
-        _ append: (inout Pipeline, Viewer) -> Void
+        _ append: (inout Pipeline, Viewer) -> RowsKey
     ) async throws(BookplateError) -> Rows {
         let covers = services.covers
         let staged = try await covers.stage(
             images, user: try caller().userID, book: book, source: source)
         do throws(BookplateError) {
-            let rows = try await write { pipeline, viewer in
-                staged.append(to: &pipeline)
-                append(&pipeline, viewer)
-                pipeline.appendRemovedCovers(of: viewer.userID)
+            let (results, keys) = try await write { pipeline, viewer in
+                (
+                    version: staged.append(to: &pipeline), rows: append(&pipeline, viewer),
+                    removed: pipeline.appendRemovedCovers(of: viewer.userID)
+                )
             }
-            let (currentVersion, result, removed) = (rows[0], rows[1], rows[2])
-            await covers.settle(staged, kept: currentVersion.decode(String.self).first)
-            await removeCovers(removed)
-            return result
+            await covers.settle(staged, kept: results[keys.version].first)
+            await removeCovers(results[keys.removed])
+            return results[keys.rows]
         } catch {
             await covers.settle(staged, failed: error)
             throw error
@@ -97,17 +98,18 @@ extension RequestContext {
     /// - Parameter append: Adds one statement to the transaction.
     /// - Returns: The rows of that statement.
     func removeCover(
-        of book: UUID, _ append: (inout Pipeline, Viewer) -> Void
+        of book: UUID, _ append: (inout Pipeline, Viewer) -> RowsKey
     ) async throws(BookplateError) -> Rows {
-        let rows = try await write { pipeline, viewer in
+        let (results, keys) = try await write { pipeline, viewer in
             pipeline.append(deleteCover, .of(viewer.userID, book))
             pipeline.append(clearStatus, .of(viewer.userID, book))
-            append(&pipeline, viewer)
-            pipeline.appendRemovedCovers(of: viewer.userID)
+            return (
+                rows: append(&pipeline, viewer),
+                removed: pipeline.appendRemovedCovers(of: viewer.userID)
+            )
         }
-        let (result, removed) = (rows[2], rows[3])
-        await removeCovers(removed)
-        return result
+        await removeCovers(results[keys.removed])
+        return results[keys.rows]
     }
 
     /// Returns the bytes of a file of a multipart request.

@@ -13,10 +13,12 @@ struct StagedCover: Sendable {
     let pending: PendingWrite
 
     /// Adds the statement that makes this the book's cover. Its row has the current version of the book's cover.
-    func append(to pipeline: inout Pipeline) {
+    ///
+    /// - Returns: The key of that version.
+    func append(to pipeline: inout Pipeline) -> ResultKey<String> {
         var parameters = parameters
         parameters.append(timestamptz: nil)
-        pipeline.append(Self.setCover, parameters)
+        return pipeline.append(Self.setCover, parameters)
     }
 
     /// Adds the statement that makes this the book's cover if the book still waits for it.
@@ -52,7 +54,7 @@ struct StagedCover: Sendable {
         return parameters
     }
 
-    private static let setCover = Statement(
+    private static let setCover = TypedStatement<String>(
         "SELECT set_cover($1, $2, $3, $4::cover_source, $5, $6, $7, $8, $9, $10, $11)")
     static let setFoundCover = TypedStatement<String>(
         "SELECT set_found_cover($1, $2, $3, $4::cover_source, $5, $6, $7, $8, $9, $10, $11)")

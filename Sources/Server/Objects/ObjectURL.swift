@@ -39,7 +39,7 @@ struct ObjectURL {
             (.titleCards, 4) where parts[2].utf8.count == 36:
             return ObjectKey(bucket, folder: parts[2], name: name)
         case (.titleCards, 3), (.editionCovers, 3):
-            // Images of the catalogue, which belong to no user. The folder is a prefix of the name.
+            // Images of the catalog, which belong to no user. The folder is a prefix of the name.
             return ObjectKey(bucket, folder: name.prefix(2), name: name)
         default:
             return nil

@@ -160,10 +160,11 @@ import Testing
         let reader = try await app.makeReader()
         let claims = try AccessToken.verify(reader.token, keys: app.keys, now: unixSecondsNow())
         let error = await Task(executorPreference: app.pool.executor) {
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let accounts = AccountServices(
+                keyring: SessionKeyring(app.keys), issuers: [], keySets: [:], logger: logger)
             let services = Services(
-                keyring: SessionKeyring(app.keys), issuers: [], keySets: [:], covers: app.covers,
-                hub: app.hub,
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                accounts: accounts, covers: app.covers, hub: app.hub, logger: logger)
             let request = RequestContext(
                 viewer: Viewer(claims), database: app.pool, services: services, requestID: "test")
             let pending = request.query(

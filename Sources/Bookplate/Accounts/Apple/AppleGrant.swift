@@ -16,7 +16,7 @@ enum AppleGrant {
         code: String, _ identity: VerifiedIdentity, for viewer: Viewer, _ request: RequestContext
     ) async {
         let services = request.services
-        guard let apple = services.apple else { return }
+        guard let apple = services.accounts.apple else { return }
         let clientID = identity.claims.audience
         do throws(AppleError) {
             let tokens = try await apple.exchange(code: code, clientID: clientID)
@@ -36,7 +36,7 @@ enum AppleGrant {
             guard error.mayRetry else { return }
             let payload = ExchangeAppleCode.Payload(
                 clientID: clientID, subjectHash: sha256(identity.claims.subject.utf8),
-                sealedCode: seal(code, clientID: clientID, services.sessionKeys),
+                sealedCode: seal(code, clientID: clientID, services.accounts.sessionKeys),
                 expiresAt: unixSecondsNow() + codeLifetimeSeconds)
             await write(request) { pipeline in
                 pipeline.enqueue(
@@ -67,7 +67,7 @@ enum AppleGrant {
         var parameters = Parameters.of(userID)
         parameters.append(text: clientID)
         parameters.append(
-            bytea: seal(tokens.refreshToken, clientID: clientID, services.sessionKeys))
+            bytea: seal(tokens.refreshToken, clientID: clientID, services.accounts.sessionKeys))
         pipeline.append(insert, parameters)
     }
 

@@ -25,11 +25,11 @@ package enum AppleNotifications {
         guard let payload = AppleNotification.payload(ofBody: body) else { return .refused }
         let request = RequestContext(
             viewer: nil, database: database, services: services, requestID: requestID)
-        guard let tenants = try? await services.tenants.all(for: request) else {
+        guard let tenants = try? await services.accounts.tenants.all(for: request) else {
             return .unavailable
         }
         guard
-            case (let tenant, var verifier, true)? = services.identities.verifier(
+            case (let tenant, var verifier, true)? = services.accounts.identities.verifier(
                 for: payload, among: tenants)
         else {
             services.logger.notice(
@@ -98,7 +98,7 @@ package enum AppleNotifications {
         } catch {
             // The notification was processed earlier.
             if error.sqlState?.rawValue == "BP412" { return .accepted }
-            _ = services.describe(error, request.requestID)
+            _ = services.bookplateError(error, request.requestID)
             return .unavailable
         }
     }

@@ -21,14 +21,14 @@ struct ExchangeAppleCode: JobHandler {
     let services: Services
 
     func run(_ payload: Payload, in job: JobContext) async throws(JobError) {
-        guard let apple = services.apple else {
+        guard let apple = services.accounts.apple else {
             throw .giveUp("No key for Apple's token endpoints is configured.")
         }
         guard unixSecondsNow() < payload.expiresAt else {
             throw .giveUp("The authorization code has expired.")
         }
         let code = try AppleGrant.open(
-            payload.sealedCode, clientID: payload.clientID, services.sessionKeys)
+            payload.sealedCode, clientID: payload.clientID, services.accounts.sessionKeys)
         let tokens = try await mappingError(
             { $0.mayRetry ? JobError.retry("\($0)") : .giveUp("\($0)") }
         ) { () async throws(AppleError) in

@@ -23,11 +23,11 @@ struct RevokeAppleGrant: JobHandler {
     }
 
     func run(_ payload: Payload) async throws(JobError) {
-        guard let apple = services.apple else {
+        guard let apple = services.accounts.apple else {
             throw .retry("No key for Apple's token endpoints is configured.")
         }
         let token = try AppleGrant.open(
-            Array(payload.sealedToken), clientID: payload.clientID, services.sessionKeys)
+            Array(payload.sealedToken), clientID: payload.clientID, services.accounts.sessionKeys)
         do throws(AppleError) {
             try await apple.revoke(refreshToken: token, clientID: payload.clientID)
         } catch {

@@ -23,7 +23,7 @@ enum Sessions {
         let viewer = Viewer(
             userID: ticket.userID, tenantID: ticket.tenantID, sessionID: ticket.sessionID)
         request.viewer = viewer
-        let (token, expiresAt) = request.services.accessToken(for: viewer)
+        let (token, expiresAt) = request.services.accounts.accessToken(for: viewer)
         return PlainObject(leaves: [
             "accessToken": .string(token),
             "expiresAt": .string(Instant(microseconds: expiresAt * 1_000_000).text),
@@ -67,9 +67,9 @@ extension Sessions {
             throw .badUserInput(
                 field: "authorizationCode", "This is not an authorization code from Apple.")
         }
-        let identity = try await request.services.identities.verify(
+        let identity = try await request.services.accounts.identities.verify(
             input.text("identityToken") ?? "", nonce: input.text("nonce"),
-            among: try await request.services.tenants.all(for: request),
+            among: try await request.services.accounts.tenants.all(for: request),
             requestID: request.requestID)
         let signIn = try await signIn(identity, code: code, displayName: displayName, request)
         if signIn.isFirst, !code.isEmpty, identity.isFromApple {
@@ -93,7 +93,7 @@ extension Sessions {
     private static func signIn(
         _ identity: VerifiedIdentity, code: String, displayName: String?, _ request: RequestContext
     ) async throws(BookplateError) -> SignIn {
-        let keys = request.services.sessionKeys
+        let keys = request.services.accounts.sessionKeys
         let seed = keys.derive(identity.claims.tokenHash + Array(code.utf8), for: "sign-in")
         let secret = keys.derive(seed, for: "first refresh token")
         let sessionID = UUID(random: keys.derive(seed, for: "session id"))
@@ -209,7 +209,7 @@ extension Sessions {
         guard let ticket = arguments["refreshToken"]?.string.flatMap({ RefreshTicket($0) }) else {
             throw .unauthenticated
         }
-        let keys = request.services.sessionKeys
+        let keys = request.services.accounts.sessionKeys
         let successor = ticket.successor(keys: keys)
         let states: [SessionState] = try await request.anonymous { pipeline in
             pipeline.append(setUser, .of(ticket.userID, ticket.tenantID))

@@ -20,7 +20,7 @@ struct RateGate {
     /// - Throws: An error with the code `RATE_LIMITED` if there are not enough units.
     mutating func admit(_ units: Int) throws(RequestErrors) {
         guard units > 0 else { return }
-        let tenantMax = viewer.flatMap { services.tenants.requestsPerMinuteMax(of: $0.tenantID) }
+        let tenantMax = viewer.flatMap { services.accounts.tenants.requestsPerMinuteMax(of: $0.tenantID) }
         state = services.rates.take(
             units, viewer: viewer, address: address, tenantMax: tenantMax)
         guard let state, !state.isAllowed else { return }
@@ -38,5 +38,15 @@ struct RateGate {
                 ? error.extensions.first { $0.name == "retryAfter" }?.value.int : nil
         }
         return seconds.max().map { .rateLimited(retryAfterSeconds: $0) }
+    }
+}
+
+extension Services {
+    /// Charges a request that is not a GraphQL request to an address.
+    ///
+    /// - Returns: The number of seconds after which the request can be repeated; nil if it is allowed.
+    package func secondsToWait(from address: RateKey) -> Int? {
+        let state = rates.take(1, viewer: nil, address: address, tenantMax: nil)
+        return state.flatMap { $0.isAllowed ? nil : $0.waitSeconds }
     }
 }

@@ -1,7 +1,7 @@
 import GraphQL
 import Postgres
 
-/// A book to create: by hand, from an ISBN, or from a card of the catalogue.
+/// A book to create: by hand, from an ISBN, or from a card of the catalog.
 ///
 /// The statement does not fail if the book cannot be created. Therefore `createBooks` can create 50 books in one
 /// transaction, and each of them succeeds or fails on its own.
@@ -87,7 +87,7 @@ struct BookCreation {
         /// The book exists. This request, or an earlier attempt at the same request, has created it.
         case book(UUID)
         case rejected(BookplateError)
-        /// The input has only an ISBN, and the catalogue has no record of it.
+        /// The input has only an ISBN, and the catalog has no record of it.
         case unknownISBN(ISBN)
         /// A concurrent transaction has just created the same book. A second attempt will find it.
         case lostRace
@@ -123,7 +123,7 @@ struct BookCreation {
         let existingID: UUID?
         /// Another book of the library with the same edition or ISBN.
         let sameBookID: UUID?
-        /// Whether the catalogue has a record of the card or ISBN.
+        /// Whether the catalog has a record of the card or ISBN.
         let isCardFound: Bool
         /// Whether one of the shelves does not exist.
         let isShelfMissing: Bool

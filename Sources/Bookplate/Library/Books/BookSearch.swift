@@ -20,7 +20,7 @@ struct BookSearch {
 
     /// Returns the SQL condition under which `books b` matches the text in `parameter`.
     ///
-    /// The catalogue's record of the book is searched too, with its subtitle, series, and other authors. If no book in
+    /// The catalog's record of the book is searched too, with its subtitle, series, and other authors. If no book in
     /// the library has all words as typed, misspelled words match as well. A text without letters and digits, such as
     /// "%", folds to an empty text; it is then searched in the titles as it is.
     func condition(_ parameter: String) -> String {

@@ -2,7 +2,7 @@ import BookSources
 import JobQueue
 import Postgres
 
-/// Looks up the metadata of a book that was created with a title and an ISBN that the catalogue did not have.
+/// Looks up the metadata of a book that was created with a title and an ISBN that the catalog did not have.
 ///
 /// The reader does not wait for it: the mutation that creates the book enqueues this job.
 struct CompleteBook: JobHandler {
@@ -27,7 +27,7 @@ struct CompleteBook: JobHandler {
             return pipeline.appendForRows(Self.findEdition, parameters)
         }
         if results[edition].count == 0 {
-            // The interactive priority, because a reader's book needs the record: catalogue work must not use up the
+            // The interactive priority, because a reader's book needs the record: catalog work must not use up the
             // request budget of the sources first.
             let lookup = await sources.edition(
                 BookNumber(isbn), within: Self.budget, priority: .interactive)

@@ -31,7 +31,7 @@ package final class ExportEndpoint {
     ) async throws(BookplateError) -> OpenObject {
         guard
             let link = ExportLink(
-                token: token, keys: services.sessionKeys, now: unixSecondsNow())
+                token: token, keys: services.accounts.sessionKeys, now: unixSecondsNow())
         else { throw .notFound("This link is invalid or has expired. Request a new one.") }
         defer { Self.runningCount.subtract(1, ordering: .relaxed) }
         guard Self.runningCount.add(1, ordering: .relaxed).newValue <= Self.concurrencyMax else {

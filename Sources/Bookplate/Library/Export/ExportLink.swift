@@ -23,7 +23,7 @@ package struct ExportLink: Equatable {
         // Check that the session has not ended.
         _ = try await request.read { _, _ in }
         let link = ExportLink(viewer: viewer, expiresAt: unixSecondsNow() + secondsMax)
-        let token = link.token(request.services.sessionKeys)
+        let token = link.token(request.services.accounts.sessionKeys)
         return .string("\(request.services.covers.urls.publicURL)\(path)\(token).zip")
     }
 

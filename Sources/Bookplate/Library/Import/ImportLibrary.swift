@@ -111,8 +111,8 @@ struct ImportLibrary: JobHandler {
                 continue
             }
             do throws(JobError) {
-                let rows = try await storedImport.job.write { staged.append(to: &$0) }
-                await covers.settle(staged, kept: rows[0].decode(String.self).first)
+                let versions = try await storedImport.job.write { staged.append(to: &$0) }
+                await covers.settle(staged, kept: versions.first)
             } catch {
                 await covers.settle(staged, failed: error)
                 throw error

@@ -22,12 +22,12 @@ import Testing
         #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
         // With the old key kept, the token stays valid.
         try app.keys.rotated(keeping: 1).replace(file: file)
-        #expect(try app.services.keyring.refresh())
-        #expect(try app.services.keyring.refresh() == false)
+        #expect(try app.services.accounts.keyring.refresh())
+        #expect(try app.services.accounts.keyring.refresh() == false)
         #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
         // With the old key removed, the token is rejected, although it was verified before.
         try app.keys.rotated(keeping: 0).replace(file: file)
-        #expect(try app.services.keyring.refresh())
+        #expect(try app.services.accounts.keyring.refresh())
         #expect(try await reader.execute("{ me { id } }").code == "UNAUTHENTICATED")
         // The session itself is still valid: a refresh returns an access token of the new key.
         let next = try await app.execute(
@@ -60,7 +60,7 @@ import Testing
             _ = Array(text.utf8).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             close(descriptor)
         }
-        #expect(throws: SessionKeysError.self) { try app.services.keyring.refresh() }
+        #expect(throws: SessionKeysError.self) { try app.services.accounts.keyring.refresh() }
         #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
     }
 }

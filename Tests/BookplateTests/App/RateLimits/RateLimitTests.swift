@@ -78,9 +78,11 @@ import Testing
                 + query.split(separator: "100", omittingEmptySubsequences: false).joined(
                     separator: "$n")
             #expect(
-                try await reader.execute(varying, ["n": 100]).rate?.remainingUnits == 100 - 2 * units)
+                try await reader.execute(varying, ["n": 100]).rate?.remainingUnits == 100 - 2
+                    * units)
             #expect(
-                try await reader.execute(varying, ["n": 1]).rate?.remainingUnits == 100 - 2 * units - 1)
+                try await reader.execute(varying, ["n": 1]).rate?.remainingUnits == 100 - 2 * units
+                    - 1)
         }
     }
 
@@ -217,7 +219,7 @@ import Testing
             "UPDATE tenants SET requests_per_minute = 2 WHERE slug = 'alpha'")
         let alpha = [try await app.makeReader(), try await app.makeReader()]
         let beta = try await app.makeReader(.beta)
-        try await app.services.tenants.refresh(from: app.pool)
+        try await app.services.accounts.tenants.refresh(from: app.pool)
         #expect(try await alpha[0].execute("{ me { id } }").errors.isEmpty)
         #expect(try await alpha[1].execute("{ me { id } }").errors.isEmpty)
         let refused = try await alpha[1].execute("{ me { id } }")
@@ -227,7 +229,7 @@ import Testing
         // After the operator increases the limit, the bucket refills faster.
         try await app.database.execute(
             "UPDATE tenants SET requests_per_minute = 200 WHERE slug = 'alpha'")
-        try await app.services.tenants.refresh(from: app.pool)
+        try await app.services.accounts.tenants.refresh(from: app.pool)
         clock.advance(seconds: 1)
         #expect(try await alpha[1].execute("{ me { id } }").errors.isEmpty)
     }

@@ -46,7 +46,7 @@ import Testing
         #expect(book["addedAt"] == book["updatedAt"])
     }
 
-    @Test func createsABookByISBNWithMetadataOfTheCatalogue() async throws {
+    @Test func createsABookByISBNWithMetadataOfTheCatalog() async throws {
         let reader = try await Self.app().makeReader()
         let isbn = TestCatalog.isbn(3)
         let response = try await reader.execute(Self.create, ["input": ["isbn": .string(isbn)]])
@@ -169,7 +169,10 @@ import Testing
                 ["title": "x", "isbn": "123"], "isbn",
                 "An ISBN has 10 or 13 digits. Check the number and try again."
             ),
-            (["title": "x", "id": "not an id"], "id", "The ID must be a UUID. Omit it to get a new one."),
+            (
+                ["title": "x", "id": "not an id"], "id",
+                "The ID must be a UUID. Omit it to get a new one."
+            ),
             (
                 ["title": "x", "category": .string(String(repeating: "x", count: 101))], "category",
                 "Category may have at most 100 characters."

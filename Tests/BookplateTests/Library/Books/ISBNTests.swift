@@ -23,7 +23,7 @@ import Testing
         // With a barcode's add-on for the price or the issue number.
         ("978030640615751299", "9780306406157"), ("9780306406157 51299", "9780306406157"),
         ("978030640615712", "9780306406157"),
-        // With additions as in library catalogues.
+        // With additions as in library catalogs.
         ("0-306-40615-2 (pbk.) : £12.99", "9780306406157"), ("9780306406157 : $9", "9780306406157"),
         ("ISBN(13): 978-0-306-40615-7 [v. 2]", "9780306406157"),
         ("EAN: ISBN-13: 9780306406157", "9780306406157"),
