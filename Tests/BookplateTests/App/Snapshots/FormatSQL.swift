@@ -6,7 +6,8 @@
 /// - Parameter text: a statement on one line, as `Statement.text`.
 func formatSQL(_ text: String) -> String {
     let clauses: Set<Substring> = [
-        "WITH", "SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "JOIN",
+        "WITH", "SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "UNION",
+        "JOIN",
         "LEFT", "CROSS", "INSERT", "VALUES", "UPDATE", "SET", "DELETE", "ON", "RETURNING",
     ]
     // Pairs of words of which the second one does not start a clause.
