@@ -9,7 +9,7 @@ package struct BookSource: Sendable {
     /// Returns the edition with an ISBN. Secondary data that does not arrive in time, such as authors' names, is omitted.
     package var edition:
         @Sendable (BookNumber, CallOptions) async throws(SourceError) -> BookRecord?
-    /// Returns many editions with a single request, with less data per edition. nil if the source has no such request.
+    /// Returns many editions with a single request, with less data per edition. nil if the source does not support batch lookups.
     package var editions:
         (
             @Sendable ([BookNumber], CallOptions) async throws(SourceError)

@@ -46,7 +46,7 @@ struct UnionStatement {
     }
 }
 
-/// The relations that are part of the statement that looks up their parent, because they are found by the same id.
+/// The relations that are loaded by the lookup statement of their parent, because they have the same key.
 struct UnionRelations: Sendable {
     /// The relations, in the order of the parts after the first part, which is the row itself.
     private var parts: [(selection: PlannedSelection, layout: RowLayout)] = []

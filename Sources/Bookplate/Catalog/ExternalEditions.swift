@@ -9,8 +9,8 @@ enum ExternalEditions {
 
     /// Looks up ISBNs at the sources and saves the editions that they know in the catalog.
     ///
-    /// - Returns: The ISBNs for which no source could answer. Of the others, the catalog now has those that a source
-    ///   knows.
+    /// - Returns: The ISBNs for which no source could answer. Editions of the other ISBNs have
+    ///   been saved in the catalog if a source knew them.
     static func fetch(
         _ isbns: [ISBN], for request: RequestContext
     ) async throws(BookplateError) -> Set<ISBN> {

@@ -2,11 +2,9 @@ import ImageProcessing
 
 /// Whether an image can be a book's cover, and how good it is.
 enum CoverJudgement: Equatable {
-    /// A higher quality is better.
-    ///
     /// The quality is the width in hundreds of pixels, up to the width of the full size. It is halved if the image does
-    /// not have the shape of a book. The unit is coarse so that a few pixels do not decide between two images: of equal
-    /// ones, the search takes the one from the more likely source.
+    /// not have the shape of a book. The unit is coarse so that a few pixels do not decide between two images. Between
+    /// images of equal quality, the search takes the one from the more likely source.
     case usable(quality: Int)
     case refused(Refusal)
 

@@ -26,7 +26,7 @@ protocol Readiness: AnyObject {
     func close()
 }
 
-/// Receives the readiness of a descriptor.
+/// Is notified when a descriptor becomes ready.
 protocol DescriptorWatcher: AnyObject {
     /// The descriptor may be readable or writable. The wait that caused this call has ended.
     func descriptorIsReady()

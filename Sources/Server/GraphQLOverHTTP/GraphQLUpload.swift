@@ -12,24 +12,24 @@ extension GraphQLRequest {
     ) throws(HTTPProblem) {
         let parts = try Multipart(request.body, boundary: boundary).parts
         guard parts.count >= 2, parts[0].name == "operations", parts[1].name == "map" else {
-            throw .badRequest("The first two parts must be operations and map, in this order.")
+            throw .badRequest("The first two parts must be `operations` and `map`, in this order.")
         }
         let operations = try Self.json(
-            Array(parts[0].content.readableBytesView), what: "The part operations")
+            Array(parts[0].content.readableBytesView), what: "The `operations` part")
         try self.init(operations, of: request)
         let map = try Self.json(
-            Array(parts[1].content.readableBytesView), what: "The part map")
+            Array(parts[1].content.readableBytesView), what: "The `map` part")
         guard case .object(let entries) = map else {
-            throw .badRequest("The part map must be a JSON object.")
+            throw .badRequest("The `map` part must be a JSON object.")
         }
         let files = Dictionary(parts.dropFirst(2).map { ($0.name, $0.content) }) { first, _ in first
         }
         for entry in entries {
             guard let file = files[entry.name] else {
-                throw .badRequest("The map refers to a file that was not sent.")
+                throw .badRequest("`map` refers to a file that was not sent.")
             }
             guard let paths = entry.value.list, !paths.isEmpty else {
-                throw .badRequest("Each entry of map must be a list of paths.")
+                throw .badRequest("Each entry of `map` must be a list of paths.")
             }
             let reference = UploadReference.value(uploads.count)
             uploads.append(Array(file.readableBytesView))
@@ -37,7 +37,7 @@ extension GraphQLRequest {
                 guard let steps = path.string?.split(separator: "."), steps.first == "variables",
                     variables?.replaceNull(at: steps.dropFirst(), with: reference) == true
                 else {
-                    throw .badRequest("A path of map must lead to a null in variables.")
+                    throw .badRequest("Each path in `map` must lead to a null value in `variables`.")
                 }
             }
         }

@@ -96,8 +96,8 @@ enum Negotiation {
             }
         }
 
-        /// Parses a weight such as `0`, `0.5`, or `1.000` into thousandths. At most three decimals are allowed;
-        /// anything else is nil.
+        /// Parses a weight such as `0`, `0.5`, or `1.000` into thousandths. Returns nil for anything else, and for more
+        /// than three decimal places.
         private static func weight(_ text: String) -> Int? {
             let bytes = Array(text.utf8)
             guard let first = bytes.first, first == UInt8(ascii: "0") || first == UInt8(ascii: "1"),

@@ -16,8 +16,8 @@ package struct HTTPServer: Service {
     /// status 503.
     private static let reservedDescriptorCount = 200
 
-    /// Returns the maximum number of connections for a number of descriptors: what remains after the reserved
-    /// descriptors and the open files of each loop's cache, but at least half of all descriptors.
+    /// Returns the number of connections that `descriptorsMax` allows: the descriptors that remain after the reserved ones
+    /// and the cached files of each loop, but at least half of all descriptors.
     static func connectionsMax(descriptorsMax: Int, loopCount: Int) -> Int {
         max(
             descriptorsMax - reservedDescriptorCount - loopCount * ServedFileCache.countMax,

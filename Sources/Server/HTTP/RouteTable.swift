@@ -95,7 +95,7 @@ struct RouteTable {
 
     private func path(_ path: Substring) -> Path? { paths.first { $0.matches(path) } }
 
-    /// Returns whether pages of other origins may use the path.
+    /// Returns whether the path allows cross-origin requests.
     func allowsOtherOrigins(path: Substring) -> Bool {
         self.path(path)?.routes.contains(where: \.allowsOtherOrigins) ?? false
     }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The deadlines of one WebSocket. It performs no I/O: `action` returns what to do when a deadline has passed.
+/// Tracks the deadlines of one WebSocket. It performs no I/O: `action` returns what to do when a deadline has passed.
 struct SocketTimers {
     enum Action: Equatable {
         case nothing
