@@ -18,7 +18,7 @@ func formatSQL(_ text: String) -> String {
     let tokens = text.matches(of: /'[^']*'|\w+|\s+|./).map(\.0)
     let words = tokens.filter { $0.first != " " } + [""]
     var lines = [""]
-    /// For each open parenthesis, whether it contains a query.
+    /// Contains true for each open parenthesis that contains a query, and false for the others.
     var parentheses: [Bool] = []
     func startLine() {
         let indent = String(repeating: "  ", count: parentheses.count { $0 })

@@ -72,7 +72,7 @@ struct SnapshotReader {
 
     /// Executes a request with the explanation of its database work. A request for a session is anonymous.
     ///
-    /// - Parameter variables: JSON in which placeholders such as `{book}` stand for the values of this user.
+    /// - Parameter variables: JSON with placeholders, such as `{book}`, which are replaced with the values of this user.
     func execute(_ request: String, variables: String) async throws -> TestResponse {
         let isAnonymous = variables.contains("Token}")
         // A server caches the tenants for one second, so a sign-in runs on a server that has not read them.
