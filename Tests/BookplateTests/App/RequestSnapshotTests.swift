@@ -18,7 +18,7 @@ import Testing
     private static let app = Shared {
         let source = TestSource().source(.openLibrary)
         return try await TestApp.start(
-            catalog: TestCatalog.lines(12) + SnapshotReader.catalog,
+            catalog: TestCatalog.lines(40) + SnapshotReader.catalog,
             coverSources: CoverSources(SourceChain([source])))
     }
 
