@@ -113,9 +113,9 @@ let package = Package(
             name: "Bookplate",
             dependencies: [
                 "GraphQLServing",
-                "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "HTTPFetch", "Identity",
-                "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres", "Ranking", "Telemetry",
-                "Zip",
+                "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "Gzip", "HTTPFetch",
+                "Identity", "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres", "Ranking",
+                "Telemetry", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
@@ -196,7 +196,7 @@ let package = Package(
             name: "Admin",
             dependencies: [
                 "GraphQL", "Identity", "Postgres",
-                "BookSources", "Bookplate", "Config", "Gzip", "HTTPFetch", "ImageProcessing",
+                "BookSources", "Bookplate", "Config", "HTTPFetch", "ImageProcessing",
                 "JobQueue",
                 "MQTT", "ObjectStorage", "Version",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -254,13 +254,13 @@ let package = Package(
         .testTarget(
             name: "BookplateTests",
             dependencies: [
+                "GraphQLPostgres",
                 "GraphQLServing",
                 "EventLoops", "HTTPFetch", "Telemetry",
                 .product(name: "NIOPosix", package: "swift-nio"),
-                "Basics", "BookSources", "Bookplate", "GraphQL", "GraphQLPostgres", "Identity",
+                "Basics", "BookSources", "Bookplate", "GraphQL", "Identity",
                 "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
-                "TestSupport",
-                "Version", "Zip",
+                "TestSupport", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Library/Import/Fixtures"]),
@@ -268,7 +268,10 @@ let package = Package(
         .testTarget(name: "ProjectTests", dependencies: ["Version"]),
         .testTarget(
             name: "GraphQLPostgresTests",
-            dependencies: ["Basics", "GraphQL", "GraphQLPostgres", "Postgres", "TestSupport"]),
+            dependencies: [
+                "Basics", "EventLoops", "GraphQL", "GraphQLPostgres", "Postgres",
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .testTarget(
             name: "JobQueueTests",
             dependencies: [

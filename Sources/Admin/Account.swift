@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bookplate
-import Glibc
 import GraphQL
 import Postgres
 
@@ -76,7 +75,7 @@ struct Account: ParsableCommand {
                 """)
 
         /// How long to wait for the jobs that delete data outside of the database.
-        private static let waitSeconds: UInt32 = 10
+        private static let waitSeconds = 10
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var account: AccountArgument
@@ -96,7 +95,11 @@ struct Account: ParsableCommand {
                 try AccountRecord.delete(id, connection)
             }
             let deleted = attempt.result
-            let left = attempt.isDryRun ? 0 : try unfinished(deleted.jobs, connection)
+            let left =
+                attempt.isDryRun
+                ? 0
+                : try AccountRecord.wait(
+                    for: deleted.jobs, atMost: Self.waitSeconds, connection)
             output.print(
                 .object(
                     [
@@ -110,16 +113,6 @@ struct Account: ParsableCommand {
                         ? nil
                         : "\(left) jobs have not finished yet: see bookplate-admin jobs list",
                 ].compactMap { $0 } + attempt.lines)
-        }
-
-        /// Waits for jobs and returns the number of those that have not finished.
-        private func unfinished(_ jobs: [UUID], _ connection: AdminConnection) throws -> Int {
-            var left = jobs.count
-            for _ in 0..<(Self.waitSeconds * 5) where left > 0 {
-                usleep(200_000)
-                left = try AccountRecord.unfinished(jobs, connection)
-            }
-            return left
         }
     }
 

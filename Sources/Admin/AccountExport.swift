@@ -1,7 +1,6 @@
 import ArgumentParser
 import Bookplate
 import Config
-import Glibc
 import GraphQL
 import ObjectStorage
 import Postgres
@@ -35,20 +34,21 @@ extension Account {
             let connection = try connect(configuration)
             _ = try AccountRecord.show(id, connection)
             let path = self.path ?? "account-\(id).zip"
-            let byteCount = try writeFile(path) { descriptor in
-                let store: FileStore
-                do throws(ObjectError) {
-                    store = try FileStore(folder)
-                } catch {
-                    throw Failure("BOOKPLATE_STORAGE cannot be used: \(error.description)")
-                }
-                do throws(LibraryExportError) {
-                    try LibraryExport.write(of: id, to: descriptor, connection, store: store)
-                } catch {
-                    switch error {
-                    case .database(let error): throw Failure(error)
-                    case .archive(let error): throw Failure("\(path) cannot be written: \(error)")
-                    }
+            let store: FileStore
+            do throws(ObjectError) {
+                store = try FileStore(folder)
+            } catch {
+                throw Failure("BOOKPLATE_STORAGE cannot be used: \(error.description)")
+            }
+            let byteCount: Int
+            do throws(LibraryExportError) {
+                byteCount = try LibraryExport.write(
+                    of: id, toFile: path, connection, store: store)
+            } catch {
+                switch error {
+                case .database(let error): throw Failure(error)
+                case .archive(let error): throw Failure("\(path) cannot be written: \(error)")
+                case .file: throw Failure("\(path) cannot be written")
                 }
             }
             output.print(
@@ -56,27 +56,6 @@ extension Account {
                     .init("id", .string(id.description)), .init("file", .string(path)),
                     .init("bytes", .int(byteCount)),
                 ]), lines: ["wrote \(path) (\(byteCount) bytes)"])
-        }
-
-        /// Writes a file under a temporary name and renames it when it is complete.
-        ///
-        /// - Returns: The size of the file in bytes.
-        private func writeFile(_ path: String, _ write: (Int32) throws -> Void) throws -> Int {
-            let temporaryPath = path + ".part"
-            let descriptor = open(temporaryPath, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw Failure("\(path) cannot be written") }
-            defer { close(descriptor) }
-            do {
-                try write(descriptor)
-                var status = stat()
-                guard fsync(descriptor) == 0, fstat(descriptor, &status) == 0,
-                    rename(temporaryPath, path) == 0
-                else { throw Failure("\(path) cannot be written") }
-                return Int(status.st_size)
-            } catch {
-                unlink(temporaryPath)
-                throw error
-            }
         }
     }
 }

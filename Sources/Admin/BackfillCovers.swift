@@ -43,9 +43,6 @@ extension Backfill {
         var skipUnavailable = false
         @Flag(help: "Print the number of books without searching.") var dryRun = false
 
-        /// The number of unavailable books in a row after which the sources are assumed to be down.
-        private static let unavailableMax = 100
-
         func validate() throws {
             guard rate > 0, rate <= 1000 else {
                 throw ValidationError("--rate must be greater than 0 and at most 1000.")
@@ -67,86 +64,41 @@ extension Backfill {
                     connection, sources, covers: covers, startsOver: restart,
                     skipsUnavailable: skipUnavailable)
             else { throw Failure("another backfill of covers is running") }
-            Interruption.watch()
-            let earlier = backfill.earlier
-            if restart, !dryRun { try backfill.finish() }
-            let remaining = try backfill.remaining()
-            let (total, failures) = try await work(&backfill, min(remaining, limit))
-            let left = max(0, remaining - total.searched)
-            let isUnreachable =
-                !skipUnavailable
-                && (failures.count >= Self.unavailableMax
-                    || total.searched > 0 && total.searched == total.unavailable)
-            if !dryRun, left == 0, !isUnreachable { try backfill.finish() }
+            let (earlier, remaining) = (backfill.earlier, backfill.remaining)
+            var summary = CoverBackfill.Summary(left: remaining)
+            if !dryRun {
+                Interruption.watch()
+                let progress = Progress(
+                    "covers", total: min(remaining, limit) + earlier.searched,
+                    done: earlier.searched)
+                defer { progress.finish() }
+                summary = try await backfill.run(
+                    .init(books: limit, concurrency: concurrency, booksPerSecond: rate),
+                    beforeBatch: Storage.checkInterruption, onBook: { progress.advance() })
+            }
+            let total = summary.total
             output.print(
                 .object([
                     .init("asked", .int(total.searched)), .init("found", .int(total.found)),
-                    .init(
-                        "notFound",
-                        .int(total.searched - total.found - total.unavailable - total.failed)),
+                    .init("notFound", .int(total.notFound)),
                     .init("unavailable", .int(total.unavailable)),
-                    .init("failed", .int(total.failed)), .init("remaining", .int(left)),
+                    .init("failed", .int(total.failed)), .init("remaining", .int(summary.left)),
                     .init("askedBefore", .int(earlier.searched)), .init("dryRun", .boolean(dryRun)),
                 ]),
                 lines: [
                     dryRun
                         ? "would search covers of \(min(remaining, limit)) books"
                         : "searched covers of \(total.searched) books: \(total.found) found, "
-                            + "\(total.unavailable) unavailable, \(left) books left"
+                            + "\(total.unavailable) unavailable, \(summary.left) books left"
                 ])
-            if isUnreachable {
-                let names = failures.sources.sorted().joined(separator: ", ")
+            if summary.isUnreachable {
+                let names = summary.outage.sources.sorted().joined(separator: ", ")
                 throw Failure(
                     """
-                    no response for the last \(failures.count) books from \(names.isEmpty ? "the sources" : names): run the same \
+                    no response for the last \(summary.outage.books) books from \(names.isEmpty ? "the sources" : names): run the same \
                     command again later, or use --skip-unavailable to skip these books
                     """, .unavailable)
             }
-        }
-
-        /// The unavailable books at the end of a run.
-        private struct Failures {
-            /// The number of unavailable books in a row.
-            var count = 0
-            /// The sources that did not respond.
-            var sources: Set<String> = []
-        }
-
-        /// Searches covers of `count` books.
-        private func work(
-            _ backfill: inout CoverBackfill, _ count: Int
-        ) async throws -> (CoverBackfill.Progress, Failures) {
-            var total = CoverBackfill.Progress()
-            let before = backfill.earlier.searched
-            let progress = Progress("covers", total: count + before, done: before)
-            defer { progress.finish() }
-            let start = ContinuousClock.now
-            var failures = Failures()
-            while !dryRun, total.searched < count,
-                skipUnavailable || failures.count < Self.unavailableMax
-            {
-                try Interruption.check()
-                let books = try backfill.next(min(concurrency, count - total.searched))
-                if books.isEmpty { break }
-                let found = await backfill.findCovers(of: books)
-                for (book, result) in zip(books, found) {
-                    if let sources = result.unavailable {
-                        failures.count += 1
-                        failures.sources.formUnion(sources)
-                    } else {
-                        failures = Failures()
-                    }
-                    let done = try await backfill.save(result, of: book)
-                    total.searched += done.searched
-                    total.found += done.found
-                    total.unavailable += done.unavailable
-                    total.failed += done.failed
-                    progress.advance()
-                }
-                try? await Task.sleep(
-                    until: start + .seconds(Double(total.searched) / rate), clock: .continuous)
-            }
-            return (total, failures)
         }
 
         private func openCovers(_ configuration: Configuration) throws -> Bookplate.Covers {

@@ -39,22 +39,13 @@ extension Backfill {
             }
             guard !sources.names.isEmpty else { throw Failure("no book source is configured") }
             Interruption.watch()
-            var total = EditionBackfill.Progress()
             let remaining = try backfill.remaining()
             let progress = Progress("editions", total: min(remaining, limit))
-            while !dryRun, total.lookedUp < limit {
-                try Interruption.check()
-                let editions = try backfill.next(
-                    min(EditionBackfill.batchMax, limit - total.lookedUp))
-                if editions.isEmpty { break }
-                let lookups = await EditionBackfill.lookUp(editions, sources)
-                let done = try backfill.save(lookups, of: editions)
-                total.lookedUp += done.lookedUp
-                total.found += done.found
-                total.unavailable += done.unavailable
-                progress.advance(by: done.lookedUp)
-                // No source responds, so the next batch would be the same one.
-                if done.lookedUp == 0 { break }
+            var total = EditionBackfill.Progress()
+            if !dryRun {
+                total = try await backfill.run(
+                    sources, limit: limit, beforeBatch: Interruption.check,
+                    onProgress: { progress.advance(by: $0) })
             }
             progress.finish()
             output.print(
@@ -70,7 +61,7 @@ extension Backfill {
                         : "requested \(total.lookedUp) books: \(total.found) found, "
                             + "\(max(0, remaining - total.lookedUp)) books left"
                 ])
-            if !dryRun, total.lookedUp == 0, total.unavailable > 0 {
+            if total.isUnavailable {
                 throw Failure(
                     "the sources are not available: run the same command again later", .unavailable)
             }

@@ -51,33 +51,21 @@ extension Backfill {
             Interruption.watch()
             let progress = Progress(
                 "covers", total: min(total, done + (limit ?? total)), done: done)
-            var summary = ThumbnailBackfill.Summary()
-            var isComplete = false
-            while true {
-                try Interruption.check()
-                let count = min(
-                    ThumbnailBackfill.batchMax, (limit ?? .max) - summary.checked)
-                if count <= 0 { break }
-                guard let batch = try await backfill.next(count) else {
-                    isComplete = true
-                    break
-                }
-                summary.checked += batch.checked
-                summary.repaired += batch.repaired
-                summary.lost += batch.lost
-                progress.advance(by: batch.checked)
-            }
+            let summary = try await backfill.run(
+                limit: limit ?? .max, beforeBatch: Storage.checkInterruption,
+                onProgress: { progress.advance(by: $0) })
             progress.finish()
             output.print(
                 .object([
                     .init("looked", .int(summary.checked)), .init("mended", .int(summary.repaired)),
                     .init("lost", .int(summary.lost)),
-                    .init("resumedAfter", .int(done)), .init("isComplete", .boolean(isComplete)),
+                    .init("resumedAfter", .int(done)),
+                    .init("isComplete", .boolean(summary.isComplete)),
                     .init("dryRun", .boolean(dryRun)),
                 ]),
                 lines: [
                     "checked \(summary.checked) covers: \(summary.repaired) repaired, \(summary.lost) lost"
-                        + (isComplete ? "" : "; run the same command again to continue")
+                        + (summary.isComplete ? "" : "; run the same command again to continue")
                         + (dryRun ? " (dry run: nothing was stored)" : "")
                 ])
         }

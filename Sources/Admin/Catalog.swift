@@ -2,7 +2,6 @@ import ArgumentParser
 import Bookplate
 import FoundationEssentials
 import GraphQL
-import Gzip
 import Postgres
 
 /// `bookplate-admin catalog`: manages the shared catalog.
@@ -31,7 +30,6 @@ struct Catalog: ParsableCommand {
 
         /// The maximum number of problems that are printed individually.
         private static let printedProblemsMax = 100
-        private static let bytesMax = 4 << 30
 
         func run() throws {
             let catalog = CatalogImport(try connect(try loadConfiguration()))
@@ -64,19 +62,8 @@ struct Catalog: ParsableCommand {
         private func read() throws -> CatalogFile {
             guard let data = try? Data(contentsOf: URL(filePath: file), options: .mappedIfSafe)
             else { throw Failure("\(file) cannot be read") }
-            var bytes = Array(data)
-            if isGzip(bytes) {
-                do throws(GzipError) {
-                    bytes = try gunzip(bytes, bytesMax: Self.bytesMax)
-                } catch {
-                    throw Failure(
-                        error == .tooLarge
-                            ? "\(file) contains more than 4 GiB of data"
-                            : "\(file) is damaged or truncated")
-                }
-            }
             do throws(CatalogFile.Unreadable) {
-                return try CatalogFile(bytes)
+                return try CatalogFile(contents: Array(data))
             } catch {
                 throw Failure("\(file): \(error.message)")
             }
@@ -101,10 +88,7 @@ struct Catalog: ParsableCommand {
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            try inTransaction(connection, commits: !dryRun) {
-                try CatalogMaintenance.refresh(connection)
-            }
-            if !dryRun { try CatalogMaintenance.analyze(connection) }
+            try CatalogMaintenance.refresh(isDryRun: dryRun, connection)
             output.print(
                 .object([.init("refreshed", .boolean(true)), .init("dryRun", .boolean(dryRun))]),
                 lines: [dryRun ? "would be up to date (dry run: rolled back)" : "up to date"])

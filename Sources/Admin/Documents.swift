@@ -47,10 +47,8 @@ struct Documents: ParsableCommand {
                 throw Failure("\(file): \(error.message)")
             }
             let configuration = try loadConfiguration()
-            let schema = try BookplateSchema(sdl: BookplateSchema.text).schema
-            var options = ValidationOptions(allowsIntrospection: configuration.introspection)
-            options.hasSuggestions = true
-            let problems = manifest.problems(with: schema, options: options)
+            let problems = try manifest.problems(
+                allowsIntrospection: configuration.introspection)
             guard problems.isEmpty else {
                 for problem in problems.prefix(Self.printedProblemsMax) { printError(problem) }
                 throw Failure(

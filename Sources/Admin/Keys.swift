@@ -1,7 +1,6 @@
 import ArgumentParser
 import Bookplate
 import Config
-import Glibc
 import GraphQL
 import Identity
 
@@ -37,7 +36,8 @@ struct Keys: ParsableCommand {
         func run() throws {
             let file = try loadConfiguration().sessionKeysFile()
             do throws(SessionKeysError) {
-                let keys = try rotated(file)
+                let keys = try SessionKeys.rotate(
+                    file: file, keeping: keep, isDryRun: dryRun)
                 output.print(
                     .object([
                         .init("file", .string(file)),
@@ -52,20 +52,6 @@ struct Keys: ParsableCommand {
                 throw Failure(
                     "the session keys in \(file) cannot be used: \(error)", .configuration)
             }
-        }
-
-        private func rotated(_ file: String) throws(SessionKeysError) -> SessionKeys {
-            let old: SessionKeys
-            do throws(SessionKeysError) {
-                old = try SessionKeys(file: file)
-            } catch {
-                guard case .system(errno: ENOENT) = error else { throw error }
-                return dryRun
-                    ? SessionKeys.generate() : try SessionKeys(file: file, makesMissing: true)
-            }
-            let keys = old.rotated(keeping: keep)
-            if !dryRun { try keys.replace(file: file) }
-            return keys
         }
     }
 }

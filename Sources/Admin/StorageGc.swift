@@ -29,8 +29,6 @@ extension Storage {
         @OptionGroup var dryRunOptions: DryRunOptions
         @OptionGroup var confirmation: ConfirmationOptions
 
-        private static let batchMax = 100
-
         func run() async throws {
             let configuration = try loadConfiguration()
             let store = try Storage.open(configuration)
@@ -55,7 +53,9 @@ extension Storage {
                         + "This deletes the rows of these covers. Is the disk mounted, and is BOOKPLATE_STORAGE correct?",
                     byTyping: "\(dangling.records.count)")
             }
-            let forgotten = try forget(dangling.records, connection)
+            let deleted = try dangling.deleteRows(
+                isDryRun: dryRunOptions.dryRun, connection,
+                beforeBatch: Storage.checkInterruption)
             if restart { try await sweep.startOver() }
             let swept = try await sweep.run(onFolder: Storage.checkInterruption)
             output.print(
@@ -63,43 +63,18 @@ extension Storage {
                     [
                         .init("orphans", .int(swept.orphans)),
                         .init("orphanBytes", .int(swept.orphanBytes)),
-                        .init("danglingRows", .int(forgotten.result)),
+                        .init("danglingRows", .int(deleted.result)),
                         .init("unfinishedWrites", .int(swept.deadWrites)),
                         .init("titleCards", .int(swept.titleCards)),
                         .init("removedCovers", .int(swept.removedCovers)),
                         .init("strangers", .int(swept.strangers)),
                         .init("foldersBefore", .int(swept.foldersBefore)),
-                    ] + forgotten.members),
+                    ] + deleted.members),
                 lines: [
                     "removed \(swept.orphans) orphans (\(swept.orphanBytes) bytes), "
-                        + "\(forgotten.result) rows without images, "
+                        + "\(deleted.result) rows without images, "
                         + "\(swept.deadWrites) unfinished writes, \(swept.titleCards) old title cards"
-                ] + forgotten.lines)
-        }
-
-        /// Deletes the rows of covers. Each transaction blocks the writes of one user for at most one batch.
-        private func forget(
-            _ records: [CoverRecord], _ connection: AdminConnection
-        ) throws -> Attempt<Int> {
-            var count = 0
-            var locks: [TableLock] = []
-            var rest = records[...]
-            while let first = rest.first {
-                try Interruption.check()
-                // The records are sorted by user.
-                let batch = rest.prefix(Self.batchMax).prefix { $0.user == first.user }
-                rest = rest.dropFirst(batch.count)
-                let attempt = try dryRunOptions.attempt(connection) {
-                    var count = 0
-                    for record in batch where try DanglingCovers.forget(record, connection) {
-                        count += 1
-                    }
-                    return count
-                }
-                count += attempt.result
-                locks = attempt.locks
-            }
-            return Attempt(result: count, isDryRun: dryRunOptions.dryRun, locks: locks)
+                ] + deleted.lines)
         }
     }
 }

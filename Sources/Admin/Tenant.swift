@@ -80,12 +80,6 @@ struct Tenant: ParsableCommand {
                   bookplate-admin tenant update reader --clear rate --clear amazon-tag --dry-run
                 """)
 
-        enum Clearable: String, ExpressibleByArgument, CaseIterable {
-            case issuer, provider, rate
-            case amazonTag = "amazon-tag"
-            case bookshopID = "bookshop-id"
-        }
-
         @OptionGroup var output: OutputOptions
         @ArgumentParser.Argument(help: "The slug of the tenant.")
         var slug: String
@@ -93,32 +87,19 @@ struct Tenant: ParsableCommand {
         var name: String?
         @OptionGroup var settings: TenantSettings
         @Option(help: "Remove a setting. Repeatable.")
-        var clear: [Clearable] = []
+        var clear: [TenantRecord.OptionalSetting] = []
         @OptionGroup var dryRunOptions: DryRunOptions
 
         func run() throws {
             let providers = try settings.providers
+            let changes = TenantRecord.Changes(
+                name: name, audiences: settings.audience, issuers: settings.issuer,
+                providers: providers, amazonTag: settings.amazonTag,
+                bookshopID: settings.bookshopId, requestsPerMinuteMax: settings.rate,
+                removed: clear)
             let connection = try connect(try loadConfiguration())
             let attempt = try dryRunOptions.attempt(connection) {
-                var tenant = try TenantRecord.find(slug, connection)
-                tenant.name = name ?? tenant.name
-                if !settings.audience.isEmpty { tenant.audiences = settings.audience }
-                if !settings.issuer.isEmpty { tenant.issuers = settings.issuer }
-                if !providers.isEmpty { tenant.providers = providers }
-                tenant.amazonTag = settings.amazonTag ?? tenant.amazonTag
-                tenant.bookshopID = settings.bookshopId ?? tenant.bookshopID
-                tenant.requestsPerMinuteMax = settings.rate ?? tenant.requestsPerMinuteMax
-                for field in clear {
-                    switch field {
-                    case .issuer: tenant.issuers = []
-                    case .provider: tenant.providers = []
-                    case .rate: tenant.requestsPerMinuteMax = nil
-                    case .amazonTag: tenant.amazonTag = nil
-                    case .bookshopID: tenant.bookshopID = nil
-                    }
-                }
-                try tenant.update(connection)
-                return tenant
+                try TenantRecord.update(slug, changes, connection)
             }
             output.print(
                 json(attempt.result, attempt.members), lines: ["updated \(slug)"] + attempt.lines)
@@ -152,7 +133,12 @@ struct Tenant: ParsableCommand {
                 try confirmation.confirm(
                     "This removes \(slug) and permanently deletes its \(accounts.count) accounts.",
                     byTyping: slug)
-                try remove(tenant, connection)
+                Interruption.watch()
+                let progress = Progress("accounts", total: accounts.count)
+                try tenant.removeWithAccounts(
+                    connection, beforeAccount: Interruption.check,
+                    onAccount: { progress.advance() })
+                progress.finish()
             }
             output.print(
                 .object([
@@ -163,23 +149,6 @@ struct Tenant: ParsableCommand {
                     "\(dryRun ? "would remove" : "removed") \(slug) and "
                         + "\(accounts.count) accounts"
                 ])
-        }
-
-        private func remove(_ tenant: TenantRecord, _ connection: AdminConnection) throws {
-            Interruption.watch()
-            try tenant.close(connection)
-            // Read the accounts again, because users may have signed in for the first time before sign-in was disabled.
-            let accounts = try tenant.accounts(connection)
-            let progress = Progress("accounts", total: accounts.count)
-            for id in accounts {
-                try Interruption.check()
-                _ = try inTransaction(connection, commits: true) {
-                    try AccountRecord.delete(id, connection)
-                }
-                progress.advance()
-            }
-            progress.finish()
-            try tenant.remove(connection)
         }
     }
 
@@ -210,6 +179,8 @@ struct Tenant: ParsableCommand {
             ] + more)
     }
 }
+
+extension TenantRecord.OptionalSetting: ExpressibleByArgument {}
 
 /// The options for settings of a tenant.
 struct TenantSettings: ParsableArguments {

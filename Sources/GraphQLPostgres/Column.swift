@@ -73,7 +73,7 @@ extension ResponseWriter {
     package mutating func writeTimestamp(_ microseconds: Int64) {
         // RFC 3339 has four-digit years. Instants outside the years 0 to 9999 are clamped to that range.
         let bounded = min(max(microseconds, -63_113_904_000_000_000), 252_455_615_999_999_000)
-        let (days, time) = (bounded / 1000).quotientAndModulo(86_400_000)
+        let (days, time) = bounded.quotientAndModulo(1000).0.quotientAndModulo(86_400_000)
         let date = CivilDate(daysSince2000: Int(days))
         reserve(26) { out in
             out[0] = UInt8(ascii: "\"")

@@ -133,7 +133,24 @@ package struct ConnectionField: FieldLoader {
 
     let part: Part
 
-    package init(part: Part) { self.part = part }
+    /// The resolvers of a connection type by field name, to return from a `ResolverSource`.
+    package static let connectionResolvers: [String: FieldResolver] = [
+        "edges": .load(ConnectionField(part: .edges)),
+        "nodes": .load(ConnectionField(part: .nodes)),
+        "pageInfo": .load(ConnectionField(part: .pageInfo)),
+        "totalCount": .property,
+    ]
+
+    /// The resolvers of an edge type by field name.
+    package static let edgeResolvers: [String: FieldResolver] = [
+        "cursor": .property, "node": .load(ConnectionField(part: .node)),
+    ]
+
+    /// The resolvers of the type `PageInfo` by field name.
+    package static let pageInfoResolvers: [String: FieldResolver] = [
+        "hasNextPage": .property, "hasPreviousPage": .property, "startCursor": .property,
+        "endCursor": .property,
+    ]
 
     package func prepare(_ field: SelectedField) -> any PreparedLoad {
         Prepared(part: part, selection: field.selections[0])

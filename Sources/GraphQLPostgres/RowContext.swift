@@ -8,13 +8,14 @@ import Postgres
 package protocol RowContext: ExecutionContext {
     /// The id of the caller: `$1` in every statement of this module.
     ///
-    /// - Throws: If nobody is signed in.
+    /// - Throws: The product's own error if the request is not authenticated.
     func callerID() throws -> UUID
 
     /// Adds a read-only statement to the current level's round trip. The rows are available after the flush.
     func pending(_ statement: Statement, _ parameters: Parameters) -> any PendingResult
 
-    /// Converts an error of a load, which may be a `RowError` or an error of the product's own, to a field error.
+    /// Converts an error of a load to a field error. It is a `RowError`, or an error that `callerID` or
+    /// `PendingResult.rows` has thrown.
     func fieldError(_ error: any Error) -> FieldError
 }
 

@@ -29,6 +29,14 @@ package enum RowField: Sendable {
     /// Calculated from several columns while the response is written.
     case computed([Column], @Sendable (RowCells, inout ResponseWriter) -> LeafResult)
     case relation(any RowLoader)
+
+    /// The resolver to return from a `ResolverSource`.
+    package var resolver: FieldResolver {
+        switch self {
+        case .column, .computed: .property
+        case .relation(let loader): .load(loader)
+        }
+    }
 }
 
 /// A loader that needs columns of its parent rows.

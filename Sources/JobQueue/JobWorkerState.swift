@@ -25,7 +25,7 @@ struct JobWorkerState {
         var heartbeat: Duration = .seconds(5)
         /// The interval of claims without a notification.
         var poll: Duration = .seconds(1)
-        /// The time that running jobs get to finish when the worker stops. Then they are cancelled and get the same time again.
+        /// The time that running jobs get to finish when the worker stops, and again after they have been cancelled.
         var stopGrace: Duration = .seconds(5)
     }
 

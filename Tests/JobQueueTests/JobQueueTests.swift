@@ -10,7 +10,7 @@ import Testing
 @testable import Bookplate
 @testable import JobQueue
 
-/// What handlers of this suite were asked to do, and what they should say.
+/// Records the runs of this suite's handlers and calls a closure in each run.
 private final class Recorder: Sendable {
     struct Run: Equatable, Sendable {
         let word: String
@@ -19,18 +19,21 @@ private final class Recorder: Sendable {
     }
 
     private let runs = Mutex<[Run]>([])
-    let answer: @Sendable (Run, JobContext) async throws(JobError) -> Void
+    private let onRun: @Sendable (Run, JobContext) async throws(JobError) -> Void
 
     init(
-        _ answer: @escaping @Sendable (Run, JobContext) async throws(JobError) -> Void = { _, _ in }
+        _ onRun: @escaping @Sendable (Run, JobContext) async throws(JobError) -> Void = { _, _ in }
     ) {
-        self.answer = answer
+        self.onRun = onRun
     }
 
     var all: [Run] { runs.withLock { $0 } }
     var words: [String] { all.map(\.word) }
 
-    func note(_ run: Run) { runs.withLock { $0.append(run) } }
+    func record(_ run: Run, in job: JobContext) async throws(JobError) {
+        runs.withLock { $0.append(run) }
+        try await onRun(run, job)
+    }
 }
 
 private struct Word: Codable, Sendable {
@@ -46,8 +49,7 @@ private struct Echo: JobHandler {
 
     func run(_ payload: Word, in job: JobContext) async throws(JobError) {
         let run = Recorder.Run(word: payload.word, attempt: job.attempt, userID: job.userID)
-        recorder.note(run)
-        try await recorder.answer(run, job)
+        try await recorder.record(run, in: job)
     }
 }
 
@@ -59,8 +61,8 @@ private struct Ticker: JobHandler {
     let recorder: Recorder
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
-        recorder.note(.init(word: "tick", attempt: job.attempt, userID: job.userID))
-        try await recorder.answer(.init(word: "tick", attempt: 1, userID: nil), job)
+        let run = Recorder.Run(word: "tick", attempt: job.attempt, userID: job.userID)
+        try await recorder.record(run, in: job)
     }
 }
 
@@ -84,15 +86,15 @@ private struct Ticker: JobHandler {
         _ pool: ConnectionPool, _ words: [String], for user: UUID? = nil, key: String? = nil,
         after delay: Duration = .zero, priority: JobPriority = .foreground
     ) async throws {
-        var segment = Pipeline()
+        var pipeline = Pipeline()
         for word in words {
-            segment.enqueue(
+            pipeline.enqueue(
                 Echo.self, Word(word: word), for: user, key: key, after: delay, priority: priority)
         }
-        _ = try await pool.run(segment)
+        _ = try await pool.run(pipeline)
     }
 
-    @Test func jobsOfSeveralServersAreDoneOnceEach() async throws {
+    @Test func eachJobRunsOnceWithSeveralServers() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let recorder = Recorder()
         let workers = [
@@ -101,7 +103,7 @@ private struct Ticker: JobHandler {
         ]
         let words = (1...200).map { "word \($0)" }
         try await enqueue(workers[0].pool, words)
-        try await waitUntil("all are done") {
+        try await waitUntil("all jobs are done") {
             try await database.count("SELECT count(*) FROM jobs") == 0
         }
         for worker in workers { await worker.stop() }
@@ -109,42 +111,42 @@ private struct Ticker: JobHandler {
         #expect(recorder.all.allSatisfy { $0.attempt == 1 })
     }
 
-    @Test func failuresAreTriedAgainAndThenDead() async throws {
+    @Test func failedJobsAreRetriedAndThenDead() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let recorder = Recorder { run, _ throws(JobError) in
             switch run.word {
-            case "heals" where run.attempt == 2: return
-            case "hopeless": throw .giveUp("There is no hope.")
-            default: throw .retry("Not now.")
+            case "recovers" where run.attempt == 2: return
+            case "impossible": throw .giveUp("It is impossible.")
+            default: throw .retry("It failed.")
             }
         }
         let worker = try await start(database, [Echo(recorder: recorder)])
-        try await enqueue(worker.pool, ["heals", "hopeless", "fails"])
-        try await waitUntil("two are dead") {
+        try await enqueue(worker.pool, ["recovers", "impossible", "fails"])
+        try await waitUntil("two jobs are dead") {
             try await database.count(
                 "SELECT count(*) FILTER (WHERE state = 'DEAD') * 10 + count(*) FROM jobs") == 22
         }
-        #expect(recorder.words.count { $0 == "heals" } == 2)
-        #expect(recorder.words.count { $0 == "hopeless" } == 1)
+        #expect(recorder.words.count { $0 == "recovers" } == 2)
+        #expect(recorder.words.count { $0 == "impossible" } == 1)
         #expect(recorder.words.count { $0 == "fails" } == 3)
         let errors = try await database.withConnection { connection in
             try connection.query("SELECT last_error FROM jobs ORDER BY attempts")
                 .decode(String.self)
         }
-        #expect(errors == ["There is no hope.", "Not now."])
-        // The operator lets them run again, with all their attempts.
+        #expect(errors == ["It is impossible.", "It failed."])
+        // An operator retries them with all their attempts.
         let retried = try await database.withConnection { connection in
             try JobRecord.retry(.init(state: .dead), connection)
         }
         #expect(retried == 2)
-        try await waitUntil("they were tried again") {
+        try await waitUntil("the failing job was retried") {
             recorder.words.count { $0 == "fails" } == 6
         }
         await worker.stop()
     }
 
-    /// However often a job is postponed, it keeps its attempts, until it has been postponed for three days.
-    @Test func postponingIsNotAnAttempt() async throws {
+    /// Postponing a job does not use up its attempts until it has been postponed for three days.
+    @Test func postponedRunIsNotAnAttempt() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let isPaused = Mutex(true)
         let recorder = Recorder { _, job throws(JobError) in
@@ -154,9 +156,9 @@ private struct Ticker: JobHandler {
             }
         }
         let worker = try await start(database, [Echo(recorder: recorder)])
-        try await enqueue(worker.pool, ["patient"])
+        try await enqueue(worker.pool, ["postponed"])
         for run in 1...5 {
-            try await waitUntil("it was postponed \(run) times") {
+            try await waitUntil("the job was postponed \(run) times") {
                 try await database.count(
                     """
                     SELECT count(*) FROM jobs WHERE state = 'READY' AND attempts = 0 AND last_error = 'Paused.' \
@@ -166,53 +168,53 @@ private struct Ticker: JobHandler {
             if run < 5 { try await database.execute("UPDATE jobs SET run_at = now()") }
         }
         #expect(recorder.all.allSatisfy { $0.attempt == 1 })
-        // After three days a pause is a failure like any other.
+        // After three days, a postponed run counts as a failed attempt.
         try await database.execute(
             "UPDATE jobs SET postponed_since = now() - interval '73 hours', run_at = now()")
-        try await waitUntil("it is dead") {
+        try await waitUntil("the job is dead") {
             try await database.count(
                 "SELECT count(*) FROM jobs WHERE state = 'DEAD' AND attempts = 3") == 1
         }
-        // The operator lets it run again, and it can be postponed again.
+        // After an operator retries the job, it can be postponed again.
         _ = try await database.withConnection { try JobRecord.retry(.init(state: .dead), $0) }
-        try await waitUntil("it is postponed") {
+        try await waitUntil("the job is postponed") {
             try await database.count(
                 "SELECT count(*) FROM jobs WHERE state = 'READY' AND attempts = 0") == 1
         }
         isPaused.withLock { $0 = false }
         try await database.execute("UPDATE jobs SET run_at = now()")
-        try await waitUntil("it is done") {
+        try await waitUntil("the job is done") {
             try await database.count("SELECT count(*) FROM jobs") == 0
         }
         await worker.stop()
     }
 
-    /// A worker that is killed says nothing more: not that it is alive, not that it is done.
-    @Test func jobOfAKilledWorkerIsBackAfterItsLease() async throws {
+    /// A killed worker neither renews the lease nor releases the job.
+    @Test func jobOfAKilledWorkerRunsAgainAfterItsLease() async throws {
         let database = try await TestCluster.shared.makeDatabase()
-        let reader = try await pool(database)
-        try await enqueue(reader, ["orphan"])
-        let dead = JobTable(database: reader, worker: "dead", lease: .milliseconds(300))
-        let taken = try await dead.claim(["test.echo": 5])
-        #expect(taken.count == 1)
-        #expect(try await dead.claim(["test.echo": 5]) == [])
+        let pool = try await pool(database)
+        try await enqueue(pool, ["orphan"])
+        let killed = JobTable(database: pool, worker: "killed", lease: .milliseconds(300))
+        let claimed = try await killed.claim(["test.echo": 5])
+        #expect(claimed.count == 1)
+        #expect(try await killed.claim(["test.echo": 5]) == [])
 
         let recorder = Recorder()
         let worker = try await start(database, [Echo(recorder: recorder)])
-        try await waitUntil("it is done by another") { recorder.words == ["orphan"] }
+        try await waitUntil("another worker has run the job") { recorder.words == ["orphan"] }
         #expect(recorder.all.map(\.attempt) == [2])
         await worker.stop()
-        await reader.close()
+        await pool.close()
     }
 
-    /// A job that kills its workers does not do so for ever.
-    @Test func jobWhoseWorkersAllDieIsDead() async throws {
+    /// A job that crashes each of its workers becomes a dead letter.
+    @Test func jobIsDeadAfterTheLastAttemptOfAKilledWorker() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
-        try await enqueue(pool, ["poison"])
-        let queue = JobTable(database: pool, worker: "dying", lease: .zero)
+        try await enqueue(pool, ["crashes"])
+        let queue = JobTable(database: pool, worker: "killed", lease: .zero)
         for attempt in 1...3 {
-            try await waitUntil("it is taken for the \(attempt). time") {
+            try await waitUntil("attempt \(attempt) is claimed") {
                 try await queue.claim(["test.echo": 1]).first?.attempt == attempt
             }
         }
@@ -221,9 +223,9 @@ private struct Ticker: JobHandler {
         await pool.close()
     }
 
-    /// The connection of the worker is cut while the job runs, and another worker takes the job. What the
-    /// first one then writes is refused.
-    @Test func workerThatLostItsJobCannotWriteForIt() async throws {
+    /// A worker loses its connection while the job runs, so its lease expires and another worker claims the job. Later
+    /// writes of the first worker are refused.
+    @Test func workerThatLostItsLeaseCannotWrite() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let userID = try #require(UUID(reader.id.string ?? ""))
@@ -261,8 +263,8 @@ private struct Ticker: JobHandler {
 
     private func database(_ app: TestApp) -> TestDatabase { app.database }
 
-    /// A claim passes over a job whose holder is in the midst of a transaction, even if its lease is over.
-    @Test func claimWaitsForWhatTheHolderHasBegun() async throws {
+    /// A job whose lease has expired cannot be claimed while the worker that holds it has an open transaction.
+    @Test func claimSkipsJobWithOpenTransaction() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         try await enqueue(pool, ["writing"])
@@ -281,29 +283,29 @@ private struct Ticker: JobHandler {
         await pool.close()
     }
 
-    @Test func jobSeesItsUsersRowsOnly() async throws {
+    @Test func jobReadsOnlyTheRowsOfItsUser() async throws {
         let app = try await TestApp.start(catalog: [])
         let (mine, other) = (try await app.makeReader(), try await app.makeReader(.beta))
         _ = try await mine.makeShelf("Mine")
         _ = try await other.makeShelf("Other")
         let shelves = Statement("SELECT name FROM shelves ORDER BY name")
-        let seen = Mutex<[String: [String]]>([:])
+        let names = Mutex<[String: [String]]>([:])
         let recorder = Recorder { run, job throws(JobError) in
             let rows = try await job.read { $0.append(shelves) }[0]
-            seen.withLock {
+            names.withLock {
                 $0[run.word] = (0..<rows.count).map { rows.text($0, 0) ?? "" }
             }
         }
         let worker = try await start(app.database, [Echo(recorder: recorder)])
         let userID = UUID(mine.id.string ?? "")
         try await enqueue(worker.pool, ["mine"], for: userID)
-        try await enqueue(worker.pool, ["nobody's"])
-        try await waitUntil("both are done") { recorder.all.count == 2 }
+        try await enqueue(worker.pool, ["without user"])
+        try await waitUntil("both jobs are done") { recorder.all.count == 2 }
         await worker.stop()
-        #expect(seen.withLock { $0 } == ["mine": ["Mine"], "nobody's": []])
+        #expect(names.withLock { $0 } == ["mine": ["Mine"], "without user": []])
     }
 
-    @Test func sameWorkWaitsOnceAndIsDoneAgainWhenAskedForMeanwhile() async throws {
+    @Test func jobWithTheSameKeyWaitsOnceAndRunsAgainIfEnqueuedMeanwhile() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         try await enqueue(pool, ["first"], key: "k")
@@ -323,7 +325,7 @@ private struct Ticker: JobHandler {
         await pool.close()
     }
 
-    @Test func whatSomebodyWaitsForComesFirstAndWhatIsLaterComesLater() async throws {
+    @Test func dueJobsRunByPriorityAndDelayedJobsDoNotRun() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)
         try await enqueue(pool, ["backfill"], priority: .background)
@@ -338,8 +340,8 @@ private struct Ticker: JobHandler {
         await pool.close()
     }
 
-    /// Two servers share the schedule: the pauses are between runs, whoever does them.
-    @Test func scheduledJobIsOneForAllServers() async throws {
+    /// Two servers share one repeated job, and its runs never overlap.
+    @Test func repeatedJobRunsOnceForAllServers() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let running = Mutex((now: 0, most: 0))
         let recorder = Recorder { _, job throws(JobError) in
@@ -349,20 +351,20 @@ private struct Ticker: JobHandler {
             }
             try? await Task.sleep(for: .milliseconds(10))
             running.withLock { $0.now -= 1 }
-            // A failure does not end it.
-            if job.attempt == 1, Bool.random() { throw .giveUp("Not this time.") }
+            // A failed run does not end the repetition.
+            if job.attempt == 1, Bool.random() { throw .giveUp("It failed.") }
         }
         let workers = [
             try await start(database, [Ticker(recorder: recorder)]),
             try await start(database, [Ticker(recorder: recorder)]),
         ]
-        try await waitUntil("it has run some times") { recorder.all.count >= 6 }
+        try await waitUntil("the job has run six times") { recorder.all.count >= 6 }
         for worker in workers { await worker.stop() }
         #expect(running.withLock { $0.most } == 1)
         #expect(try await database.count("SELECT count(*) FROM jobs") == 1)
     }
 
-    @Test func stoppingLetsJobsFinishOrGivesThemBack() async throws {
+    @Test func stoppedWorkerFinishesOrReleasesItsJobs() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let recorder = Recorder { run, _ throws(JobError) in
             do {
@@ -373,7 +375,7 @@ private struct Ticker: JobHandler {
         }
         let worker = try await start(database, [Echo(recorder: recorder)])
         try await enqueue(worker.pool, ["short", "long"])
-        try await waitUntil("both run") { recorder.all.count == 2 }
+        try await waitUntil("both jobs run") { recorder.all.count == 2 }
         await worker.stop()
         let left = try await database.withConnection { connection in
             try connection.query(
@@ -383,29 +385,29 @@ private struct Ticker: JobHandler {
         #expect(left == ["long READY 0"])
     }
 
-    @Test func jobsGoWithTheirUser() async throws {
+    @Test func deletingAUserDeletesTheirJobs() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         try await enqueue(app.pool, ["late"], for: UUID(reader.id.string ?? ""))
-        try await enqueue(app.pool, ["nobody's"])
+        try await enqueue(app.pool, ["without user"])
         _ = try await reader.requireValue(
             "mutation($id: String!) { deleteAccount(confirm: $id) { id } }", ["id": reader.id],
             "deleteAccount", "id")
         #expect(try await app.database.count("SELECT count(*) FROM jobs") == 1)
     }
 
-    /// The server's role has no way to the table but through the queue's functions.
+    /// The server's role can access the table only through the queue's functions.
     @Test(arguments: [
         "SELECT * FROM jobs",
         "INSERT INTO jobs (kind, payload, attempts_max) VALUES ('a.b', '{}', 1)",
         "UPDATE jobs SET payload = '{}'", "DELETE FROM jobs",
-        // In the name of somebody else than the caller.
+        // A job for another user than the caller.
         """
         SELECT set_config('app.user_id', '0198c0de-0000-7000-8000-000000000001', true); \
         SELECT enqueue_job('0198c0de-0000-7000-8000-000000000002', 'a.b', '{}', NULL, 0, 0, 1)
         """,
     ])
-    func queueIsClosed(sql: String) async throws {
+    func directAccessIsRefused(sql: String) async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let state: SQLState? = try await database.withConnection(as: TestCluster.app) {
             connection in

@@ -4,7 +4,7 @@ import Testing
 @testable import Bookplate
 @testable import JobQueue
 
-/// The worker's decisions, with no clock and no database.
+/// Tests the state machine of the worker, without a clock and a database.
 @Suite struct JobWorkerStateTests {
     private static let limits = JobWorkerState.Limits(
         lease: .seconds(15), heartbeat: .seconds(5), poll: .seconds(1), stopGrace: .seconds(4))
@@ -19,11 +19,11 @@ import Testing
             userID: nil, payload: [], attempt: attempt)
     }
 
-    @Test mutating func looksForJobsWhenItIsTimeAndWhenItIsWoken() {
+    @Test mutating func claimsAtEachPollAndWhenNotified() {
         #expect(state.handle(.tick, at: .zero) == [.claim(capacity: ["a.one": 2])])
         // One claim at a time.
         #expect(state.handle(.woken, at: .milliseconds(1)) == [])
-        // What woke it may have come too late for that claim.
+        // The job of the notification may have been added too late for that claim, so another one follows.
         #expect(
             state.handle(.claimed([]), at: .milliseconds(2)) == [.claim(capacity: ["a.one": 2])])
         #expect(state.handle(.claimed([]), at: .milliseconds(3)) == [])
@@ -33,13 +33,13 @@ import Testing
         #expect(state.handle(.woken, at: .milliseconds(1004)) == [.claim(capacity: ["a.one": 2])])
     }
 
-    @Test mutating func takesNoMoreOfAKindThanItsConcurrency() {
+    @Test mutating func claimsAtMostTheConcurrencyOfAKind() {
         _ = state.handle(.woken, at: .zero)
         #expect(state.handle(.claimed([job(1)]), at: .zero) == [.start(job(1))])
         #expect(state.handle(.woken, at: .zero) == [.claim(capacity: ["a.one": 1])])
         _ = state.handle(.claimed([job(2)]), at: .zero)
         #expect(state.handle(.woken, at: .zero) == [])
-        // The next one takes its place as soon as the database knows.
+        // The capacity is free again when the database has stored the result.
         #expect(
             state.handle(.ended(job(1).lease, .finished, random: 0), at: .zero)
                 == [.settle(job(1).lease, .finished)])
@@ -59,7 +59,9 @@ import Testing
             .postponed(message: "p", delay: .seconds(112.5))
         ),
     ])
-    func settles(outcome: JobOutcome, attempt: Int, settlement: JobSettlement) {
+    func outcomeDeterminesTheSettlement(
+        outcome: JobOutcome, attempt: Int, settlement: JobSettlement
+    ) {
         var state = state
         let job = job(1, attempt: attempt)
         _ = state.handle(.woken, at: .zero)
@@ -73,12 +75,12 @@ import Testing
         (1, 1.0, Duration.seconds(2)), (1, 0.0, .seconds(1)), (5, 1.0, .seconds(32)),
         (60, 1.0, .seconds(3600)), (60, 0.0, .seconds(1800)),
     ])
-    func delaysDoubleAndAreSpread(attempt: Int, random: Double, delay: Duration) {
+    func delaysDoubleAndAreRandomized(attempt: Int, random: Double, delay: Duration) {
         let settings = JobSettings(retryDelay: .seconds(2))
         #expect(settings.delay(afterAttempt: attempt, random: random) == delay)
     }
 
-    /// A job is postponed until the pause ends, and for longer the longer that has gone on.
+    /// A job is postponed until the end of the pause, and at least as long as it has been postponed so far.
     @Test(
         arguments: [
             (100, nil, 0.0, 100), (100, nil, 1, 112.5), (80_000, nil, 1, 80_600), (0, nil, 0, 1),
@@ -95,7 +97,7 @@ import Testing
         #expect(delay == .seconds(seconds))
     }
 
-    @Test mutating func aPostponedJobIsGivenBackWhenTheWorkerStops() {
+    @Test mutating func postponedJobIsReleasedWhenTheWorkerStops() {
         _ = state.handle(.tick, at: .zero)
         _ = state.handle(.claimed([job(1)]), at: .zero)
         _ = state.handle(.stop, at: .zero)
@@ -106,7 +108,7 @@ import Testing
                 at: .seconds(4)) == [.settle(job(1).lease, .released)])
     }
 
-    @Test mutating func saysThatItIsAliveAndHearsWhatItLost() {
+    @Test mutating func renewsLeasesAndCancelsJobsThatItLost() {
         _ = state.handle(.tick, at: .zero)
         _ = state.handle(.claimed([job(1), job(2)]), at: .zero)
         let renewal = state.handle(.tick, at: .seconds(5))
@@ -118,14 +120,14 @@ import Testing
         #expect(
             state.handle(.renewed(requested: leases, kept: [job(1).lease.id]), at: .seconds(6))
                 == [.cancel(job(2).lease)])
-        // Another worker's job is not this one's to settle, whatever became of it here.
+        // The outcome of a lost job is discarded, because another worker holds the job.
         #expect(state.handle(.ended(job(2).lease, .finished, random: 0), at: .seconds(6)) == [])
-        // The kept one lasts from the time the renewal was sent.
+        // The lease of the kept job counts from the time when the renewal was sent.
         #expect(!state.handle(.tick, at: .seconds(19)).contains(.cancel(job(1).lease)))
         #expect(state.handle(.tick, at: .seconds(20)).contains(.cancel(job(1).lease)))
     }
 
-    @Test mutating func cancelsWhatTakesTooLongAndKeepsItNoLonger() {
+    @Test mutating func cancelsJobsAfterTheirTimeoutAndStopsRenewing() {
         _ = state.handle(.tick, at: .zero)
         _ = state.handle(.claimed([job(1)]), at: .zero)
         for second in stride(from: 5, through: 60, by: 5) {
@@ -145,29 +147,30 @@ import Testing
                     .settle(
                         job(1).lease,
                         .failed(
-                            message: "It took too long and was cancelled.", retryAfter: .seconds(2))
+                            message: "The job exceeded its timeout and was cancelled.",
+                            retryAfter: .seconds(2))
                     )
                 ])
     }
 
-    @Test mutating func triesAgainToTellTheEnd() {
+    @Test mutating func retriesToSettleUntilTheLeaseExpires() {
         _ = state.handle(.tick, at: .zero)
         _ = state.handle(.claimed([job(1)]), at: .zero)
         _ = state.handle(.ended(job(1).lease, .finished, random: 0), at: .zero)
         #expect(state.handle(.settlingFailed(job(1).lease), at: .zero) == [])
         #expect(
             state.handle(.tick, at: .milliseconds(900)) == [.settle(job(1).lease, .finished)])
-        // Not for longer than the lease: then it is not this worker's any more.
+        // After the lease has expired, another worker may hold the job.
         #expect(
             !state.handle(.tick, at: .seconds(15)).contains(.settle(job(1).lease, .finished)))
     }
 
-    @Test mutating func stopsAtOnceWhereNothingIsUnderWay() {
+    @Test mutating func stopsImmediatelyWithoutJobs() {
         #expect(state.handle(.stop, at: .zero) == [.exit])
         #expect(state.handle(.tick, at: .seconds(1)) == [])
     }
 
-    @Test mutating func letsJobsFinishWhenItStops() {
+    @Test mutating func runningJobsFinishWhenTheWorkerStops() {
         _ = state.handle(.tick, at: .zero)
         _ = state.handle(.claimed([job(1)]), at: .zero)
         #expect(state.handle(.stop, at: .seconds(1)) == [])
@@ -178,7 +181,7 @@ import Testing
         #expect(state.handle(.settled(job(1).lease), at: .seconds(3)) == [.exit])
     }
 
-    @Test mutating func givesBackWhatDoesNotFinishWhenItStops() {
+    @Test mutating func releasesJobsThatDoNotFinishWhenTheWorkerStops() {
         _ = state.handle(.tick, at: .zero)
         _ = state.handle(.claimed([job(1), job(2)]), at: .zero)
         _ = state.handle(.stop, at: .zero)
@@ -189,12 +192,12 @@ import Testing
                 .ended(job(1).lease, .failed("cancelled", after: nil), random: 0), at: .seconds(4))
                 == [.settle(job(1).lease, .released)])
         #expect(state.handle(.settled(job(1).lease), at: .seconds(4)) == [])
-        // The other does not heed it, and is given back over its head.
+        // The other handler ignores the cancellation, so its job is released while it runs.
         #expect(state.handle(.tick, at: .seconds(8)).contains(.settle(job(2).lease, .released)))
         #expect(state.handle(.settled(job(2).lease), at: .seconds(8)) == [.exit])
     }
 
-    @Test mutating func givesBackWhatItWasGivenWhileItStopped() {
+    @Test mutating func releasesJobsThatWereClaimedWhileStopping() {
         _ = state.handle(.tick, at: .zero)
         #expect(state.handle(.stop, at: .zero) == [])
         #expect(

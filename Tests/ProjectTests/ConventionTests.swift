@@ -50,6 +50,13 @@ import Version
         }
     }
 
+    /// Each operation is next to its noun in the product. The admin CLI only parses, calls, and prints.
+    @Test func theAdminCLIRunsNoStatements() throws {
+        for file in try Self.sources(of: "Admin") {
+            #expect(!file.text.contains(/\.(query|execute|copy)\(/), "\(file.path)")
+        }
+    }
+
     /// Swift 6.3.1 with `-O` miscompiles such tuples in tasks: docs/decisions/task-group-tuples.md.
     @Test func tuplesDoNotAwait() throws {
         let pattern = /\(\s*(?:\w+\.)*\w+,\s*(?:\.\w+\()?(?:try )?await\b/

@@ -9,7 +9,7 @@ import Testing
     private static let habits: [(name: String, pattern: String)] = [
         (
             "'is no X' instead of 'is not an X'",
-            #"(?i)(?<!there )(?<!here )\b(is|are|was|were) no (?!longer|more|less|later|such|one\b)[a-z]"#
+            #"(?i)(^|\b(?!t?here )\w+\W+)(is|are|was|were) no (?!longer|more|less|later|such|one\b)[a-z]"#
         ),
         (
             "a clause as the subject",
@@ -49,7 +49,9 @@ import Testing
     private let regexes: [(name: String, regex: Regex<AnyRegexOutput>)]
 
     init() throws {
-        regexes = try Self.habits.map { habit in (habit.name, try Regex(habit.pattern)) }
+        regexes = try Self.habits.map { habit in
+            (habit.name, try Regex(habit.pattern).wordBoundaryKind(.simple))
+        }
     }
 
     struct Sentence {

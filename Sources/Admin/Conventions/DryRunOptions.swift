@@ -11,25 +11,11 @@ struct DryRunOptions: ParsableArguments {
     func attempt<Result>(
         _ connection: AdminConnection, _ work: () throws -> Result
     ) throws -> Attempt<Result> {
-        guard dryRun else {
-            let result = try inTransaction(connection, commits: true, work)
-            return Attempt(result: result, isDryRun: false, locks: [])
-        }
-        let tables = try connection.tables()
-        return try inTransaction(connection, commits: false) {
-            let result = try work()
-            return Attempt(result: result, isDryRun: true, locks: try connection.locks(on: tables))
-        }
+        try connection.attempt(isDryRun: dryRun, mapping: { $0 as any Error }, work)
     }
 }
 
-/// The result of a command that supports dry runs.
-struct Attempt<Result> {
-    let result: Result
-    let isDryRun: Bool
-    /// The tables that a dry run has locked. Empty otherwise.
-    let locks: [TableLock]
-
+extension Attempt {
     /// Members for the command's JSON document: `dryRun`, and in a dry run `locks`.
     var members: [Value.Member] {
         [.init("dryRun", .boolean(isDryRun))]
@@ -49,20 +35,5 @@ extension TableLock {
             .init("table", .string(table)), .init("mode", .string(mode)),
             .init("holdsUp", .string(blocks.rawValue)),
         ])
-    }
-}
-
-/// Runs the work in a transaction that is then committed or rolled back. It is also rolled back after an error.
-func inTransaction<Value>(
-    _ connection: AdminConnection, commits: Bool, _ work: () throws -> Value
-) throws -> Value {
-    try connection.execute("BEGIN")
-    do {
-        let value = try work()
-        try connection.execute(commits ? "COMMIT" : "ROLLBACK")
-        return value
-    } catch {
-        try? connection.execute("ROLLBACK")
-        throw error
     }
 }

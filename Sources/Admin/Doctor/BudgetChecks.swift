@@ -20,49 +20,33 @@ enum BudgetChecks {
             return [.skipped("source budgets", reason)]
         }
         let budgets = configuration.sources.budgets.requestsPerDay
-        let now = time(nil)
+        let secondsLeft = SourceBudgetStatus.secondsUntilReset(at: time(nil))
         return sources.map { source in
-            result(
-                source.rawValue, SourceHost(rawValue: source.rawValue).flatMap { usage[$0] },
-                limit: budgets[source], secondsOfDay: now % 86_400)
+            let check = "\(source.rawValue) budget"
+            guard let limit = budgets[source] else {
+                return .ok(check, "no limit on requests per day")
+            }
+            let usage = SourceHost(rawValue: source.rawValue).flatMap { usage[$0] }
+            return result(
+                check, SourceBudgetStatus(usage, limit: limit), source.rawValue,
+                secondsLeft: secondsLeft)
         }
     }
 
-    /// - Parameters:
-    ///   - usage: nil if no request has been sent to the source today.
-    ///   - limit: nil if the source has no budget.
-    static func result(
-        _ source: String, _ usage: SourceUsage?, limit: Int?, secondsOfDay: Int
+    private static func result(
+        _ check: String, _ budget: SourceBudgetStatus, _ source: String, secondsLeft: Int
     ) -> CheckResult {
-        let check = "\(source) budget"
-        guard let limit else { return .ok(check, "no limit on requests per day") }
-        let (used, usedInBackground) = (usage?.used ?? 0, usage?.usedInBackground ?? 0)
-        let reset = "resets at 00:00 UTC, in \(Progress.time(Double(86_400 - secondsOfDay)))"
-        guard used < limit else {
+        let reset = "resets at 00:00 UTC, in \(Progress.time(Double(secondsLeft)))"
+        guard !budget.isUsedUp else {
             return .warning(
-                check, "used up: \(used) of \(limit) requests today; \(reset)",
+                check, "used up: \(budget.used) of \(budget.limit) requests today; \(reset)",
                 "wait, or raise \(source) in BOOKPLATE_SOURCE_BUDGETS if the source allows more")
         }
-        let backgroundLimit = SourceBudgets.backgroundLimit(limit)
-        let isBackgroundPaused = usedInBackground >= backgroundLimit
         return .ok(
             check,
-            "\(used) of \(limit) requests used today, \(usedInBackground) of \(backgroundLimit) by background work"
-                + (isBackgroundPaused ? ", which is paused until the reset" : "") + "; \(reset)")
-    }
-}
-
-extension Configuration.Sources {
-    /// The sources that a server uses.
-    fileprivate var enabledSources: [Configuration.SourceBudgets.Source] {
-        Configuration.SourceBudgets.Source.allCases.filter { source in
-            switch source {
-            case .openLibrary: openLibraryURL != nil
-            case .openLibraryCovers: openLibraryCoversURL != nil
-            case .googleBooks: googleBooksURL != nil
-            case .isbnDB: isbnDBURL != nil && isbnDBKey != nil
-            case .webSearch: openAIURL != nil && openAIKey != nil
-            }
-        }
+            "\(budget.used) of \(budget.limit) requests used today, "
+                + "\(budget.usedInBackground) of \(budget.backgroundLimit) by background work"
+                + (budget.isBackgroundPaused ? ", which is paused until the reset" : "")
+                + "; \(reset)")
     }
 }

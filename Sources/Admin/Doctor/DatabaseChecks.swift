@@ -1,6 +1,5 @@
 import Bookplate
 import Config
-import Glibc
 import Postgres
 
 /// Checks the databases: as the server's role, as the owner, and the replica.
@@ -65,25 +64,21 @@ struct DatabaseChecks {
     }
 
     private func version(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
-        let rows = try connection.query(
-            """
-            SELECT current_setting('server_version'), current_setting('server_version_num')::int,
-            current_setting('server_encoding')
-            """)
-        let name = "PostgreSQL \(rows.text(0, 0) ?? "?")"
-        if (rows.int32(0, 1) ?? 0) < 150_000 {
+        let version = try DatabaseCheck.version(connection)
+        let name = "PostgreSQL \(version.name)"
+        if version.isTooOld {
             return .wrong("database", "\(name) is too old", "use PostgreSQL 15 or later")
         }
-        if rows.text(0, 2) != "UTF8" {
+        if !version.isUTF8 {
             return .wrong(
-                "database", "its encoding is \(rows.text(0, 2) ?? "?")",
+                "database", "its encoding is \(version.encoding)",
                 "make a database with ENCODING 'UTF8' and restore into it")
         }
         return .ok("database", "\(name) answers")
     }
 
     private func role(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
-        let name = try connection.query("SELECT current_user::text").text(0, 0) ?? "?"
+        let name = try DatabaseCheck.roleName(connection)
         if let power = try DatabaseCheck.rolePower(connection) {
             return .wrong(
                 "role", "\(name) \(power), so row-level security does not apply to it",
@@ -93,16 +88,8 @@ struct DatabaseChecks {
     }
 
     private func clock(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
-        func now() -> Int64 {
-            var time = timespec()
-            clock_gettime(CLOCK_REALTIME, &time)
-            return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-        }
-        let before = now()
-        let rows = try connection.query(
-            "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8")
-        let difference = abs((rows.int64(0, 0) ?? 0) - (before + now()) / 2)
-        return difference > 2000
+        let difference = try DatabaseCheck.clockDifferenceMilliseconds(connection)
+        return difference > DatabaseCheck.clockDifferenceMaxMilliseconds
             ? .warning(
                 "clock", "the clocks of this machine and the database differ by \(difference) ms",
                 "synchronize both with a time server, because tokens and cursors contain times")
@@ -110,13 +97,8 @@ struct DatabaseChecks {
     }
 
     private func connections(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
-        let rows = try connection.query(
-            """
-            SELECT current_setting('max_connections')::int
-            - current_setting('superuser_reserved_connections')::int
-            """)
         let needed = configuration.database.connectionsMax
-        let allowed = Int(rows.int32(0, 0) ?? 0)
+        let allowed = try DatabaseCheck.connectionsMax(connection)
         return needed > allowed
             ? .wrong(
                 "connections",
@@ -126,18 +108,12 @@ struct DatabaseChecks {
     }
 
     private func replica(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
-        let rows = try connection.query(
-            """
-            SELECT pg_is_in_recovery(),
-            coalesce(extract(epoch FROM now() - pg_last_xact_replay_timestamp()), 0)::int8
-            """)
-        if rows.bool(0, 0) != true {
+        guard let delay = try DatabaseCheck.replicaDelaySeconds(connection) else {
             return .warning(
                 "replica", "the database is not a replica",
                 "set BOOKPLATE_READ_DATABASE_URL to the address of a standby server")
         }
-        let delay = rows.int64(0, 1) ?? 0
-        return delay > 30
+        return delay > DatabaseCheck.replicaDelayMaxSeconds
             ? .warning(
                 "replica", "last transaction replayed \(delay) s ago",
                 "check the log of the standby server")

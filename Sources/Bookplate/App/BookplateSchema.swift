@@ -49,30 +49,17 @@ private struct ResolverTable: ResolverSource {
     init() {
         let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type]
         for type in nodes + [Import.failureType] + LibraryStats.types + [Cover.type] {
-            table[type.name] = type.fields.mapValues { field in
-                switch field {
-                case .column, .computed: .property
-                case .relation(let loader): .load(loader)
-                }
-            }
+            table[type.name] = type.fields.mapValues(\.resolver)
         }
         for (connection, edge) in [
             ("BookConnection", "BookEdge"), ("ReviewConnection", "ReviewEdge"),
             ("FeedConnection", "FeedEdge"),
         ] {
-            table[connection] = [
-                "edges": .load(ConnectionField(part: .edges)),
-                "nodes": .load(ConnectionField(part: .nodes)),
-                "pageInfo": .load(ConnectionField(part: .pageInfo)),
-                "totalCount": .property,
-            ]
-            table[edge] = ["cursor": .property, "node": .load(ConnectionField(part: .node))]
+            table[connection] = ConnectionField.connectionResolvers
+            table[edge] = ConnectionField.edgeResolvers
         }
         table["FeedConnection"]?["totalCount"] = nil
-        table["PageInfo"] = [
-            "hasNextPage": .property, "hasPreviousPage": .property, "startCursor": .property,
-            "endCursor": .property,
-        ]
+        table["PageInfo"] = ConnectionField.pageInfoResolvers
         table["PurchaseLink"] = ["store": .property, "url": .property]
         table["Session"] = Sessions.fields
         table["DeletedAccount"] = [

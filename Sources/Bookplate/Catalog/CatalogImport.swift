@@ -54,7 +54,7 @@ package struct CatalogImport {
         do throws(PostgresError) {
             // The same lock as in the SQL function `refresh_feed`.
             try connection.execute("SELECT pg_advisory_xact_lock(20261122)")
-            // Disables the triggers that update derived data row by row; `CatalogMaintenance.refresh` does it once.
+            // Disables the triggers that update derived data row by row; `CatalogMaintenance` does it once.
             try connection.execute("SET LOCAL app.bulk = on")
             try connection.execute(Self.createStaging)
             var batch: [(line: Int, record: CatalogRecord)] = []
@@ -76,7 +76,7 @@ package struct CatalogImport {
             summary.updated = rows.updated
             summary.unchanged = rows.unchanged
             summary.failed += rows.failed
-            try CatalogMaintenance.refresh(connection)
+            try CatalogMaintenance.updateDerivedData(connection)
             try connection.execute(isDryRun ? "ROLLBACK" : "COMMIT")
         } catch {
             try? connection.execute("ROLLBACK")

@@ -2,8 +2,21 @@ import Postgres
 
 /// Updates the data that is derived from the catalog: the feed's order and the words of the search.
 package enum CatalogMaintenance {
-    /// Updates the derived data and deletes expired results of external sources. Call it in a transaction.
-    package static func refresh(_ connection: AdminConnection) throws(PostgresError) {
+    /// Updates the derived data in one transaction, and then the planner's statistics.
+    ///
+    /// - Parameter isDryRun: Whether to roll the transaction back and leave the statistics unchanged.
+    package static func refresh(
+        isDryRun: Bool, _ connection: AdminConnection
+    ) throws(PostgresError) {
+        try connection.inTransaction(commits: !isDryRun, mapping: { $0 }) {
+            () throws(PostgresError) in
+            try updateDerivedData(connection)
+        }
+        if !isDryRun { try analyze(connection) }
+    }
+
+    /// Updates the derived data and deletes expired results of external sources, in the caller's transaction.
+    static func updateDerivedData(_ connection: AdminConnection) throws(PostgresError) {
         try connection.execute("SELECT refresh_feed_order()")
         try connection.execute("SELECT refresh_search_words()")
         try connection.execute(
@@ -14,7 +27,7 @@ package enum CatalogMaintenance {
     }
 
     /// Updates the planner's statistics of the catalog's tables.
-    package static func analyze(_ connection: AdminConnection) throws(PostgresError) {
+    static func analyze(_ connection: AdminConnection) throws(PostgresError) {
         try connection.execute(
             "ANALYZE editions, edition_sources, genres, feed_order, search_words")
     }

@@ -16,6 +16,9 @@ package struct EditionBackfill {
         package var unavailable = 0
 
         package init() {}
+
+        /// Whether no source has answered any lookup.
+        package var isUnavailable: Bool { lookedUp == 0 && unavailable > 0 }
     }
 
     /// The minimum time between two lookups of an edition.
@@ -23,7 +26,7 @@ package struct EditionBackfill {
     /// The maximum time of a lookup. It is long because no request waits for the result.
     private static let budget = Duration.seconds(30)
     /// The number of concurrent lookups.
-    package static let batchMax = 8
+    private static let batchMax = 8
 
     private let connection: AdminConnection
 
@@ -36,8 +39,36 @@ package struct EditionBackfill {
         return Int(counts.first ?? 0)
     }
 
+    /// Looks up the editions that are due and saves the results. Ends early if no source answers any lookup of a batch.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of editions.
+    ///   - beforeBatch: Called before each batch. An error that it throws ends the run.
+    ///   - onProgress: Called after each batch with the number of looked-up editions.
+    /// - Throws: `PostgresError`, or the error of `beforeBatch`.
+    package func run(
+        _ sources: SourceChain, limit: Int, beforeBatch: () throws -> Void,
+        onProgress: (Int) -> Void
+    ) async throws -> Progress {
+        var total = Progress()
+        while total.lookedUp < limit {
+            try beforeBatch()
+            let editions = try next(min(Self.batchMax, limit - total.lookedUp))
+            if editions.isEmpty { break }
+            let lookups = await Self.lookUp(editions, sources)
+            let batch = try save(lookups, of: editions)
+            total.lookedUp += batch.lookedUp
+            total.found += batch.found
+            total.unavailable += batch.unavailable
+            onProgress(batch.lookedUp)
+            // No source responds, so the next batch would be the same one.
+            if batch.lookedUp == 0 { break }
+        }
+        return total
+    }
+
     /// Returns the next editions.
-    package func next(_ count: Int) throws(PostgresError) -> [Edition] {
+    private func next(_ count: Int) throws(PostgresError) -> [Edition] {
         var parameters = Parameters()
         parameters.append(int32: Int32(clamping: count))
         return try connection.query(
@@ -52,11 +83,11 @@ package struct EditionBackfill {
     }
 
     /// An incomplete edition.
-    package struct Edition: Sendable, RowDecodable {
+    private struct Edition: Sendable, RowDecodable {
         let id: UUID
         let isbn: ISBN
 
-        package init?(_ row: inout RowReader) {
+        init?(_ row: inout RowReader) {
             guard let id = row.uuid(), let isbn = row.text().flatMap({ ISBN($0) }) else {
                 return nil
             }
@@ -66,7 +97,7 @@ package struct EditionBackfill {
     }
 
     /// Looks up the editions at the sources concurrently.
-    package static func lookUp(
+    private static func lookUp(
         _ editions: [Edition], _ sources: SourceChain
     ) async -> [SourceChain.Lookup] {
         await withTaskGroup(of: (Int, SourceChain.Lookup).self) { group in
@@ -84,7 +115,7 @@ package struct EditionBackfill {
     }
 
     /// Saves the results and the time of the lookups.
-    package func save(
+    private func save(
         _ lookups: [SourceChain.Lookup], of editions: [Edition]
     ) throws(PostgresError) -> Progress {
         var progress = Progress()

@@ -1,3 +1,4 @@
+import Basics
 import BookSources
 import ImageProcessing
 import Postgres
@@ -21,14 +22,59 @@ package struct CoverBackfill {
         package var failed = 0
 
         package init() {}
+
+        /// The number of books for which the sources have no cover.
+        package var notFound: Int { searched - found - unavailable - failed }
+
+        fileprivate static func += (total: inout Progress, more: Progress) {
+            total.searched += more.searched
+            total.found += more.found
+            total.unavailable += more.unavailable
+            total.failed += more.failed
+        }
+    }
+
+    /// The limits of a run.
+    package struct Limits: Sendable {
+        /// The maximum number of books.
+        package var books: Int
+        /// The maximum number of concurrent searches.
+        package var concurrency: Int
+        package var booksPerSecond: Double
+
+        package init(books: Int, concurrency: Int, booksPerSecond: Double) {
+            self.books = books
+            self.concurrency = concurrency
+            self.booksPerSecond = booksPerSecond
+        }
+    }
+
+    /// The unavailable books at the end of a run.
+    package struct Outage: Sendable {
+        /// The number of unavailable books in a row.
+        package var books = 0
+        /// The sources that did not respond.
+        package var sources: Set<String> = []
+    }
+
+    package struct Summary: Sendable {
+        package var total = Progress()
+        /// The number of books that are left.
+        package var left: Int
+        package var outage = Outage()
+        /// Whether the sources seem to be down: too many books in a row or all books were unavailable. Always false if
+        /// unavailable books are skipped.
+        package var isUnreachable = false
+
+        package init(left: Int) { self.left = left }
     }
 
     /// A book without a cover.
-    package struct Book: Sendable, RowDecodable {
+    private struct Book: Sendable, RowDecodable {
         let query: CoverQuery
         let request: CoverRequest
 
-        package init?(_ row: inout RowReader) {
+        init?(_ row: inout RowReader) {
             guard let query = CoverQuery(&row) else { return nil }
             let requestedAt = row.timestamptz()
             guard let user = row.uuid(), let id = row.uuid() else { return nil }
@@ -36,15 +82,18 @@ package struct CoverBackfill {
             request = CoverRequest(user: user, book: id, requestedAt: requestedAt)
         }
 
-        fileprivate var position: CoverRecord.Position {
+        var position: CoverRecord.Position {
             CoverRecord.Position(user: request.user, book: request.book)
         }
     }
 
     private static let task = "covers"
+    /// The number of unavailable books in a row after which the sources are assumed to be down.
+    private static let unavailableMax = 100
 
     private let connection: AdminConnection
     private let search: CoverSearch
+    private let startsOver: Bool
     private let skipsUnavailable: Bool
     /// The position of the last book that was searched for.
     private var position: CoverRecord.Position?
@@ -52,6 +101,8 @@ package struct CoverBackfill {
     private var total: Progress
     /// The totals of the interrupted run that this one continues; zeros if there is none.
     package let earlier: Progress
+    /// The number of books that were left when this value was created.
+    package private(set) var remaining = 0
 
     /// - Parameters:
     ///   - startsOver: Whether to start with the first book even if the last run was interrupted.
@@ -66,6 +117,7 @@ package struct CoverBackfill {
         ).decode(Bool.self)
         guard locked.first == true else { return nil }
         self.connection = connection
+        self.startsOver = startsOver
         self.skipsUnavailable = skipsUnavailable
         search = CoverSearch(sources, covers: covers, metrics: Metrics())
         var earlier = Progress()
@@ -78,15 +130,74 @@ package struct CoverBackfill {
         }
         self.earlier = earlier
         total = earlier
+        remaining = try countRemaining()
+    }
+
+    /// Searches for the covers of the remaining books. Ends early if the sources seem to be down, unless unavailable
+    /// books are skipped.
+    ///
+    /// - Parameters:
+    ///   - beforeBatch: Called before each batch. An error that it throws ends the run.
+    ///   - onBook: Called after each book.
+    package mutating func run(
+        _ limits: Limits, beforeBatch: () throws(StorageError) -> Void, onBook: () -> Void
+    ) async throws(StorageError) -> Summary {
+        if startsOver { try forgetPosition() }
+        var summary = Summary(left: remaining)
+        let countMax = min(remaining, limits.books)
+        let start = ContinuousClock.now
+        while summary.total.searched < countMax,
+            skipsUnavailable || summary.outage.books < Self.unavailableMax
+        {
+            try beforeBatch()
+            let batchMax = min(limits.concurrency, countMax - summary.total.searched)
+            guard try await runBatch(batchMax, &summary, onBook) else { break }
+            let elapsed = Duration.seconds(Double(summary.total.searched) / limits.booksPerSecond)
+            try? await Task.sleep(until: start + elapsed, clock: .continuous)
+        }
+        let (searched, unavailable) = (summary.total.searched, summary.total.unavailable)
+        summary.left = max(0, remaining - searched)
+        summary.isUnreachable =
+            !skipsUnavailable
+            && (summary.outage.books >= Self.unavailableMax
+                || searched > 0 && searched == unavailable)
+        if summary.left == 0, !summary.isUnreachable { try forgetPosition() }
+        return summary
+    }
+
+    /// Searches for the covers of the next books and stores the results.
+    ///
+    /// - Returns: False if no book is left.
+    private mutating func runBatch(
+        _ countMax: Int, _ summary: inout Summary, _ onBook: () -> Void
+    ) async throws(StorageError) -> Bool {
+        do throws(PostgresError) {
+            let books = try next(countMax)
+            let results = await findCovers(of: books)
+            for (book, result) in zip(books, results) {
+                if let sources = result.unavailable {
+                    summary.outage.books += 1
+                    summary.outage.sources.formUnion(sources)
+                } else {
+                    summary.outage = Outage()
+                }
+                summary.total += try await save(result, of: book)
+                onBook()
+            }
+            return !books.isEmpty
+        } catch {
+            throw .database(error)
+        }
     }
 
     /// Deletes the stored position, so that the next run starts with the first book.
-    package func finish() throws(PostgresError) {
-        try Checkpoint.forget(Self.task, connection)
+    private func forgetPosition() throws(StorageError) {
+        try mappingError(StorageError.database) { () throws(PostgresError) in
+            try Checkpoint.forget(Self.task, connection)
+        }
     }
 
-    /// Returns the number of books that are left.
-    package func remaining() throws(PostgresError) -> Int {
+    private func countRemaining() throws(PostgresError) -> Int {
         let counts = try connection.query(
             "SELECT count(*) FROM books b WHERE \(Self.isDue)", positionParameters
         ).decode(Int64.self)
@@ -94,7 +205,7 @@ package struct CoverBackfill {
     }
 
     /// Returns the next books.
-    package func next(_ count: Int) throws(PostgresError) -> [Book] {
+    private func next(_ count: Int) throws(PostgresError) -> [Book] {
         var parameters = positionParameters
         parameters.append(int32: Int32(clamping: count))
         return try connection.query(
@@ -117,19 +228,19 @@ package struct CoverBackfill {
     }
 
     /// The result of the search for one book.
-    package struct Found: Sendable {
+    private struct Found: Sendable {
         let outcome: CoverSearch.Outcome
 
         /// The names of the sources that could not answer if nothing was found; empty if the time was up. Nil if the
         /// search has a result.
-        package var unavailable: Set<String>? {
+        var unavailable: Set<String>? {
             guard case .unavailable(let sources, _) = outcome else { return nil }
             return Set(sources.map { $0?.rawValue ?? "the web search" })
         }
     }
 
     /// Searches for the covers of all the books concurrently.
-    package func findCovers(of books: [Book]) async -> [Found] {
+    private func findCovers(of books: [Book]) async -> [Found] {
         await withTaskGroup(of: (Int, Found).self) { group in
             for (index, book) in books.enumerated() {
                 group.addTask { [search] in
@@ -146,7 +257,7 @@ package struct CoverBackfill {
     }
 
     /// Stores the result of a book and moves the position to it.
-    package mutating func save(
+    private mutating func save(
         _ found: Found, of book: Book
     ) async throws(PostgresError) -> Progress {
         var progress = Progress()

@@ -17,13 +17,15 @@ package struct ThumbnailBackfill {
         package var repaired = 0
         /// The number of covers that cannot be repaired because no full or large variant is intact.
         package var lost = 0
+        /// Whether no cover is left, so that the next run starts with the first one.
+        package var isComplete = false
 
         package init() {}
     }
 
     private static let task = "thumbnails"
     /// The number of covers that are checked concurrently, which is also the number of images that wait for the imager.
-    package static let batchMax = 16
+    private static let batchMax = 16
 
     private let store: FileStore
     private let images: ImagerPool
@@ -48,10 +50,36 @@ package struct ThumbnailBackfill {
         doneBefore = position == nil ? 0 : checkpoint?.done ?? 0
     }
 
+    /// Checks the covers after the position and repairs them.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of covers.
+    ///   - beforeBatch: Called before each batch. An error that it throws ends the run.
+    ///   - onProgress: Called after each batch with the number of covers in it.
+    package mutating func run(
+        limit: Int = .max, beforeBatch: () throws(StorageError) -> Void,
+        onProgress: (Int) -> Void
+    ) async throws(StorageError) -> Summary {
+        var summary = Summary()
+        while true {
+            try beforeBatch()
+            let count = min(Self.batchMax, limit - summary.checked)
+            if count <= 0 { return summary }
+            guard let batch = try await next(count) else {
+                summary.isComplete = true
+                return summary
+            }
+            summary.checked += batch.checked
+            summary.repaired += batch.repaired
+            summary.lost += batch.lost
+            onProgress(batch.checked)
+        }
+    }
+
     /// Checks the next covers and repairs them.
     ///
     /// - Returns: Nil if no cover is left; then the next run starts with the first one.
-    package mutating func next(_ countMax: Int) async throws(StorageError) -> Summary? {
+    private mutating func next(_ countMax: Int) async throws(StorageError) -> Summary? {
         let records = try page(countMax)
         guard let last = records.last else {
             if !isDryRun { try forgetPosition() }

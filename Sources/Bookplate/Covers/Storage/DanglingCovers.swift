@@ -5,6 +5,7 @@ import Postgres
 /// Finds covers whose images are lost: neither the full nor the large variant exists, so no variant can be recreated.
 package struct DanglingCovers {
     private static let batchMax = 200
+    private static let deletionBatchMax = 100
 
     /// The number of all covers.
     package private(set) var total = 0
@@ -60,13 +61,43 @@ package struct DanglingCovers {
     /// Whether so many covers are dangling that the store is probably at fault, for example a disk that is not mounted.
     package var isSuspicious: Bool { records.count * 2 > total }
 
+    /// Deletes the rows of the covers. Each transaction blocks the writes of one user for at most one batch.
+    ///
+    /// - Parameters:
+    ///   - isDryRun: Whether to roll back each transaction.
+    ///   - beforeBatch: Called before each batch. An error that it throws ends the deletion.
+    /// - Returns: The number of deleted rows, and in a dry run the locks of the last batch.
+    package func deleteRows(
+        isDryRun: Bool, _ connection: AdminConnection,
+        beforeBatch: () throws(StorageError) -> Void
+    ) throws(StorageError) -> Attempt<Int> {
+        var total = Attempt(result: 0, isDryRun: isDryRun, locks: [])
+        var rest = records[...]
+        while let first = rest.first {
+            try beforeBatch()
+            // The records are sorted by user.
+            let batch = rest.prefix(Self.deletionBatchMax).prefix { $0.user == first.user }
+            rest = rest.dropFirst(batch.count)
+            let attempt = try connection.attempt(
+                isDryRun: isDryRun, mapping: StorageError.database
+            ) { () throws(StorageError) in
+                var count = 0
+                for record in batch where try Self.deleteRow(record, connection) { count += 1 }
+                return count
+            }
+            total.result += attempt.result
+            total.locks = attempt.locks
+        }
+        return total
+    }
+
     /// Deletes a cover's row in the caller's transaction, unless the cover was replaced.
     ///
     /// - Returns: Whether the row was deleted.
-    package static func forget(
+    private static func deleteRow(
         _ record: CoverRecord, _ connection: AdminConnection
-    ) throws(AdministrationError) -> Bool {
-        try mappingError(AdministrationError.database) { () throws(PostgresError) in
+    ) throws(StorageError) -> Bool {
+        try mappingError(StorageError.database) { () throws(PostgresError) in
             try connection.query("SELECT take_turns($1)", .of(record.user))
             var parameters = Parameters.of(record.user, record.book)
             parameters.append(text: record.version)

@@ -1,4 +1,5 @@
 import Basics
+import Glibc
 import Identity
 import ObjectStorage
 import Postgres
@@ -8,9 +9,39 @@ import Zip
 package enum LibraryExportError: Error, Sendable {
     case database(PostgresError)
     case archive(ZipError)
+    /// The file cannot be created, synced, or renamed.
+    case file
 }
 
 extension LibraryExport {
+    /// Writes a user's archive to a file that only this user of the machine can read.
+    ///
+    /// The file has a temporary name until it is complete. After an error, it is deleted.
+    ///
+    /// - Parameters:
+    ///   - connection: A connection with the owner's role.
+    ///   - store: The store with the covers.
+    /// - Returns: The size of the file in bytes.
+    package static func write(
+        of userID: UUID, toFile path: String, _ connection: AdminConnection, store: FileStore
+    ) throws(LibraryExportError) -> Int {
+        let temporaryPath = path + ".part"
+        let descriptor = open(temporaryPath, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .file }
+        defer { close(descriptor) }
+        do throws(LibraryExportError) {
+            try write(of: userID, to: descriptor, connection, store: store)
+            var status = stat()
+            guard fsync(descriptor) == 0, fstat(descriptor, &status) == 0,
+                rename(temporaryPath, path) == 0
+            else { throw .file }
+            return Int(status.st_size)
+        } catch {
+            unlink(temporaryPath)
+            throw error
+        }
+    }
+
     /// Writes a user's archive for an operator. It has the same content as the archive that the user gets with
     /// `exportLibrary`.
     ///

@@ -1,0 +1,70 @@
+import Postgres
+
+extension TenantRecord {
+    /// Changes of a tenant's settings. Settings that are nil or empty are not changed.
+    package struct Changes: Sendable {
+        package var name: String?
+        package var audiences: [String]
+        package var issuers: [String]
+        package var providers: [Provider]
+        package var amazonTag: String?
+        package var bookshopID: String?
+        package var requestsPerMinuteMax: Int32?
+        /// Settings that are removed. They take precedence over the other changes.
+        package var removed: [OptionalSetting]
+
+        package init(
+            name: String?, audiences: [String], issuers: [String], providers: [Provider],
+            amazonTag: String?, bookshopID: String?, requestsPerMinuteMax: Int32?,
+            removed: [OptionalSetting]
+        ) {
+            self.name = name
+            self.audiences = audiences
+            self.issuers = issuers
+            self.providers = providers
+            self.amazonTag = amazonTag
+            self.bookshopID = bookshopID
+            self.requestsPerMinuteMax = requestsPerMinuteMax
+            self.removed = removed
+        }
+    }
+
+    /// A setting that a tenant need not have. The raw value is its name in the admin CLI.
+    package enum OptionalSetting: String, Sendable, CaseIterable {
+        case issuer, provider, rate
+        case amazonTag = "amazon-tag"
+        case bookshopID = "bookshop-id"
+    }
+
+    /// Changes the settings of a tenant, in the caller's transaction.
+    ///
+    /// - Returns: The changed tenant.
+    /// - Throws: `.refused` if the tenant does not exist or a value is not allowed.
+    package static func update(
+        _ slug: String, _ changes: Changes, _ connection: AdminConnection
+    ) throws(AdministrationError) -> TenantRecord {
+        var tenant = try find(slug, connection)
+        tenant.apply(changes)
+        try tenant.update(connection)
+        return tenant
+    }
+
+    private mutating func apply(_ changes: Changes) {
+        name = changes.name ?? name
+        if !changes.audiences.isEmpty { audiences = changes.audiences }
+        if !changes.issuers.isEmpty { issuers = changes.issuers }
+        if !changes.providers.isEmpty { providers = changes.providers }
+        amazonTag = changes.amazonTag ?? amazonTag
+        bookshopID = changes.bookshopID ?? bookshopID
+        requestsPerMinuteMax = changes.requestsPerMinuteMax ?? requestsPerMinuteMax
+        for setting in changes.removed {
+            switch setting {
+            case .issuer: issuers = []
+            case .provider: providers = []
+            case .rate: requestsPerMinuteMax = nil
+            case .amazonTag: amazonTag = nil
+            case .bookshopID: bookshopID = nil
+            }
+        }
+    }
+}
