@@ -5,56 +5,10 @@ import Testing
 
 /// Runs every query and command that the documentation shows.
 @Suite struct DocsTests {
-    /// A fenced code block: the words after the opening fence, and the text.
-    ///
-    /// The page and line identify it in failure messages.
-    struct Block: Sendable, CustomTestStringConvertible {
-        let page: String
-        let line: Int
-        let words: [String]
-        let text: String
-        /// The text of the `json variables` block that follows this one, if any.
-        var variables: String?
+    typealias Block = DocumentationBlock
 
-        var testDescription: String { "\(page):\(line)" }
-    }
-
-    static let pages: [String] = {
-        let docs =
-            (try? FileManager.default.subpathsOfDirectory(atPath: TestCluster.project + "/docs"))
-            ?? []
-        return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
-    }()
-
-    static let blocks = pages.flatMap { (try? blocks(of: $0)) ?? [] }
-
-    static func blocks(of page: String) throws -> [Block] {
-        let text = try String(contentsOfFile: "\(TestCluster.project)/\(page)", encoding: .utf8)
-        var blocks: [Block] = []
-        var open: (line: Int, words: [String], lines: [Substring])?
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated()
-        {
-            // Blocks in lists are indented.
-            let fence = line.drop { $0 == " " }
-            guard fence.hasPrefix("```") else {
-                open?.lines.append(line)
-                continue
-            }
-            if let (start, words, lines) = open {
-                let text = lines.joined(separator: "\n")
-                if words == ["json", "variables"], !blocks.isEmpty {
-                    blocks[blocks.count - 1].variables = text
-                } else {
-                    blocks.append(Block(page: page, line: start, words: words, text: text))
-                }
-                open = nil
-            } else {
-                open = (index + 1, fence.dropFirst(3).split(separator: " ").map(String.init), [])
-            }
-        }
-        return blocks
-    }
+    static let pages = Block.pages
+    static let blocks = Block.all
 
     // MARK: Queries
 
@@ -73,7 +27,7 @@ import Testing
 
     @Test(arguments: pages)
     func queriesWork(page: String) async throws {
-        let blocks = try Self.blocks(of: page).filter { $0.words == ["graphql"] }
+        let blocks = try Block.blocks(of: page).filter { $0.words == ["graphql"] }
         guard !blocks.isEmpty else { return }
         let server = try await Self.server()
         let user = try await PageUser(server, page)
@@ -90,7 +44,7 @@ import Testing
                 } else {
                     try await server.client.execute(block.text, variables, token: user.token)
                 }
-            #expect(response["errors"] == nil, "\(block.testDescription): \(response)")
+            #expect(response["errors"] == nil, "\(block): \(response)")
             #expect(response["data"] != nil)
         }
     }
@@ -164,7 +118,7 @@ import Testing
                 #expect(
                     FileManager.default.isExecutableFile(
                         atPath: "\(TestCluster.project)/\(script)"),
-                    "\(block.testDescription): \(script)")
+                    "\(block): \(script)")
             }
         }
     }
@@ -186,14 +140,14 @@ import Testing
         }
         #expect(
             isLeaf || rest.first == "--help",
-            "\(block.testDescription): \(words.joined(separator: " "))")
+            "\(block): \(words.joined(separator: " "))")
         let known =
             (command["arguments"]?.list ?? []).flatMap { argument in
                 (argument["names"]?.list ?? []).compactMap { $0["name"]?.string }
             } + ["help"]
         for option in rest where option.hasPrefix("--") {
             let name = option.dropFirst(2).prefix { $0 != "=" }
-            #expect(known.contains(String(name)), "\(block.testDescription): \(option)")
+            #expect(known.contains(String(name)), "\(block): \(option)")
         }
     }
 
@@ -204,7 +158,7 @@ import Testing
             var words = Array(Self.words(line).dropFirst())
             if words.first == "migrate" { words += ["--migrations", TestCluster.migrations] }
             let outcome = try await installation.admin(words)
-            #expect(outcome.code == 0, "\(block.testDescription): \(line): \(outcome.errors)")
+            #expect(outcome.code == 0, "\(block): \(line): \(outcome.errors)")
         }
     }
 

@@ -161,11 +161,12 @@ package final class TestApp: Sendable {
     /// Executes a GraphQL request. Without a token the request is anonymous.
     package func execute(
         _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
-        address: ClientAddress? = nil, uploads: [[UInt8]] = [],
+        address: ClientAddress? = nil, uploads: [[UInt8]] = [], extensions: Value? = nil,
         hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) async throws -> TestResponse {
         var request = GraphQLRequest(
-            query: query, variables: variables, bearerToken: token, requestID: "test-request")
+            query: query, variables: variables, extensions: extensions, bearerToken: token,
+            requestID: "test-request")
         request.isReadOnly = isReadOnly
         request.client = address
         request.uploads = uploads

@@ -1,0 +1,45 @@
+import GraphQL
+import TestSupport
+
+/// Replaces the values of a response that differ in each run.
+struct Placeholders {
+    /// The placeholders of known ids.
+    let names: [String: String]
+    private var ids: [String: Int] = [:]
+
+    init(names: [String: String]) { self.names = names }
+
+    /// - Parameter name: the name of the object member that has the value.
+    mutating func replacing(_ value: Value, of name: String = "") -> Value {
+        switch value {
+        case .object(let members):
+            return .object(
+                members.map { .init($0.name, replacing($0.value, of: $0.name)) })
+        case .list(let items):
+            return .list(items.map { replacing($0) })
+        case .int where name == "year":
+            return "<year>"
+        case .string(let text):
+            switch name {
+            case "cursor", "startCursor", "endCursor": return "<cursor>"
+            case "accessToken", "refreshToken": return "<token>"
+            default: return .string(replacing(text))
+            }
+        default: return value
+        }
+    }
+
+    private mutating func replacing(_ text: String) -> String {
+        let uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
+        let time = /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/
+        let export = /exports\/[A-Za-z0-9_-]+/
+        let known = text.replacing(time, with: "<time>").replacing(export, with: "exports/<token>")
+        return known.replacing(uuid) { match in
+            let id = String(match.0)
+            if let name = names[id] { return name }
+            let number = ids[id] ?? ids.count + 1
+            ids[id] = number
+            return "<id \(number)>"
+        }
+    }
+}

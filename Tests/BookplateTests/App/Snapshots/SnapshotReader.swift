@@ -1,0 +1,97 @@
+import FoundationEssentials
+import GraphQL
+import TestSupport
+
+/// A signed-in user with a small library. All users of the suite have the same one.
+struct SnapshotReader {
+    /// The books that the requests of the documentation search for.
+    static let catalog = [
+        #"{"isbn13": "9780140328721", "title": "Fantastic Mr. Fox", "authors": ["Roald Dahl"], "genres": ["Children"]}"#,
+        #"{"isbn13": "9780261103344", "title": "The Hobbit", "authors": ["J. R. R. Tolkien"], "genres": ["Fantasy"]}"#,
+        #"{"isbn13": "9780618134700", "title": "The Annotated Hobbit", "authors": ["J. R. R. Tolkien"], "genres": ["Fantasy"]}"#,
+    ]
+
+    let reader: TestReader
+    /// The values of the placeholders in the variables of a request.
+    private let values: [String: String]
+
+    /// The placeholders of ids.
+    var names: [String: String] {
+        Dictionary(uniqueKeysWithValues: values.map { ($0.value, "<\($0.key)>") })
+    }
+
+    static func make(in app: TestApp) async throws -> SnapshotReader {
+        let reader = try await app.makeReader()
+        _ = try await reader.requireValue(
+            #"mutation { updateProfile(input: {displayName: "Ada"}) { id } }"#, .null,
+            "updateProfile", "id")
+        let shelf = try await reader.makeShelf("Everything")
+        let other = try await reader.makeShelf("Favorites")
+        let book = try await reader.makeBook([
+            "title": "Dune", "author": "Frank Herbert", "shelfIds": .list([shelf]),
+        ])
+        _ = try await reader.makeBook([
+            "title": "La sombra del viento", "author": "Carlos Ruiz Zafón", "status": "READING",
+            "shelfIds": .list([other]),
+        ])
+        let card = try await reader.card(5)
+        let startedCard = try await reader.card(2)
+        _ = try await reader.makeBook(["cardId": startedCard, "status": "READING"])
+        let finishedCard = try await reader.card(1)
+        let finished = try await reader.makeBook([
+            "cardId": finishedCard, "status": "READ", "shelfIds": .list([shelf]),
+        ])
+        // One shelf at a time: the order of the changes of one transaction is not defined.
+        _ = try await reader.requireValue(
+            "mutation($id: ID!, $input: UpdateBookInput!) { updateBook(id: $id, input: $input) { id } }",
+            ["id": finished, "input": ["shelfIds": .list([shelf, other])]], "updateBook", "id")
+        try await reader.review(finished, rating: 5, text: "All of it, twice.")
+        let kindred = try await reader.makeBook([
+            "title": "Kindred", "author": "Octavia E. Butler", "status": "READ",
+            "shelfIds": .list([shelf]),
+        ])
+        try await reader.review(kindred)
+        let libraryImport = try await app.execute(
+            "mutation($file: Upload!) { importLibrary(file: $file) { id } }",
+            ["file": UploadReference.value(0)], token: reader.token,
+            uploads: [Array("Title,Author,My Rating\nEmma,Jane Austen,4\n".utf8)])
+        // The server caches the genres of the catalog for one minute, so this request reads them before the tested one.
+        _ = try await reader.feedCards(1)
+        let values = [
+            "user": reader.id, "shelf": shelf, "other": other, "book": book, "finished": finished,
+            "card": card, "import": libraryImport["importLibrary", "id"] ?? .null,
+        ].compactMapValues(\.string)
+        return SnapshotReader(
+            reader: reader,
+            values: values.merging([
+                "newBook": "\(UUID())".lowercased(), "newShelf": "\(UUID())".lowercased(),
+                "refreshToken": reader.refreshToken,
+                "identityToken": app.identityToken(subject: reader.subject + ".again"),
+            ]) { first, _ in first })
+    }
+
+    /// Executes a request with the explanation of its database work. A request for a session is anonymous.
+    ///
+    /// - Parameter variables: JSON with placeholders, such as `{book}`, which are replaced with the values of this user.
+    func execute(_ request: String, variables: String) async throws -> TestResponse {
+        let isAnonymous = variables.contains("Token}")
+        // A server caches the tenants for one second, so a sign-in runs on a server that has not read them.
+        let app =
+            variables.contains("{identityToken}")
+            ? try await TestApp.start(catalog: []) : reader.app
+        var variables = variables
+        for (name, value) in values { variables = variables.replacing("{\(name)}", with: value) }
+        return try await app.execute(
+            request, try parseJSON(Array(variables.utf8)), token: isAnonymous ? nil : reader.token,
+            extensions: ["explain": true])
+    }
+}
+
+extension TestReader {
+    /// Returns the id of a book in the test catalog.
+    fileprivate func card(_ number: Int) async throws -> Value {
+        try await requireValue(
+            "query($isbn: String!) { lookupISBN(isbn: $isbn) { id } }",
+            ["isbn": .string(TestCatalog.isbn(number))], "lookupISBN", "id")
+    }
+}

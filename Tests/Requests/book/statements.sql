@@ -1,0 +1,83 @@
+-- round trip 1
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+(
+  SELECT (b.id)::uuid, (b.title)::text, (b.author)::text, (b.isbn13)::text, (b.page_count)::int8, (b.status)::text, (b.current_page)::int8, (b.added_at)::timestamptz, (b.started_at)::timestamptz, (b.finished_at)::timestamptz, (b.edition_id)::uuid, 0
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = $2
+)
+UNION ALL (
+  SELECT (s.id)::uuid, (s.name)::text, (NULL)::text, (NULL)::text, (s.position)::int8, (NULL)::text, (NULL)::int8, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::uuid, 1
+  FROM shelf_books sb
+  JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
+  WHERE sb.user_id = $1 AND sb.book_id = $2
+  ORDER BY s.position, s.id
+)
+UNION ALL (
+  SELECT (r.id)::uuid, (r.text)::text, (NULL)::text, (NULL)::text, (r.rating)::int8, (NULL)::text, (NULL)::int8, (r.updated_at)::timestamptz, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::uuid, 2
+  FROM reviews r
+  WHERE r.user_id = $1 AND r.book_id = $2
+)
+UNION ALL (
+  SELECT (c.user_id)::uuid, (c.version)::text, (NULL)::text, (NULL)::text, (c.width)::int8, (NULL)::text, (c.height)::int8, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::timestamptz, (c.book_id)::uuid, 3
+  FROM covers c
+  WHERE c.user_id = $1 AND c.book_id = $2
+);
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT e.id, e.average_rating, e.isbn13, e.title, e.authors[1]
+FROM editions e
+WHERE e.id = $2;
+
+-- round trip 3
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT amazon_tag, bookshop_id
+FROM tenants
+WHERE id = $1;
+
+SELECT n.edition_id, e.id, e.title
+FROM unnest($2::uuid[]) k (id)
+CROSS JOIN LATERAL (
+  SELECT k.id AS edition_id, near.similar_id, near.place
+  FROM ( (
+    SELECT s.similar_id, s.rank::int8 AS place
+    FROM edition_similar s
+    WHERE s.edition_id = k.id AND s.score > 0
+    ORDER BY s.rank
+    LIMIT $3
+  ) UNION ALL (
+    SELECT o.edition_id, o.position
+    FROM feed_order here
+    JOIN feed_order o ON o.genre_id = here.genre_id AND o.primary_id = here.primary_id AND o.position > here.position
+    WHERE here.edition_id = k.id AND here.genre_id = here.primary_id AND here.genre_id <> 0 AND NOT EXISTS (
+      SELECT
+      FROM edition_similar s
+      WHERE s.edition_id = k.id AND s.score > 0 AND s.similar_id = o.edition_id
+    )
+    ORDER BY o.position
+    LIMIT $3
+  ) ) near
+  ORDER BY near.place
+  LIMIT $3
+) n
+CROSS JOIN LATERAL (
+  SELECT *
+  FROM editions e
+  WHERE e.id = n.similar_id
+  OFFSET 0
+) e
+ORDER BY k.id, n.place;
+
+-- round trip 4
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT b.edition_id, b.id
+FROM books b
+WHERE b.user_id = $1 AND b.edition_id = ANY($2);

@@ -1,0 +1,123 @@
+-- round trip 1
+SELECT begin_request($1, $2, $3, $4);
+
+WITH card AS (
+  SELECT *
+  FROM editions e
+  WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
+), missing_shelves AS (
+  SELECT
+  FROM unnest($10::uuid[]) AS requested (id)
+  WHERE NOT EXISTS (
+    SELECT
+    FROM shelves s
+    WHERE s.user_id = $1 AND s.id = requested.id
+  )
+), created AS (
+  INSERT INTO books ( user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, category, genre, description, status, started_at, finished_at, cover_status, cover_wanted_at )
+  SELECT $1, $2, card.id, coalesce($5, card.title), coalesce($6, card.authors[1]), coalesce($4, card.isbn13), card.publisher, card.published_date, card.page_count, $7, coalesce($8, card.genres[1]), card.description, $9::reading_status, CASE WHEN $9::reading_status = 'READING' THEN now() END, CASE WHEN $9::reading_status = 'READ' THEN now() END, CASE WHEN $11 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $11 THEN now() END
+  FROM (
+    SELECT
+  ) AS one
+  LEFT JOIN card ON true
+  WHERE coalesce($5, card.title) IS NOT NULL AND ($3 IS NULL OR card.id IS NOT NULL) AND NOT EXISTS (
+    SELECT
+    FROM missing_shelves
+  )
+  ON CONFLICT DO NOTHING
+  RETURNING id, added_at
+), shelved AS (
+  INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+  SELECT $1, requested.id, created.id, created.added_at
+  FROM created, unnest($10::uuid[]) AS requested (id)
+)
+SELECT (
+  SELECT id
+  FROM created
+), (
+  SELECT id
+  FROM books
+  WHERE user_id = $1 AND id = $2
+), (
+  SELECT id
+  FROM books
+  WHERE user_id = $1 AND id <> $2 AND ( edition_id = (
+    SELECT id
+    FROM card
+  ) OR isbn13 = coalesce($4, (
+    SELECT isbn13
+    FROM card
+  )) )
+  LIMIT 1
+), EXISTS (
+  SELECT
+  FROM card
+), EXISTS (
+  SELECT
+  FROM missing_shelves
+);
+
+WITH card AS (
+  SELECT *
+  FROM editions e
+  WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
+), missing_shelves AS (
+  SELECT
+  FROM unnest($10::uuid[]) AS requested (id)
+  WHERE NOT EXISTS (
+    SELECT
+    FROM shelves s
+    WHERE s.user_id = $1 AND s.id = requested.id
+  )
+), created AS (
+  INSERT INTO books ( user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, category, genre, description, status, started_at, finished_at, cover_status, cover_wanted_at )
+  SELECT $1, $2, card.id, coalesce($5, card.title), coalesce($6, card.authors[1]), coalesce($4, card.isbn13), card.publisher, card.published_date, card.page_count, $7, coalesce($8, card.genres[1]), card.description, $9::reading_status, CASE WHEN $9::reading_status = 'READING' THEN now() END, CASE WHEN $9::reading_status = 'READ' THEN now() END, CASE WHEN $11 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $11 THEN now() END
+  FROM (
+    SELECT
+  ) AS one
+  LEFT JOIN card ON true
+  WHERE coalesce($5, card.title) IS NOT NULL AND ($3 IS NULL OR card.id IS NOT NULL) AND NOT EXISTS (
+    SELECT
+    FROM missing_shelves
+  )
+  ON CONFLICT DO NOTHING
+  RETURNING id, added_at
+), shelved AS (
+  INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+  SELECT $1, requested.id, created.id, created.added_at
+  FROM created, unnest($10::uuid[]) AS requested (id)
+)
+SELECT (
+  SELECT id
+  FROM created
+), (
+  SELECT id
+  FROM books
+  WHERE user_id = $1 AND id = $2
+), (
+  SELECT id
+  FROM books
+  WHERE user_id = $1 AND id <> $2 AND ( edition_id = (
+    SELECT id
+    FROM card
+  ) OR isbn13 = coalesce($4, (
+    SELECT isbn13
+    FROM card
+  )) )
+  LIMIT 1
+), EXISTS (
+  SELECT
+  FROM card
+), EXISTS (
+  SELECT
+  FROM missing_shelves
+);
+
+SELECT enqueue_cover_searches($1, $2, $3);
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT b.id, b.title
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);

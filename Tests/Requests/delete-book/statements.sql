@@ -1,0 +1,11 @@
+-- round trip 1
+SELECT begin_request($1, $2, $3, $4);
+
+DELETE FROM books
+WHERE user_id = $1 AND id = $2
+RETURNING id, title, author, genre;
+
+SELECT book_id, version
+FROM removed_covers
+WHERE user_id = $1 AND kept_until IS NULL
+LIMIT 200;

@@ -1,0 +1,37 @@
+-- round trip 1
+SELECT begin_request($1, $2, $3, $4);
+
+UPDATE books
+SET status = $3::reading_status, finished_at = CASE WHEN status = 'READ' THEN finished_at ELSE now() END, updated_at = now()
+WHERE user_id = $1 AND id = $2;
+
+SELECT b.id, b.status, b.finished_at
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);
+
+-- round trip 2
+SELECT begin_request($1, $2, $3, $4);
+
+WITH book AS (
+  SELECT id, status
+  FROM books
+  WHERE user_id = $1 AND id = $2
+), review AS (
+  INSERT INTO reviews AS r (user_id, book_id, id, rating, text)
+  SELECT $1, id, $3, $4, $5
+  FROM book
+  WHERE status = 'READ'
+  ON CONFLICT (user_id, book_id) DO UPDATE
+  SET rating = excluded.rating, text = CASE WHEN $6 THEN excluded.text ELSE r.text END, updated_at = now()
+  RETURNING id
+)
+SELECT status
+FROM book;
+
+SELECT r.book_id, r.rating, r.text
+FROM reviews r
+WHERE r.user_id = $1 AND EXISTS (
+  SELECT
+  FROM books rb
+  WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
+) AND r.book_id = ANY($2);

@@ -1,0 +1,67 @@
+-- round trip 1
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+(
+  SELECT (u.display_name)::text, (u.id)::uuid, (NULL)::int8, (NULL)::int8, (NULL)::int8, (NULL)::float8, 0
+  FROM users u
+  WHERE u.id = $1 AND u.id = $2
+)
+UNION ALL (
+  SELECT (NULL)::text, (t.user_id)::uuid, (t.books)::int8, (t.reading)::int8, (t.read)::int8, (v.average_rating)::float8, 1
+  FROM (
+    SELECT $1 AS user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read
+    FROM books
+    WHERE user_id = $1
+  ) t, (
+    SELECT count(*) AS reviews, avg(r.rating)::float8 AS average_rating
+    FROM reviews r
+    JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
+    WHERE r.user_id = $1 AND b.status = 'READ'
+  ) v
+  WHERE t.user_id = $2
+)
+UNION ALL (
+  SELECT (s.name)::text, (s.id)::uuid, ((
+    SELECT count(*)
+    FROM shelf_books c
+    WHERE c.user_id = s.user_id AND c.shelf_id = s.id
+  ))::int8, (NULL)::int8, (NULL)::int8, (NULL)::float8, 2
+  FROM shelves s
+  WHERE s.user_id = $1 AND s.user_id = $2
+  ORDER BY s.position, s.id
+);
+
+SELECT b.id, b.title, b.author, b.current_page, b.page_count, b.updated_at, k.n
+FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (
+  SELECT b.*
+  FROM books b
+  WHERE b.user_id = $1 AND b.status = $5::reading_status
+  ORDER BY b.updated_at DESC, b.id DESC
+  LIMIT $3
+) b;
+
+SELECT (
+  SELECT count(*)
+  FROM books b
+  WHERE b.user_id = $1 AND b.status = $5::reading_status
+)
+FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+ORDER BY k.n;
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT y.user_id, y.year, y.books
+FROM (
+  SELECT user_id, extract(year FROM finished_at AT TIME ZONE 'UTC')::int AS year, count(*) AS books
+  FROM books
+  WHERE user_id = $1 AND status = 'READ' AND finished_at IS NOT NULL
+  GROUP BY user_id, 2
+) y
+WHERE y.user_id = $2
+ORDER BY y.year DESC;

@@ -1,0 +1,34 @@
+-- round trip 1
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+SELECT u.id
+FROM users u
+WHERE u.id = $1 AND u.id = ANY($2);
+
+SELECT s.id
+FROM shelves s
+WHERE s.user_id = $1 AND s.id = ANY($2);
+
+SELECT b.id
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);
+
+SELECT r.id
+FROM reviews r
+WHERE r.user_id = $1 AND EXISTS (
+  SELECT
+  FROM books rb
+  WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
+) AND r.id = ANY($2);
+
+SELECT e.id
+FROM editions e
+WHERE true AND e.id = ANY($2);
+
+SELECT i.id, i.state, i.total, i.done, i.created, i.updated
+FROM imports i
+WHERE i.user_id = $1 AND i.id = ANY($2);

@@ -1,0 +1,55 @@
+-- round trip 1
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+SELECT u.id, u.display_name
+FROM users u
+WHERE u.id = $1 AND u.id = ANY($2);
+
+SELECT s.id, s.name, (
+  SELECT count(*)
+  FROM shelf_books c
+  WHERE c.user_id = s.user_id AND c.shelf_id = s.id
+)
+FROM shelves s
+WHERE s.user_id = $1 AND s.id = ANY($2);
+
+SELECT b.id, b.title, b.status
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);
+
+SELECT r.id
+FROM reviews r
+WHERE r.user_id = $1 AND EXISTS (
+  SELECT
+  FROM books rb
+  WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
+) AND r.id = ANY($2);
+
+SELECT e.id, e.title
+FROM editions e
+WHERE true AND e.id = ANY($2);
+
+SELECT i.id
+FROM imports i
+WHERE i.user_id = $1 AND i.id = ANY($2);
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT sb.book_id, s.name
+FROM shelf_books sb
+JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
+WHERE sb.user_id = $1 AND sb.book_id = ANY($2)
+ORDER BY s.position, s.id;
+
+SELECT r.book_id, r.rating
+FROM reviews r
+WHERE r.user_id = $1 AND r.book_id = $2;
+
+SELECT b.edition_id, b.id
+FROM books b
+WHERE b.user_id = $1 AND b.edition_id = $2;

@@ -1,0 +1,43 @@
+-- round trip 1
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+SELECT u.id
+FROM users u
+WHERE u.id = $1 AND u.id = $2;
+
+SELECT r.id, r.rating, r.text, r.book_id, r.created_at, k.n
+FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (
+  SELECT r.*
+  FROM reviews r
+  WHERE r.user_id = $1 AND EXISTS (
+    SELECT
+    FROM books rb
+    WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
+  )
+  ORDER BY r.created_at DESC, r.id DESC
+  LIMIT $3
+) r;
+
+SELECT (
+  SELECT count(*)
+  FROM reviews r
+  WHERE r.user_id = $1 AND EXISTS (
+    SELECT
+    FROM books rb
+    WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
+  )
+)
+FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+ORDER BY k.n;
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT b.id, b.title, b.author
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);

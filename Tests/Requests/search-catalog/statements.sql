@@ -1,0 +1,18 @@
+-- round trip 1
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+SELECT e.id, e.title, e.authors[1], s.score, s.is_match
+FROM search_editions(search_fold($2), $3, $4, $5) s
+JOIN editions e ON e.id = s.id
+ORDER BY s.score DESC, s.id DESC;
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT b.edition_id, b.id
+FROM books b
+WHERE b.user_id = $1 AND b.edition_id = ANY($2);

@@ -1,0 +1,20 @@
+-- round trip 1
+SELECT begin_request($1, $2, $3, $4);
+
+UPDATE books
+SET cover_status = 'FETCHING', cover_wanted_at = now()
+WHERE user_id = $1 AND id = $2;
+
+SELECT b.id, b.user_id, (
+  SELECT c.version
+  FROM covers c
+  WHERE c.user_id = b.user_id AND c.book_id = b.id
+), b.title, b.author, b.genre, CASE WHEN b.cover_status = 'FETCHING' AND b.cover_wanted_at < now() - interval '55 seconds' THEN CASE WHEN EXISTS (
+  SELECT
+  FROM covers c
+  WHERE c.user_id = b.user_id AND c.book_id = b.id
+) THEN 'READY' ELSE 'NOT_FOUND' END::cover_status ELSE b.cover_status END
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);
+
+SELECT enqueue_cover_searches($1, $2, $3);

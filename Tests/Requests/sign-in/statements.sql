@@ -1,0 +1,58 @@
+-- round trip 1
+SELECT t.id, t.slug, t.issuers, t.audiences, t.requests_per_minute, array(
+  SELECT p.issuer
+  FROM identity_providers p
+  WHERE p.tenant_id = t.id
+  ORDER BY p.issuer
+), array(
+  SELECT p.jwks_url
+  FROM identity_providers p
+  WHERE p.tenant_id = t.id
+  ORDER BY p.issuer
+)
+FROM tenants t
+ORDER BY t.created_at, t.id;
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('app.subject', $3, true);
+
+INSERT INTO users (id, tenant_id, apple_sub, email, display_name)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, apple_sub) DO NOTHING;
+
+SELECT id, set_config('app.user_id', id::text, true)
+FROM users
+WHERE tenant_id = (
+  SELECT app_tenant_id()
+) AND apple_sub = (
+  SELECT app_subject()
+);
+
+UPDATE users
+SET email = coalesce($1, email), display_name = coalesce(display_name, $2)
+WHERE id = app_user_id() AND ( email IS DISTINCT FROM coalesce($1, email) OR display_name IS DISTINCT FROM coalesce(display_name, $2) );
+
+SELECT open_session( $1, $2, $3, to_timestamp($4), 90, 60, $5 );
+
+SELECT u.created_at = s.created_at, EXISTS (
+  SELECT
+  FROM feed_frontiers f
+  WHERE f.user_id = app_user_id() AND f.seen_at <= (
+    SELECT frontiers_valid_since
+    FROM feed_state
+  )
+)
+FROM users u
+JOIN sessions s ON s.user_id = u.id
+WHERE u.id = app_user_id() AND s.id = $1;
+
+-- round trip 3
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+SELECT u.id, u.display_name
+FROM users u
+WHERE u.id = $1 AND u.id = $2;

@@ -1,0 +1,39 @@
+-- round trip 1
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+SELECT coalesce(h.last_seq, 0), coalesce(h.pruned_seq, 0), c.seq, c.kind, c.typename, c.id, c.at
+FROM (
+  SELECT
+) AS one
+LEFT JOIN change_heads h ON h.user_id = $1
+LEFT JOIN LATERAL (
+  SELECT *
+  FROM changes
+  WHERE user_id = $1 AND seq > $2
+  ORDER BY seq
+  LIMIT $3
+) c ON true
+ORDER BY c.seq;
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT s.id, s.name, s.position
+FROM shelves s
+WHERE s.user_id = $1 AND s.id = ANY($2);
+
+SELECT b.id, b.title, b.author, b.status, b.updated_at
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);
+
+SELECT r.id
+FROM reviews r
+WHERE r.user_id = $1 AND EXISTS (
+  SELECT
+  FROM books rb
+  WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
+) AND r.id = ANY($2);
