@@ -30,7 +30,7 @@ import Testing
             request, variables: Self.file(name, "variables.json") ?? "{}")
         let roundTrips = try #require(
             response.json["extensions", "explain", "roundTrips"]?.list, "\(response.json)")
-        var placeholders = Placeholders(names: reader.names)
+        var placeholders = SnapshotPlaceholders(names: reader.names)
         let body = response.json["errors"].map { [Value.Member("errors", $0)] } ?? []
         try Self.check(
             name, "response.json",

@@ -2,7 +2,7 @@ import GraphQL
 import TestSupport
 
 /// Replaces the values of a response that differ in each run.
-struct Placeholders {
+struct SnapshotPlaceholders {
     /// The placeholders of known ids.
     let names: [String: String]
     private var ids: [String: Int] = [:]
