@@ -85,7 +85,7 @@ import Testing
         #expect(found[1].result.hasPrefix("ISBN 9780306406158: "))
         #expect(found[2].result.hasPrefix("ISBN 9.78043902348e+12: "))
         #expect(found[3].result.hasPrefix("Two|few"))
-        #expect(found[4].result == "a quoted field is not closed where it ends")
+        #expect(found[4].result == "the closing quote of a field is missing")
         #expect(found[5].result == "2 cells, but the header has 3 columns")
         // Invalid CSV, but unambiguous.
         #expect(found[6].result.hasPrefix("Behind quotes|Ann"))

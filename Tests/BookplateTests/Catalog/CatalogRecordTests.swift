@@ -52,7 +52,7 @@ import Testing
         (#"{"title":"T","authors":"A"}"#, "authors is not a list"),
         (#"{"title":"T","isbn13":"9780306406158"}"#, "ISBN 9780306406158: "),
         (#"{"title":"T","title":"U"}"#, "not JSON"),
-        (#"{"title":"a\u0000b"}"#, "character that is not text"),
+        (#"{"title":"a\u0000b"}"#, "contains a NUL character"),
         (#"{"title":"\#(String(repeating: "x", count: 501))"}"#, "at most 500 characters"),
         (#"{"title":"T","publishedDate":"the year 1965"}"#, "at most 10 characters"),
     ])

@@ -183,7 +183,7 @@ import Testing
                 "query($first: Int) { \(field) }", ["first": .int(first)])
             #expect(response.code == "BAD_USER_INPUT")
             #expect(response.field == "first")
-            #expect(response.message == "Ask for 1 to 100 at once.")
+            #expect(response.message == "The page size must be between 1 and 100.")
         }
     }
 
