@@ -38,7 +38,7 @@ import Testing
         #expect(refused.errors.count == 1)
         #expect(
             refused.message
-                == "The response is larger than 8388608 bytes. Ask for less at once: fewer fields, or smaller pages."
+                == "The response is larger than 8388608 bytes. Select fewer fields or request smaller pages."
         )
         #expect(
             refused.errors.first?["extensions"]
