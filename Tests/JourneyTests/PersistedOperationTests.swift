@@ -213,7 +213,9 @@ import Testing
         let other = try await Self.post(#"{"query":"query Other { t: __typename }"}"#, server)
         #expect(other.json["data", "t"] == "Query")
         let log = server.program.errors + server.program.output
-        let lines = log.split(separator: "\n").filter { $0.contains("executed a document that is not trusted") }
+        let lines = log.split(separator: "\n").filter {
+            $0.contains("executed a document that is not trusted")
+        }
         #expect(lines.count == 1)
         #expect(lines.first?.contains("Other") == true)
     }
