@@ -37,7 +37,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         await #expect(throws: attack.expected) {
             try await verifier.verify(attack.token, nonce: nil, now: TokenForge.now)
         }
-        // The token must be rejected as a notification and as an access token as well.
+        // The token must also be rejected as a notification and as an access token.
         await #expect(throws: TokenError.self) {
             try await verifier.verifyNotification(attack.token, now: TokenForge.now)
         }

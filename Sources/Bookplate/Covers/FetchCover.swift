@@ -103,7 +103,7 @@ struct FetchCover: JobHandler {
     }
 
     private struct CommittedCover: Sendable {
-        /// The current version of the book's cover; nil if the book did not wait for this search any more.
+        /// The current version of the book's cover; nil if the book was no longer waiting for this search.
         let currentVersion: String?
         let removed: [RemovedCover]
     }

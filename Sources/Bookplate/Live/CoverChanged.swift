@@ -1,7 +1,7 @@
 import GraphQL
 import Postgres
 
-/// Loads `Subscription.coverChanged`: the changes of covers of the caller's books, from the time of subscription on.
+/// Loads `Subscription.coverChanged`: cover changes of the caller's books, starting when the client subscribes.
 struct CoverChanged: FieldLoader {
     static let eventFields: [String: FieldResolver] = [
         "book": .load(RowsOfPlainObject(.one, Book.type)), "coverUrl": .property,

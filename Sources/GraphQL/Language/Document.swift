@@ -53,7 +53,7 @@ public struct SourceRange: Hashable, Sendable {
 
 /// A name and its range in the source.
 ///
-/// Names are ASCII, so two names are equal exactly if their bytes are equal.
+/// Names are ASCII, so two names are equal if and only if their bytes are equal.
 ///
 /// Spec: https://spec.graphql.org/September2025/#Name
 public struct Name: Sendable, Hashable {

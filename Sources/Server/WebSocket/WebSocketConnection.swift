@@ -8,8 +8,8 @@ import NIOCore
 ///
 /// Each operation runs in its own task on the connection's event loop. Its responses pass `gate`, which stops all tasks
 /// while the client does not read. The socket closes in two steps: the server sends a close frame (`isClosing`), then
-/// waits until the client answers it or `lingeringCloseTimeout` is over. While it waits, input is still read, but only
-/// a close frame has an effect. After a protocol error nothing more is read (`isInputOver`).
+/// waits for the client's close frame, for at most `lingeringCloseTimeout`. While it waits, input is still read, but
+/// only a close frame has an effect. After a protocol error nothing more is read (`isInputOver`).
 final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

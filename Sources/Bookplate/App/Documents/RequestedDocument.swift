@@ -42,7 +42,7 @@ struct DocumentName: Hashable {
 
     /// The identifier as the client has sent it.
     let text: String
-    /// The hash in lower-case hexadecimal digits, of `<hex>` and of `sha256:<hex>`; nil for any other name.
+    /// The hash in lowercase hexadecimal if the name is `<hex>` or `sha256:<hex>`; otherwise nil.
     let hash: String?
 
     init(_ text: String) {
