@@ -13,8 +13,8 @@ import Testing
             contentsOfFile: TestCluster.project + "/schema.graphql", encoding: .utf8)
         #expect(BookplateSchema.text == file)
         let printed = printSchema(try BookplateSchema(sdl: file).schema)
-        #expect(printed == file, "UPDATE_SNAPSHOTS=1 rewrites the file")
-        if printed != file, getenv("UPDATE_SNAPSHOTS") != nil {
+        #expect(printed == file, "BOOKPLATE_UPDATE_SNAPSHOTS=1 rewrites the file")
+        if printed != file, getenv("BOOKPLATE_UPDATE_SNAPSHOTS") != nil {
             try printed.write(
                 toFile: TestCluster.project + "/schema.graphql", atomically: false, encoding: .utf8)
         }
