@@ -41,22 +41,9 @@ package struct JobContext: Sendable {
     }
 
     /// Runs statements that cannot write, in one transaction and one round trip.
-    package func read(
-        _ fill: (inout Pipeline) throws(JobError) -> Void
-    ) async throws(JobError) -> [Rows] {
-        try await run(isReadOnly: true, fill)
-    }
-
-    /// Runs statements in one transaction and one round trip.
-    package func write(
-        _ fill: (inout Pipeline) throws(JobError) -> Void
-    ) async throws(JobError) -> [Rows] {
-        try await run(isReadOnly: false, fill)
-    }
-
-    /// Runs statements that cannot write, in one transaction and one round trip.
     ///
-    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form.
+    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form, or nothing.
+    @discardableResult
     package func read<Keys>(
         _ fill: (inout Pipeline) throws(JobError) -> Keys
     ) async throws(JobError) -> (results: PipelineResults, keys: Keys) {
@@ -76,7 +63,8 @@ package struct JobContext: Sendable {
 
     /// Runs statements in one transaction and one round trip.
     ///
-    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form.
+    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form, or nothing.
+    @discardableResult
     package func write<Keys>(
         _ fill: (inout Pipeline) throws(JobError) -> Keys
     ) async throws(JobError) -> (results: PipelineResults, keys: Keys) {
@@ -103,23 +91,9 @@ package struct JobContext: Sendable {
 
     private static let begin = Statement("SELECT begin_job($1, $2, $3)")
 
-    private func run(
-        isReadOnly: Bool, _ fill: (inout Pipeline) throws(JobError) -> Void
-    ) async throws(JobError) -> [Rows] {
-        Array(try await runAll(isReadOnly: isReadOnly, fill).rows.dropFirst())
-    }
-
     private func results<Keys>(
         isReadOnly: Bool, _ fill: (inout Pipeline) throws(JobError) -> Keys
     ) async throws(JobError) -> (results: PipelineResults, keys: Keys) {
-        let (rows, keys) = try await runAll(isReadOnly: isReadOnly, fill)
-        return (PipelineResults(rows), keys)
-    }
-
-    /// Returns the rows of all statements, `begin_job` being the first.
-    private func runAll<Keys>(
-        isReadOnly: Bool, _ fill: (inout Pipeline) throws(JobError) -> Keys
-    ) async throws(JobError) -> (rows: [Rows], keys: Keys) {
         var pipeline = Pipeline(isReadOnly: isReadOnly)
         var parameters = Parameters.of(lease.id)
         parameters.append(int32: lease.fence)
@@ -130,6 +104,6 @@ package struct JobContext: Sendable {
         let rows = try await mappingError(JobError.database) { () async throws(PostgresError) in
             try await database.run(pipeline)
         }
-        return (rows, keys)
+        return (PipelineResults(rows), keys)
     }
 }

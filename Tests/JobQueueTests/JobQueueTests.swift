@@ -255,8 +255,10 @@ private struct Ticker: JobHandler {
         try await first.settle(slow.lease, .finished)
         #expect(try await database(app).count("SELECT count(*) FROM jobs") == 1)
 
-        let rows = try await context(quick).write { $0.append(rename, .of(userID)) }
-        #expect(rows[0].affectedCount == 1)
+        let (results, key) = try await context(quick).write {
+            $0.appendForRows(rename, .of(userID))
+        }
+        #expect(results[key].affectedCount == 1)
         try await second.settle(quick.lease, .finished)
         #expect(try await database(app).count("SELECT count(*) FROM jobs") == 0)
     }
@@ -288,13 +290,11 @@ private struct Ticker: JobHandler {
         let (mine, other) = (try await app.makeReader(), try await app.makeReader(.beta))
         _ = try await mine.makeShelf("Mine")
         _ = try await other.makeShelf("Other")
-        let shelves = Statement("SELECT name FROM shelves ORDER BY name")
+        let shelves = TypedStatement<String>("SELECT name FROM shelves ORDER BY name")
         let names = Mutex<[String: [String]]>([:])
         let recorder = Recorder { run, job throws(JobError) in
-            let rows = try await job.read { $0.append(shelves) }[0]
-            names.withLock {
-                $0[run.word] = (0..<rows.count).map { rows.text($0, 0) ?? "" }
-            }
+            let rows: [String] = try await job.read { $0.append(shelves) }
+            names.withLock { $0[run.word] = rows }
         }
         let worker = try await start(app.database, [Echo(recorder: recorder)])
         let userID = UUID(mine.id.string ?? "")

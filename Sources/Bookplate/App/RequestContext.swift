@@ -186,15 +186,9 @@ package final class RequestContext: RowContext {
     }
 
     /// Runs read-only statements in one round trip of their own.
-    func read(
-        _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void
-    ) async throws(BookplateError) -> [Rows] {
-        try await run(isReadOnly: true, fill)
-    }
-
-    /// Runs read-only statements in one round trip of their own.
     ///
-    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form.
+    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form, or nothing.
+    @discardableResult
     func read<Keys>(
         _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Keys
     ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
@@ -216,16 +210,8 @@ package final class RequestContext: RowContext {
 
     /// Runs statements in one transaction and one round trip, as the caller.
     ///
-    /// - Returns: the rows of each statement that `fill` appended.
-    func write(
-        _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void
-    ) async throws(BookplateError) -> [Rows] {
-        try await run(isReadOnly: false, fill)
-    }
-
-    /// Runs statements in one transaction and one round trip, as the caller.
-    ///
-    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form.
+    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form, or nothing.
+    @discardableResult
     func write<Keys>(
         _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Keys
     ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
@@ -243,13 +229,31 @@ package final class RequestContext: RowContext {
         return results[key]
     }
 
-    /// Runs statements without a caller, for signing in.
-    func anonymous(
-        _ fill: (inout Pipeline) -> Void
-    ) async throws(BookplateError) -> [Rows] {
+    // MARK: - Without a caller
+
+    /// Runs statements that need no caller, such as those of a sign-in.
+    ///
+    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form, or nothing.
+    @discardableResult
+    func anonymous<Keys>(
+        _ fill: (inout Pipeline) -> Keys
+    ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
         var pipeline = Pipeline(statistics: statistics)
-        fill(&pipeline)
-        return try await run(pipeline)
+        let keys = fill(&pipeline)
+        let rows = try await run(pipeline)
+        return (PipelineResults(rows), keys)
+    }
+
+    /// Runs statements that need no caller, such as those of a sign-in.
+    ///
+    /// - Parameter fill: Appends the statements and returns the key of the only result to read.
+    /// - Returns: The decoded rows of that result.
+    func anonymous<Row>(
+        _ fill: (inout Pipeline) -> ResultKey<Row>
+    ) async throws(BookplateError) -> [Row] {
+        var pipeline = Pipeline(statistics: statistics)
+        let key = fill(&pipeline)
+        return PipelineResults(try await run(pipeline))[key]
     }
 
     // MARK: - Pipelines
@@ -262,15 +266,6 @@ package final class RequestContext: RowContext {
         let keys = try fill(&pipeline, viewer)
         let rows = try await run(pipeline)
         return (PipelineResults(rows), keys)
-    }
-
-    private func run(
-        isReadOnly: Bool, _ fill: (inout Pipeline, Viewer) throws(BookplateError) -> Void
-    ) async throws(BookplateError) -> [Rows] {
-        let viewer = try caller()
-        var pipeline = makePipeline(for: viewer, isReadOnly: isReadOnly)
-        try fill(&pipeline, viewer)
-        return Array(try await run(pipeline).dropFirst())
     }
 
     private static let begin = Statement("SELECT begin_request($1, $2, $3, $4)")

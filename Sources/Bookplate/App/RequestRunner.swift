@@ -71,7 +71,7 @@ package final class RequestRunner: GraphQLService {
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: "")
         do throws(BookplateError) {
-            _ = try await context.read { _, _ in }
+            try await context.read { _, _ in }
         } catch {
             throw error == .unauthenticated ? .unauthenticated : .unavailable
         }

@@ -38,7 +38,7 @@ extension ExternalEditions {
         // All requests save books in the same order, so that two of them cannot deadlock.
         found.sort { $0.isbn.description < $1.isbn.description }
         guard !found.isEmpty || search.failures.isEmpty else { return false }
-        _ = try await request.write { pipeline, _ in
+        try await request.write { pipeline, _ in
             for (_, facts) in found { facts.append(to: &pipeline) }
             if search.failures.isEmpty {
                 parameters.append(int32: searchSeconds)

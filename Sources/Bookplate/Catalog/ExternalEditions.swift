@@ -44,7 +44,7 @@ enum ExternalEditions {
         _ found: [EditionFacts], _ misses: [(SourceName, ISBN)], for request: RequestContext
     ) async throws(BookplateError) {
         guard !found.isEmpty || !misses.isEmpty else { return }
-        _ = try await request.write { pipeline, _ in
+        try await request.write { pipeline, _ in
             for facts in found {
                 facts.append(to: &pipeline)
                 guard !facts.coverLinks.isEmpty else { continue }

@@ -93,10 +93,11 @@ final class ISBNLookups {
         let requested = Array(isbns.prefix(Self.externalMax))
         let unavailable = try await ExternalEditions.fetch(requested, for: request)
             .union(isbns.dropFirst(Self.externalMax))
-        let results = try await request.read { pipeline, _ in
-            for entry in missing { pipeline.append(entry.statement, entry.parameters) }
+        let (results, keys) = try await request.read { pipeline, _ in
+            missing.map { pipeline.appendForRows($0.statement, $0.parameters) }
         }
-        for (entry, rows) in zip(missing, results) {
+        for (entry, key) in zip(missing, keys) {
+            let rows = results[key]
             entry.externalResult =
                 unavailable.contains(entry.isbn) && rows.count == 0
                 ? .failure(.upstreamUnavailable(ExternalEditions.unavailable)) : .success(rows)

@@ -79,7 +79,7 @@ struct EditionCovers: Sendable {
     private func recordMiss(
         _ id: UUID, forDays days: Int32, _ job: JobContext
     ) async throws(JobError) {
-        _ = try await job.write { pipeline in
+        try await job.write { pipeline in
             var parameters = Parameters.of(id)
             parameters.append(int32: days)
             pipeline.append(Self.recordMiss, parameters)
@@ -101,7 +101,7 @@ struct EditionCovers: Sendable {
     private func postpone(
         _ id: UUID, until end: ContinuousClock.Instant, _ job: JobContext
     ) async throws(JobError) {
-        _ = try await job.write { pipeline in
+        try await job.write { pipeline in
             var parameters = Parameters.of(id)
             parameters.append(
                 int64: max(0, ContinuousClock.now.duration(to: end).milliseconds))
@@ -124,7 +124,7 @@ struct EditionCovers: Sendable {
         guard let record = lookup.record, let facts = EditionFacts(record, isbn: isbn) else {
             return []
         }
-        _ = try await job.write { facts.append(to: &$0) }
+        try await job.write { facts.append(to: &$0) }
         return enabledLinks(facts.coverLinks)
     }
 

@@ -64,7 +64,7 @@ struct FetchCover: JobHandler {
             await covers.settle(staged, kept: committed.currentVersion)
             let deleted = await covers.removeFiles(committed.removed, of: request.user)
             if !deleted.isEmpty {
-                _ = try await job.write { $0.forget(deleted, of: request.user) }
+                try await job.write { $0.forget(deleted, of: request.user) }
             }
         } catch .database(.server(let error)) where error.sqlState.rawValue == "BP413" {
             // The user or the tenant has reached the storage limit.
@@ -111,7 +111,7 @@ struct FetchCover: JobHandler {
     private func end(
         _ request: CoverRequest, _ failure: CoverSearchFailure, _ job: JobContext
     ) async throws(JobError) {
-        _ = try await job.write {
+        try await job.write {
             $0.append(CoverRequest.end, request.endParameters(failure))
         }
     }

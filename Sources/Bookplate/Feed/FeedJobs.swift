@@ -41,7 +41,7 @@ struct RefreshFeed: JobHandler {
     private static let renewOutdatedDecks = TypedStatement<UUID>("SELECT deal_outdated_decks($1)")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
-        let _: [Rows] = try await job.write { pipeline in
+        try await job.write { pipeline in
             pipeline.allowLongStatements()
             pipeline.append(Self.refresh)
         }
@@ -52,7 +52,7 @@ struct RefreshFeed: JobHandler {
                 origin: book.origin)
         }
         let order = FeedRanking.coldStartDeck(items, count: Self.cardsMax)
-        let _: [Rows] = try await job.write { pipeline in
+        try await job.write { pipeline in
             var parameters = Parameters()
             parameters.append(uuids: order.map { books[$0].id })
             parameters.append(int32s: order.map { books[$0].genre })
@@ -97,13 +97,13 @@ struct LearnSimilar: JobHandler {
         }
         for number in 0..<learning.writeCount {
             let parameters = learning.write(number)
-            let _: [Rows] = try await job.write { pipeline in
+            try await job.write { pipeline in
                 pipeline.allowLongStatements()
                 pipeline.append(SimilarLearning.replace, parameters)
             }
         }
         let finishing = learning.finishing
-        let _: [Rows] = try await job.write { pipeline in
+        try await job.write { pipeline in
             // Waits for the lock of the feed's state, which a running refresh holds.
             pipeline.allowLongStatements()
             pipeline.append(SimilarLearning.finish, finishing)

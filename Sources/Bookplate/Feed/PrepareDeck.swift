@@ -16,7 +16,7 @@ struct PrepareDeck: JobHandler {
             pipeline.append(Self.candidates, .of(reader))
         }
         let deck = Self.deck(candidates)
-        let _: [Rows] = try await job.write { pipeline in
+        try await job.write { pipeline in
             var parameters = Parameters.of(reader)
             parameters.append(uuids: deck.map(\.id))
             parameters.append(int32s: deck.map { Int32($0.item.genre) })

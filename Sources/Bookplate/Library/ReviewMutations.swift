@@ -34,7 +34,7 @@ extension Review {
     /// Returns the book's id even if there is no review, so that clients can retry the mutation.
     static let delete = LeafMutation { arguments, request throws(BookplateError) in
         let bookID = try arguments.id("bookId", else: Book.noSuchBook)
-        _ = try await request.write { pipeline, viewer in
+        try await request.write { pipeline, viewer in
             pipeline.append(deleteReview, .of(viewer.userID, bookID))
         }
         return .string(bookID.description)

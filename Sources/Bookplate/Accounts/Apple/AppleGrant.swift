@@ -54,7 +54,7 @@ enum AppleGrant {
         _ request: RequestContext, _ fill: (inout Pipeline) -> Void
     ) async {
         do throws(BookplateError) {
-            let _: [Rows] = try await request.write { pipeline, _ in fill(&pipeline) }
+            try await request.write { pipeline, _ in fill(&pipeline) }
         } catch {
             // The error is already logged, and the sign-in succeeds without the token.
         }

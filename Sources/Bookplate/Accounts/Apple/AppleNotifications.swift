@@ -107,7 +107,7 @@ package enum AppleNotifications {
         let outcome = await deletion.finish(request.services)
         guard !outcome.doneJobs.isEmpty else { return }
         // If this fails, the jobs repeat the work, which has no effect.
-        let _: [Rows]? = try? await request.anonymous {
+        _ = try? await request.anonymous {
             AccountDeletion.appendWithdrawal(of: outcome.doneJobs, to: &$0)
         }
     }

@@ -38,7 +38,7 @@ struct ExchangeAppleCode: JobHandler {
             throw .giveUp("The authorization code belongs to another Apple user.")
         }
         let userID = try job.user()
-        let _: [Rows] = try await job.write { pipeline in
+        try await job.write { pipeline in
             AppleGrant.store(
                 tokens, clientID: payload.clientID, of: userID, services, in: &pipeline)
         }

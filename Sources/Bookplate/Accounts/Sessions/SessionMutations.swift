@@ -37,7 +37,7 @@ enum Sessions {
     /// The transaction is separate. A transaction that holds the session's lock and waits for the account's could deadlock
     /// with the account's deletion. Errors are ignored: without the job, the first page is only slower.
     private static func enqueueDeck(for viewer: Viewer, _ request: RequestContext) async {
-        let _: [Rows]? = try? await request.anonymous { pipeline in
+        _ = try? await request.anonymous { pipeline in
             pipeline.append(setUser, .of(viewer.userID, viewer.tenantID))
             pipeline.enqueue(PrepareDeck.self, NoPayload(), for: viewer.userID, key: "deck")
         }
@@ -241,7 +241,7 @@ extension Sessions {
             metadata: [
                 "request_id": "\(request.requestID)", "session_id": "\(ticket.sessionID)",
             ])
-        let _: [Rows] = try await request.anonymous { pipeline in
+        try await request.anonymous { pipeline in
             pipeline.append(setUser, .of(ticket.userID, ticket.tenantID))
             pipeline.append(revokeSession, .of(ticket.userID, ticket.sessionID))
         }
@@ -298,7 +298,7 @@ extension Sessions {
 
 extension Sessions {
     static let signOut = LeafMutation { arguments, request throws(BookplateError) in
-        let _: [Rows] = try await request.write { pipeline, viewer in
+        try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, viewer.sessionID)
             parameters.append(bool: arguments["everywhere"]?.boolean ?? false)
             pipeline.append(revokeSessions, parameters)

@@ -39,9 +39,9 @@ struct CompleteBook: JobHandler {
                 }
                 throw .retry("No book source could be reached.")
             }
-            _ = try await job.write { facts.append(to: &$0) }
+            try await job.write { facts.append(to: &$0) }
         }
-        _ = try await job.write { pipeline in
+        try await job.write { pipeline in
             var parameters = Parameters.of(user)
             parameters.append(text: isbn.description)
             pipeline.append(Self.fill, parameters)

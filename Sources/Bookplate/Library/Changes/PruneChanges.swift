@@ -25,7 +25,7 @@ struct PruneChanges: JobHandler {
         try await prune(Self.pruneChanges, olderThanDays: Self.changesKeptDays, job)
         try await prune(Self.pruneEvents, olderThanDays: Self.eventsKeptDays, job)
         try await prune(Self.pruneSwipes, olderThanDays: Self.earlierSwipesKeptDays, job)
-        _ = try await job.write { $0.append(Self.forgetSessions) }
+        try await job.write { $0.append(Self.forgetSessions) }
     }
 
     /// Runs a statement that deletes at most `rowsMax` rows until it returns that it has deleted none.

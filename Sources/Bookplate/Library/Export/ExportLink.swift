@@ -21,7 +21,7 @@ package struct ExportLink: Equatable {
     static let exportLibrary = LeafMutation { arguments, request throws(BookplateError) in
         let viewer = try request.caller()
         // Check that the session has not ended.
-        _ = try await request.read { _, _ in }
+        try await request.read { _, _ in }
         let link = ExportLink(viewer: viewer, expiresAt: unixSecondsNow() + secondsMax)
         let token = link.token(request.services.accounts.sessionKeys)
         return .string("\(request.services.covers.urls.publicURL)\(path)\(token).zip")

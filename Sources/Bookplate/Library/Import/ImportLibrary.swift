@@ -149,7 +149,7 @@ private struct StoredImport {
     }
 
     func begin(total: Int) async throws(JobError) {
-        _ = try await job.write { pipeline in
+        try await job.write { pipeline in
             var parameters = Parameters.of(user, importID)
             parameters.append(int32: Int32(clamping: total))
             pipeline.append(Self.begin, parameters)
@@ -166,12 +166,12 @@ private struct StoredImport {
 
     /// Records a failure that does not belong to a line of the file.
     func recordFailure(_ message: String) async throws(JobError) {
-        _ = try await job.write { append(failure: message, to: &$0) }
+        try await job.write { append(failure: message, to: &$0) }
     }
 
     /// Ends the import and deletes its file.
     func end(as state: String, reason: String?) async throws(JobError) {
-        _ = try await job.write { pipeline in
+        try await job.write { pipeline in
             if let reason { append(failure: reason, to: &pipeline) }
             var parameters = Parameters.of(user, importID)
             parameters.append(text: state, as: .inferred)
