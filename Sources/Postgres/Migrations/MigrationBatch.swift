@@ -5,7 +5,7 @@ struct MigrationBatch {
     var migration: (file: MigrationFile, checksum: String)?
     var repeatable: RepeatableStep?
 
-    /// The name that stands for the batch in messages.
+    /// The name of the batch in messages.
     var fileName: String {
         migration?.file.fileName ?? repeatable?.files.first?.file.fileName
             ?? RepeatableFile.folderName

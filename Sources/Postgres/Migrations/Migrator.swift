@@ -13,7 +13,7 @@ import Glibc
 ///   transaction, after the versioned ones, because they describe the tables of the newest version.
 ///
 /// If both kinds are pending, the repeatable files are applied in the transaction of the last versioned file.
-/// So the usual upgrade, with at most one versioned file, is atomic. Other sessions see either the old tables
+/// The usual upgrade has at most one versioned file and is therefore atomic. Other sessions see either the old tables
 /// and functions or the new ones: no table without its policies, no function that uses a dropped column. If
 /// anything fails, the servers of the previous release continue to work with the schema that they know.
 /// Earlier versioned files are committed one by one, so that locks are held only briefly. They leave the old
@@ -25,8 +25,8 @@ import Glibc
 /// are committed together, and `up` starts by comparing the files with the records.
 ///
 /// `schema_states` contains the combinations of a version and repeatable files that the database has had.
-/// Servers are ready if the database has had theirs, so they stay ready when a newer release is applied. For
-/// the same reason `up` recognizes that its own files are older than the database, and refuses to apply them.
+/// Servers are ready if the database has had theirs, so they stay ready when a newer release is applied. The
+/// migrator also uses it to recognize that its own files are older than the database; `up` then refuses them.
 package struct Migrator {
     let connection: AdminConnection
     let files: [MigrationFile]

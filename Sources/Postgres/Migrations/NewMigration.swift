@@ -6,7 +6,7 @@ extension MigrationFile {
     /// If the newest migration was created in this second, waits for the next one.
     ///
     /// - Parameter title: A verb and a noun, such as `add cover digest`. Spaces and hyphens become `_`.
-    /// - Throws: `.badName`, or `.datedInTheFuture` if the clock is behind the newest migration.
+    /// - Throws: `.badName`, or `.datedInTheFuture` if the newest migration is later than the current time.
     package static func next(
         _ title: String, reason: String, in folder: String
     ) throws(MigrationError) -> MigrationFile {

@@ -88,7 +88,7 @@ package struct RepeatablePlan: Sendable {
     }
 }
 
-/// What one transaction does with the repeatable files.
+/// The changes that one transaction makes to the repeatable files and their records.
 struct RepeatableStep: Sendable {
     /// The files to apply, in order, with their checksums.
     let files: [(file: RepeatableFile, checksum: String)]

@@ -7,7 +7,7 @@ package enum ReplacedChain {
     /// The name of the chain's first migration.
     package static let name = "create_tenants_and_users"
 
-    /// What an operator must do with such a database.
+    /// The message for operators, which says how to move the readers.
     package static let message = """
         the database has the schema of an unreleased version, which cannot be migrated: run bookplate-admin migrate up on \
         an empty database, and move each reader's library with bookplate-admin account export of the old version and the \

@@ -2,7 +2,8 @@ extension Migrator {
     /// Checks the bodies of all functions of the current schema, as `CREATE FUNCTION` does.
     ///
     /// This finds functions whose statements do not fit the migrated tables, for example because a column
-    /// that they use was dropped. For `plpgsql`, PostgreSQL checks only the syntax of the statements.
+    /// that they use was dropped. PostgreSQL checks only the syntax of `plpgsql`
+    /// functions.
     ///
     /// - Throws: `.invalidFunction`.
     func validateFunctions() throws(MigrationError) {
