@@ -1,3 +1,4 @@
+import Glibc
 import GraphQL
 import TestSupport
 import Testing
@@ -18,11 +19,14 @@ import Testing
         let pending = try #require(try json(before)["migrations"]?.list)
         #expect(pending.count >= 3)
         #expect(pending.allSatisfy { $0["applied"] == false })
+        let functions = try #require(try json(before)["functions"]?.list)
+        #expect(functions.count >= 1)
+        #expect(functions.allSatisfy { $0["state"] == "pending" })
         #expect(try await installation.admin(["migrate", "verify"] + Self.folder).code == 2)
 
         let dry = try await installation.admin(
             ["migrate", "up", "--dry-run", "--json"] + Self.folder)
-        #expect(try json(dry)["pending"]?.list?.count == pending.count)
+        #expect(try json(dry)["pending"]?.list?.count == pending.count + functions.count)
         #expect(
             try await installation.database.count(
                 "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 0)
@@ -30,13 +34,16 @@ import Testing
         let first = try await installation.admin(["migrate", "up", "--json"] + Self.folder)
         #expect(first.code == 0, "\(first.errors)")
         #expect(try json(first)["applied"]?.list?.count == pending.count)
-        #expect(first.errors.split(separator: "\n").count == pending.count)
+        #expect(try json(first)["functions"]?.list == functions.compactMap { $0["name"] })
+        #expect(first.errors.split(separator: "\n").count == pending.count + functions.count)
         let second = try await installation.admin(["migrate", "up", "--json"] + Self.folder)
         #expect(second.code == 0)
-        #expect(try json(second)["applied"] == [])
+        #expect(try json(second) == ["applied": [], "functions": []])
 
         let after = try await installation.admin(["migrate", "status", "--json"] + Self.folder)
         #expect(try json(after)["migrations"]?.list?.allSatisfy { $0["applied"] == true } == true)
+        #expect(
+            try json(after)["functions"]?.list?.allSatisfy { $0["state"] == "applied" } == true)
         #expect(try json(after)["problems"] == [])
         let verified = try await installation.admin(["migrate", "verify", "--json"] + Self.folder)
         #expect(verified.code == 0)
@@ -49,6 +56,63 @@ import Testing
         let changed = try await installation.admin(["migrate", "verify", "--json"] + Self.folder)
         #expect(changed.code == 2)
         #expect(try json(changed)["findings"]?.list?.count == 1)
+    }
+
+    @Test func concurrentProcessesApplyEachMigrationOnce() async throws {
+        let installation = try await Installation.bare()
+        let programs = try (0..<2).map { _ in
+            try installation.startAdmin(["migrate", "up", "--json"] + Self.folder)
+        }
+        var counts: [Int] = []
+        for program in programs {
+            let outcome = try await blocking { try program.wait() }
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            counts.append(try json(outcome)["applied"]?.list?.count ?? -1)
+        }
+        #expect(counts.min() == 0 && counts.max() != 0)
+    }
+
+    /// The baseline replaced the first migrations, so a database that has run them must be moved.
+    @Test(arguments: [
+        ["migrate", "up"], ["migrate", "up", "--dry-run"], ["migrate", "status"],
+        ["migrate", "verify"], ["doctor", "--offline"],
+    ])
+    func explainsHowToMoveADatabaseOfTheReplacedMigrations(command: [String]) async throws {
+        let installation = try await Installation.ready(catalog: [])
+        try await installation.database.execute(
+            """
+            INSERT INTO schema_migrations VALUES (20261121080000, 'create_tenants_and_users', '', now(), 1)
+            ON CONFLICT DO NOTHING
+            """)
+        let folder = try Program.makeFolder()
+        let outcome = try await installation.admin(command + ["--migrations", folder])
+        #expect(outcome.code == (command[0] == "doctor" ? 2 : 1))
+        #expect(
+            (outcome.output + outcome.errors).contains("mutation importLibrary of the new one"),
+            "\(outcome)")
+    }
+
+    @Test func createsMigrationFiles() async throws {
+        let installation = try await Installation.bare()
+        let folder = ["--migrations", installation.folder]
+        let dry = try await installation.admin(
+            ["migrate", "new", "--functions", "covers", "--dry-run", "--json"] + folder)
+        let path = "\(installation.folder)/functions/covers.sql"
+        #expect(try json(dry) == ["file": .string(path), "dryRun": true])
+        #expect(access(path, F_OK) != 0)
+        for arguments in [
+            ["covers", "--functions"], ["add_covers", "--why", "covers are stored"],
+        ] {
+            let outcome = try await installation.admin(["migrate", "new"] + arguments + folder)
+            #expect(outcome.code == 0, "\(outcome.errors)")
+        }
+        #expect(access(path, F_OK) == 0)
+        let refused = try await installation.admin(
+            "migrate", "new", "covers", "--functions", "--why", "x")
+        #expect(refused.code == 64)
+        let applied = try await installation.admin(["migrate", "up", "--json"] + folder)
+        #expect(try json(applied)["applied"]?.list?.count == 1)
+        #expect(try json(applied)["functions"] == ["covers"])
     }
 
     @Test func printsWarningsForUnknownVariables() async throws {

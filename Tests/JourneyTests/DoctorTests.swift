@@ -75,6 +75,13 @@ import Testing
         try await database.execute("ALTER TABLE shelves NO FORCE ROW LEVEL SECURITY")
         #expect(try await state(of: "row security") == "wrong")
         try await database.execute("ALTER TABLE shelves FORCE ROW LEVEL SECURITY")
+        try await database.execute("UPDATE schema_functions SET checksum = 'other'")
+        #expect(try await state(of: "migrations") == "wrong")
+        try await database.execute("DELETE FROM schema_functions")
+        #expect(try await state(of: "migrations") == "wrong")
+        let restored = try await installation.admin(["migrate", "up"] + AdminTests.folder)
+        #expect(restored.code == 0, "\(restored.errors)")
+        #expect(try await runDoctor(installation).states["migrations"] == "ok")
         try await database.execute("UPDATE schema_migrations SET checksum = 'other'")
         #expect(try await state(of: "migrations") == "wrong")
     }

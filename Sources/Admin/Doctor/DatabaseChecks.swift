@@ -132,36 +132,47 @@ struct DatabaseChecks {
     private func migrationResults(_ connection: AdminConnection) -> [CheckResult] {
         do throws(MigrationError) {
             let plan = try Migrator(connection, folder: migrations).status()
-            let pending = plan.entries.filter { $0.record == nil }.count
+            let pending = plan.pendingFileNames.count
             let problems = plan.problems.map {
                 CheckResult.wrong("migrations", "\($0)", "see bookplate-admin migrate verify")
             }
             if !problems.isEmpty { return problems }
             return [
                 pending == 0
-                    ? .ok("migrations", "\(plan.entries.count) applied and unchanged")
+                    ? .ok(
+                        "migrations",
+                        "\(plan.entries.count + plan.repeatable.entries.count) applied and unchanged"
+                    )
                     : .wrong(
                         "migrations", "\(pending) not applied",
                         "run bookplate-admin migrate up")
             ]
         } catch .unreadable {
             return [resultWithoutFiles(connection)]
+        } catch .replacedChain {
+            return [
+                .wrong(
+                    "migrations", ReplacedChain.message,
+                    "set the database URLs to a new, empty database")
+            ]
         } catch {
             return [.wrong("migrations", "\(error)", "see bookplate-admin migrate verify")]
         }
     }
 
-    /// Compares the version of the database with that of this program, if the migration files cannot be read.
+    /// Checks whether the database has the schema that this program needs, if the migration files cannot be read.
     private func resultWithoutFiles(_ connection: AdminConnection) -> CheckResult {
         do throws(PostgresError) {
-            let newest = try DatabaseCheck.newestMigration(connection) ?? 0
-            return newest >= schemaVersion
+            let schema = try DatabaseCheck.schema(connection)
+            return schema.isSufficient
                 ? .ok(
                     "migrations",
-                    "at \(newest), as this program needs; files in \(migrations) not compared")
+                    "at \(schema.version), as this program needs; files in \(migrations) not compared"
+                )
                 : .wrong(
                     "migrations",
-                    "the database is at \(newest), but this program needs \(schemaVersion)",
+                    "the database is at \(schema.version) and does not have the schema that this program needs "
+                        + "(version \(schemaVersion))",
                     "run bookplate-admin migrate up")
         } catch {
             return .wrong(

@@ -51,15 +51,40 @@ package enum DatabaseCheck {
         ).decode()
     }
 
-    /// Returns the version of the newest applied migration; nil if none was applied.
-    package static func newestMigration(
-        _ connection: AdminConnection
-    ) throws(PostgresError) -> Int64? {
-        let table = try connection.query("SELECT to_regclass('schema_migrations')::text")
+    /// The schema that a database has, as far as it matters to this program.
+    package struct Schema: RowDecodable {
+        /// The newest version whose migrations are complete; 0 if there is none.
+        package let version: Int64
+        /// Whether the database has, or has had, the schema that this program needs.
+        package let isSufficient: Bool
+
+        package init(version: Int64, isSufficient: Bool) {
+            self.version = version
+            self.isSufficient = isSufficient
+        }
+
+        package init?(_ row: inout RowReader) {
+            version = row.int64() ?? 0
+            isSufficient = row.bool() ?? false
+        }
+    }
+
+    package static func schema(_ connection: AdminConnection) throws(PostgresError) -> Schema {
+        let empty = Schema(version: 0, isSufficient: false)
+        let table = try connection.query("SELECT to_regclass('schema_states')::text")
             .decode(String.self)
-        guard !table.isEmpty else { return nil }
-        return try connection.query("SELECT max(version) FROM schema_migrations")
-            .decode(Int64.self).first
+        guard !table.isEmpty else { return empty }
+        var parameters = Parameters()
+        parameters.append(int64: schemaVersion)
+        parameters.append(text: functionsChecksum)
+        return try connection.query(
+            """
+            SELECT
+                max(version),
+                bool_or(version > $1 OR (version = $1 AND functions = $2))
+            FROM schema_states
+            """, parameters
+        ).decode(Schema.self).first ?? empty
     }
 
     /// Returns the invalid indexes. They slow down every write and are not used by queries.

@@ -3,16 +3,53 @@ import Postgres
 /// The version of the newest migration when this program was built.
 package let schemaVersion: Int64 = 20_261_123_040_100
 
-private let newestMigration = Statement("SELECT max(version) FROM schema_migrations")
+/// The checksum of all files in `migrations/functions` when this program was built.
+package let functionsChecksum =
+    "7bd5aaff3ebb56e131b283176bda505eea4c53a6f1ec5ba9f0eb7ab6e31f856a"
+
+/// Whether the database has, or has had, the schema that this program needs.
+///
+/// A later version contains the changes of this one, so an older server stays ready on the schema of a newer release.
+private let hasSchema = Statement(
+    """
+    SELECT EXISTS (
+        SELECT
+        FROM schema_states
+        WHERE version > $1 OR (version = $1 AND functions = $2)
+    )
+    """)
+
+private let hasReplacedChain = Statement(
+    "SELECT EXISTS (SELECT FROM schema_migrations WHERE version = $1 AND name = $2)")
 
 /// Returns the reason why requests cannot be served now; nil if they can.
 package func readiness(of database: ConnectionPool) async -> String? {
+    var schema = Parameters()
+    schema.append(int64: schemaVersion)
+    schema.append(text: functionsChecksum)
+    var chain = Parameters()
+    chain.append(int64: ReplacedChain.version)
+    chain.append(text: ReplacedChain.name)
     do throws(PostgresError) {
-        let pipeline = Pipeline.one(newestMigration, isReadOnly: true)
-        let version = try await database.run(pipeline)[0].int64(0, 0) ?? 0
-        return version >= schemaVersion
-            ? nil : "migrations are missing: run bookplate-admin migrate up"
+        if try await isTrue(hasSchema, schema, database) { return nil }
+        return try await isTrue(hasReplacedChain, chain, database)
+            ? ReplacedChain.message : "migrations are missing: run bookplate-admin migrate up"
     } catch {
         return "the database cannot be reached"
+    }
+}
+
+/// Returns the result of a statement; false if the tables that it reads do not exist yet, or are not yet readable.
+private func isTrue(
+    _ statement: Statement, _ parameters: Parameters, _ database: ConnectionPool
+) async throws(PostgresError) -> Bool {
+    do throws(PostgresError) {
+        let pipeline = Pipeline.one(statement, parameters, isReadOnly: true)
+        return try await database.run(pipeline)[0].bool(0, 0) == true
+    } catch {
+        guard [.undefinedTable, .insufficientPrivilege].contains(error.sqlState) else {
+            throw error
+        }
+        return false
     }
 }

@@ -1,7 +1,28 @@
 extension Migrator {
+    /// A migration that has not been applied.
+    package enum PendingFile: Sendable, Equatable {
+        case versioned(MigrationFile)
+        case repeatable(RepeatableFile)
+
+        package var fileName: String {
+            switch self {
+            case .versioned(let file): file.fileName
+            case .repeatable(let file): file.fileName
+            }
+        }
+
+        /// Whether the file runs in a transaction, so that it can be rolled back.
+        package var isTransactional: Bool {
+            switch self {
+            case .versioned(let file): file.isTransactional
+            case .repeatable: true
+            }
+        }
+    }
+
     /// The result of a migration that was run and rolled back.
     package struct Trial: Sendable {
-        package let file: MigrationFile
+        package let file: PendingFile
         package let milliseconds: Int64
         /// The locks on existing tables that the earlier migrations did not already hold.
         package let locks: [TableLock]
@@ -9,57 +30,47 @@ extension Migrator {
 
     /// Runs the pending migrations in one transaction and rolls it back.
     ///
-    /// A migration with `-- no-transaction` cannot be rolled back, so it and all later ones are left out
-    /// and returned as `untried`.
+    /// A migration with `-- no-transaction` cannot be rolled back, so it and all later ones, including the
+    /// repeatable files, are left out and returned as `untried`.
     package func dryRun(
         to target: Int64? = nil
-    ) throws(MigrationError) -> (trials: [Trial], untried: [MigrationFile]) {
+    ) throws(MigrationError) -> (trials: [Trial], untried: [PendingFile]) {
         try query { () throws(PostgresError) in try configureSession() }
         try lock()
         defer { unlock() }
-        let pending = try status().pending(to: target).map(\.file)
+        let plan = try status()
+        let step = plan.repeatableStep(to: target)
+        let pending =
+            try plan.pending(to: target, allowing: allowedProblem)
+            .map { PendingFile.versioned($0.file) }
+            + (step?.files ?? []).map { PendingFile.repeatable($0.file) }
         let possible = pending.prefix(while: \.isTransactional)
         let tables = try query { () throws(PostgresError) in try connection.tables() }
         try query { () throws(PostgresError) in
             try connection.execute("BEGIN")
-            _ = try makeTable()
+            try create(try self.tables())
         }
         defer { try? connection.execute("ROLLBACK") }
         var held: [TableLock] = []
         var trials: [Trial] = []
         for file in possible {
-            try file.checkEndsNoTransaction()
             let start = ContinuousClock.now
-            let locks: [TableLock]
-            do throws(PostgresError) {
-                try connection.execute(file.sql)
-                locks = try connection.locks(on: tables)
+            switch file {
+            case .versioned(let file): try execute(file)
+            case .repeatable(let file): try execute(file)
+            }
+            let duration = ContinuousClock.now - start
+            let locks = try query { () throws(PostgresError) in
                 try configureSession()
-            } catch {
-                throw .failed(file.fileName, error)
+                return try connection.locks(on: tables)
             }
             trials.append(
                 Trial(
-                    file: file, milliseconds: (ContinuousClock.now - start).milliseconds,
+                    file: file, milliseconds: duration.milliseconds,
                     locks: locks.filter { !held.contains($0) }))
             held = locks
         }
+        if step != nil, possible.count == pending.count { try validateFunctions() }
         return (trials, Array(pending.dropFirst(possible.count)))
-    }
-}
-
-extension MigrationFile {
-    /// - Throws: `.endedTransaction` if a statement would end the transaction that the file runs in.
-    func checkEndsNoTransaction() throws(MigrationError) {
-        let firstWords = splitStatements(sql).map { statement in
-            statement.split(whereSeparator: \.isNewline).lazy
-                .map { $0.drop(while: \.isWhitespace) }
-                .first { !$0.isEmpty && !$0.hasPrefix("--") }?
-                .prefix(while: \.isLetter).uppercased() ?? ""
-        }
-        // END is not in the list, because it also closes a function body that starts with BEGIN ATOMIC.
-        if firstWords.contains(where: ["COMMIT", "ROLLBACK", "ABORT"].contains) {
-            throw .endedTransaction(fileName)
-        }
     }
 }

@@ -1,6 +1,6 @@
 /// The comparison of the migration files with a database's records; no I/O.
 package struct MigrationPlan: Sendable {
-    /// A row of `schema_migrations`: a migration that was run.
+    /// A row of `schema_migrations`: a versioned migration that was run.
     package struct Record: Sendable, Equatable {
         package let version: Int64
         package let name: String
@@ -12,7 +12,7 @@ package struct MigrationPlan: Sendable {
         package let milliseconds: Int64
     }
 
-    /// A migration that has a file, a record, or both.
+    /// A versioned migration that has a file, a record, or both.
     package struct Entry: Sendable {
         package let version: Int64
         package let name: String
@@ -21,15 +21,20 @@ package struct MigrationPlan: Sendable {
         /// The record; nil if the migration has not been run.
         package let record: Record?
         let checksum: String?
+
+        package var fileName: String { "\(version)_\(name).sql" }
     }
 
-    /// All migrations that have a file or a record, in order.
+    /// All versioned migrations that have a file or a record, in order.
     package let entries: [Entry]
+    package let repeatable: RepeatablePlan
     /// The contradictions between files and records, in order.
     package let problems: [MigrationProblem]
 
     /// - Parameter checksums: The checksums of `files`, in the same order.
-    init(files: [MigrationFile], checksums: [String], records: [Record]) {
+    init(
+        files: [MigrationFile], checksums: [String], records: [Record], repeatable: RepeatablePlan
+    ) {
         let known = Dictionary(records.map { ($0.version, $0) }) { first, _ in first }
         let versions = Set(files.map(\.version))
         let ofFiles = zip(files, checksums).map { file, checksum in
@@ -42,26 +47,37 @@ package struct MigrationPlan: Sendable {
                 version: record.version, name: record.name, file: nil, record: record, checksum: nil
             )
         }
-        entries = (ofFiles + ofRecords).sorted { $0.version < $1.version }
+        let entries = (ofFiles + ofRecords).sorted { $0.version < $1.version }
         let latest = records.map(\.version).max() ?? 0
-        problems = entries.compactMap { entry in
-            switch (entry.file, entry.record) {
-            case (let file?, let record?):
-                record.checksum == entry.checksum ? nil : .drifted(file.fileName)
-            case (nil, let record?): .unknown(version: record.version, name: record.name)
-            case (let file?, nil): file.version < latest ? .gap(file.fileName) : nil
-            case (nil, nil): nil
-            }
-        }
+        self.entries = entries
+        self.repeatable = repeatable
+        problems =
+            entries.compactMap { entry in
+                switch (entry.file, entry.record) {
+                case (let file?, let record?):
+                    record.checksum == entry.checksum ? nil : .drifted(file.fileName)
+                case (nil, let record?): .unknown(version: record.version, name: record.name)
+                case (let file?, nil): file.version < latest ? .gap(file.fileName) : nil
+                case (nil, nil): nil
+                }
+            } + repeatable.problems
     }
 
-    /// Returns the migrations to run, up to and including the target, in order, with their checksums.
+    /// The names of the files that have not been applied as they are now, in order.
+    package var pendingFileNames: [String] {
+        entries.filter { $0.record == nil }.map(\.fileName)
+            + repeatable.entries.filter { [.pending, .changed].contains($0.state) }.map(\.fileName)
+    }
+
+    /// Returns the versioned migrations to run, up to and including the target, in order, with their
+    /// checksums.
     ///
+    /// - Parameter allowed: A problem that does not prevent the migrations.
     /// - Throws: `.mismatch` if a problem must be fixed first; `.unknownTarget`.
     func pending(
-        to target: Int64? = nil
+        to target: Int64? = nil, allowing allowed: MigrationProblem? = nil
     ) throws(MigrationError) -> [(file: MigrationFile, checksum: String)] {
-        let blocking = problems.filter(\.isBlocking)
+        let blocking = problems.filter { $0.isBlocking && $0 != allowed }
         guard blocking.isEmpty else { throw .mismatch(blocking) }
         if let target, !entries.contains(where: { $0.version == target }) {
             throw .unknownTarget(target)
@@ -72,5 +88,15 @@ package struct MigrationPlan: Sendable {
             else { return nil }
             return (file, checksum)
         }
+    }
+
+    /// Returns what to do with the repeatable files after the versioned ones; nil if there is nothing to do.
+    ///
+    /// They belong to the newest version. With an earlier target they are not applied, because they may use
+    /// tables that do not exist yet.
+    func repeatableStep(to target: Int64? = nil) -> RepeatableStep? {
+        if let target, let newest = entries.last?.version, target < newest { return nil }
+        let isPending = entries.contains { $0.record == nil }
+        return isPending || !repeatable.isComplete ? repeatable.step : nil
     }
 }

@@ -1,18 +1,20 @@
 import Glibc
 
 extension MigrationFile {
-    /// Creates a migration whose version is the current time, or one more than the newest version if the
-    /// clock is behind it.
+    /// Creates a migration whose version is the current time.
+    ///
+    /// If the newest migration was created in this second, waits for the next one.
     ///
     /// - Parameter title: A verb and a noun, such as `add cover digest`. Spaces and hyphens become `_`.
-    /// - Throws: `.badName`.
+    /// - Throws: `.badName`, or `.datedInTheFuture` if the newest migration is later than the current time.
     package static func next(
         _ title: String, reason: String, in folder: String
     ) throws(MigrationError) -> MigrationFile {
-        let name = String(title.lowercased().map { " -".contains($0) ? "_" : $0 })
-        let newest = try all(in: folder).last?.version ?? 0
+        let newest = try all(in: folder).last
+        if let newest, newest.version > now() { throw .datedInTheFuture(newest.fileName) }
+        while now() == newest?.version { usleep(10_000) }
         return try MigrationFile(
-            fileName: "\(max(newest + 1, now()))_\(name).sql", sql: "-- Why: \(reason)\n")
+            fileName: "\(now())_\(migrationName(title)).sql", sql: "-- Why: \(reason)\n")
     }
 
     /// Writes the file, which must not exist yet.
@@ -20,14 +22,12 @@ extension MigrationFile {
     /// - Returns: The path of the file.
     package func write(in folder: String) throws(MigrationError) -> String {
         let path = "\(folder)/\(fileName)"
-        guard let file = fopen(path, "wx") else { throw .unreadable(path, errorText(errno)) }
-        let isWritten = fputs(sql, file) >= 0
-        guard fclose(file) == 0, isWritten else { throw .unreadable(path, errorText(errno)) }
+        try writeNewFile(path, sql)
         return path
     }
 
     /// The current UTC time in the form of a version.
-    private static func now() -> Int64 {
+    static func now() -> Int64 {
         var second = time(nil)
         var date = tm()
         gmtime_r(&second, &date)
@@ -36,4 +36,37 @@ extension MigrationFile {
             Int64(date.tm_hour), Int64(date.tm_min), Int64(date.tm_sec),
         ].reduce(0) { $0 * 100 + $1 }
     }
+}
+
+extension RepeatableFile {
+    /// Creates a repeatable migration that contains only a comment.
+    ///
+    /// - Parameter title: A noun, such as `covers`. Spaces and hyphens become `_`.
+    /// - Throws: `.badRepeatableName`.
+    package static func next(_ title: String) throws(MigrationError) -> RepeatableFile {
+        let name = migrationName(title)
+        return try RepeatableFile(
+            name: name,
+            sql: """
+                -- Functions, triggers, policies, and grants of \(name). This file is applied again when it changes.
+
+                """)
+    }
+
+    /// Writes the file, which must not exist yet. Creates the folder of the repeatable files if necessary.
+    ///
+    /// - Returns: The path of the file.
+    package func write(in folder: String) throws(MigrationError) -> String {
+        let path = "\(folder)/\(fileName)"
+        let functions = "\(folder)/\(Self.folderName)"
+        guard mkdir(functions, 0o777) == 0 || errno == EEXIST else {
+            throw .unreadable(functions, errorText(errno))
+        }
+        try writeNewFile(path, sql)
+        return path
+    }
+}
+
+private func migrationName(_ title: String) -> String {
+    String(title.lowercased().map { " -".contains($0) ? "_" : $0 })
 }

@@ -1,13 +1,69 @@
+import EventLoops
 import FoundationEssentials
+import NIOPosix
+import Postgres
 import TestSupport
 import Testing
 
 @testable import Bookplate
 
+/// A server is not ready until the database has the schema that it was built for.
 @Suite struct SchemaVersionTests {
-    /// A server is not ready until the database has the version that it was built for.
+    private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
     @Test func isTheVersionOfTheLastMigration() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: TestCluster.migrations)
         #expect(names.compactMap { Int64($0.prefix(14)) }.max() == schemaVersion)
+    }
+
+    @Test func isTheChecksumOfTheFunctions() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let checksum = try await database.withConnection { connection in
+            try Migrator(connection, folder: TestCluster.migrations).status().repeatable.checksum
+        }
+        #expect(
+            functionsChecksum == checksum,
+            "set functionsChecksum in Sources/Bookplate/App/Readiness.swift to this checksum")
+    }
+
+    /// The statements run on a migrated database. The result is part of the reason; nil if the server is ready.
+    @Test(arguments: [
+        ("SELECT 1", nil),
+        ("DELETE FROM schema_states", "migrations are missing"),
+        ("DROP TABLE schema_states", "migrations are missing"),
+        ("REVOKE SELECT ON schema_states FROM bookplate_app", "migrations are missing"),
+        ("UPDATE schema_states SET version = version - 1", "migrations are missing"),
+        ("UPDATE schema_states SET functions = 'older'", "migrations are missing"),
+        ("DROP TABLE schema_states, schema_migrations", "migrations are missing"),
+        // The database was migrated by a newer release.
+        ("INSERT INTO schema_states SELECT version, 'newer' FROM schema_states", nil),
+        ("INSERT INTO schema_states SELECT version + 1, 'newer' FROM schema_states", nil),
+        ("UPDATE schema_states SET version = version + 1, functions = 'newer'", nil),
+        // The database has the migrations that the baseline replaced.
+        (
+            "DROP TABLE schema_states; INSERT INTO schema_migrations VALUES (20261121080000, 'create_tenants_and_users', '', now(), 1)",
+            "bookplate-admin account export"
+        ),
+    ])
+    func readinessFollowsTheSchemaOfTheDatabase(change: String, reason: String?) async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        try await database.execute(
+            "DELETE FROM schema_migrations WHERE version = \(ReplacedChain.version); \(change)")
+        let isSufficient = try await database.withConnection { connection in
+            try DatabaseCheck.schema(connection).isSufficient
+        }
+        // The owner can read the table even if the server's role cannot.
+        if !change.hasPrefix("REVOKE") { #expect(isSufficient == (reason == nil)) }
+        var configuration = PostgresConfiguration(url: try database.url(as: TestCluster.app))
+        configuration.connectionCount = 1
+        let pool = try await ConnectionPool.start(
+            configuration, on: EventLoopTaskExecutor(Self.loops.next()))
+        let found = await readiness(of: pool)
+        await pool.close()
+        if let reason {
+            #expect(found?.contains(reason) == true, "\(found ?? "ready")")
+        } else {
+            #expect(found == nil)
+        }
     }
 }

@@ -1,5 +1,5 @@
 /// Returns the removed and added lines, each with up to two unchanged lines before and after it.
-func lineDifferences(from old: String, to new: String) -> String {
+package func lineDifferences(from old: String, to new: String) -> String {
     let oldLines = old.split(separator: "\n", omittingEmptySubsequences: false)
     let newLines = new.split(separator: "\n", omittingEmptySubsequences: false)
     let difference = newLines.difference(from: oldLines)
