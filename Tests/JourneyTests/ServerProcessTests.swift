@@ -97,7 +97,7 @@ import Testing
     @Test func theServerIsNotReadyBeforeItsMigrationsHaveRun() async throws {
         let installation = try await Installation.bare()
         let migrated = try await installation.admin(
-            "migrate", "up", "--to", "20261121080000", "--migrations", TestCluster.migrations)
+            "migrate", "up", "--to", "20261122205000", "--migrations", TestCluster.migrations)
         #expect(migrated.code == 0, "\(migrated.errors)")
         let program = try await installation.startServer(readiness: 503)
         let ready = try await program.client.send("GET", "/health/ready")
