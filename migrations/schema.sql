@@ -1,0 +1,5205 @@
+-- The schema of a migrated database, as pg_dump of PostgreSQL 15 prints it. Do not edit: change the migrations, and run
+-- BOOKPLATE_UPDATE_SNAPSHOTS=1 scripts/test --filter SchemaDumpTests
+-- Name: fuzzystrmatch; Type: EXTENSION; Schema: -; Owner: -
+
+CREATE EXTENSION IF NOT EXISTS fuzzystrmatch WITH SCHEMA public;
+
+-- Name: EXTENSION fuzzystrmatch; Type: COMMENT; Schema: -; Owner: -
+
+COMMENT ON EXTENSION fuzzystrmatch IS 'determine similarities and distance between strings';
+
+-- Name: pg_trgm; Type: EXTENSION; Schema: -; Owner: -
+
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
+
+-- Name: EXTENSION pg_trgm; Type: COMMENT; Schema: -; Owner: -
+
+COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
+
+-- Name: unaccent; Type: EXTENSION; Schema: -; Owner: -
+
+CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
+
+-- Name: EXTENSION unaccent; Type: COMMENT; Schema: -; Owner: -
+
+COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
+
+-- Name: change_kind; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.change_kind AS ENUM (
+    'CREATED',
+    'UPDATED',
+    'DELETED'
+);
+
+-- Name: cover_source; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.cover_source AS ENUM (
+    'MANUAL_UPLOAD',
+    'URL',
+    'OPEN_LIBRARY',
+    'GOOGLE_BOOKS',
+    'WEB_SEARCH'
+);
+
+-- Name: cover_status; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.cover_status AS ENUM (
+    'NONE',
+    'FETCHING',
+    'READY',
+    'NOT_FOUND',
+    'FAILED'
+);
+
+-- Name: import_format; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.import_format AS ENUM (
+    'GOODREADS',
+    'STORYGRAPH',
+    'BOOKPLATE'
+);
+
+-- Name: import_state; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.import_state AS ENUM (
+    'QUEUED',
+    'RUNNING',
+    'DONE',
+    'FAILED'
+);
+
+-- Name: job_state; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.job_state AS ENUM (
+    'READY',
+    'RUNNING',
+    'DEAD'
+);
+
+-- Name: reading_status; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.reading_status AS ENUM (
+    'WANT_TO_READ',
+    'READING',
+    'READ',
+    'PAUSED',
+    'DID_NOT_FINISH'
+);
+
+-- Name: swipe_action; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.swipe_action AS ENUM (
+    'LIKE',
+    'SKIP',
+    'DISLIKE',
+    'BUY'
+);
+
+-- Name: add_changed_search_words(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.add_changed_search_words() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO search_words (word, editions, forms)
+    SELECT word, 1, search_forms(word)
+    FROM unnest(tsvector_to_array(NEW.search_vector)) AS word
+    WHERE length(word) BETWEEN 2 AND 40
+    ORDER BY word
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+-- Name: add_search_words(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.add_search_words() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO search_words (word, editions, forms)
+    SELECT word, count(*), search_forms(word)
+    FROM new_rows, unnest(tsvector_to_array(search_vector)) AS word
+    WHERE length(word) BETWEEN 2 AND 40
+    GROUP BY word
+    ORDER BY word
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+-- Name: advance_feed(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.advance_feed(reader uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  -- The number of unseen books that are known ahead.
+  step constant int := 12;
+  valid_since timestamptz;
+  returned uuid[];
+begin
+  -- Another device advances the frontiers at this moment, or a refresh changes the order.
+  if not pg_try_advisory_xact_lock(hashtextextended(reader::text, 0))
+    or not pg_try_advisory_xact_lock_shared(20261121) then
+    return;
+  end if;
+  valid_since := (select frontiers_valid_since from feed_state);
+  returned := array(
+    select edition_id from feed_returns where user_id = reader
+    union
+    select first.edition_id from feed_returns r
+      cross join lateral (select w.work_key, w.volume from work_records w where w.edition_id = r.edition_id offset 0) w
+      cross join lateral (select f.edition_id from work_records f
+        where f.work_key = w.work_key and f.volume = w.volume and f.rank = 1 offset 0) first
+      where r.user_id = reader);
+  insert into feed_frontiers (user_id, genre_id, unseen, reach)
+    select reader, g.id, known.unseen || coalesce(ahead.unseen, '{}'),
+      case when not further.is_needed then f.reach
+        when cardinality(ahead.unseen) = step then ahead.reach else 9223372036854775807 end
+    from (select id from genres union all select 0::smallint) g
+    left join feed_frontiers f on f.user_id = reader and f.genre_id = g.id and f.seen_at > valid_since
+    cross join lateral (
+      select coalesce(array_agg(k.position order by k.position), '{}') as unseen from (
+        select o.position, o.edition_id from feed_order o
+          where o.genre_id = g.id and o.primary_id = g.id and o.position = any(f.unseen)
+        union
+        select o.position, o.edition_id from feed_order o
+          where o.edition_id = any(returned) and o.genre_id = g.id and o.primary_id = g.id and o.position <= f.reach
+        union
+        -- An import that had begun when the frontier was made may have placed books since. No import takes an hour.
+        select o.position, o.edition_id from feed_order o
+          where o.placed_at > greatest(f.seen_at - interval '1 hour', valid_since)
+            and o.genre_id = g.id and o.primary_id = g.id and o.position <= f.reach
+      ) k
+      where not exists (select from swipes s where s.user_id = reader and s.edition_id = k.edition_id)
+        and not exists (select from books b where b.user_id = reader and b.edition_id = k.edition_id)
+        and not exists (select from work_records w where w.edition_id = k.edition_id
+          and (w.rank > 1 or was_other_record_seen(reader, w.edition_id, now())))
+    ) known
+    cross join lateral (
+      -- Look ahead when few unseen books are known, or when the reader has swiped there.
+      select cardinality(known.unseen) < step or exists (
+        select from (select o.edition_id from feed_order o where o.genre_id = g.id and o.primary_id = g.id
+          and o.position > f.reach order by o.position limit step) o
+        where exists (select from swipes s where s.user_id = reader and s.edition_id = o.edition_id)) as is_needed
+    ) further
+    cross join lateral (
+      select array_agg(o.position order by o.position) as unseen, max(o.position) as reach
+      from (
+        select o.position from feed_order o
+        where further.is_needed and o.genre_id = g.id and o.primary_id = g.id and o.position > coalesce(f.reach, -1)
+          and not exists (select from swipes s where s.user_id = reader and s.edition_id = o.edition_id offset 0)
+          and not exists (select from books b where b.user_id = reader and b.edition_id = o.edition_id offset 0)
+          and not exists (select from work_records w where w.edition_id = o.edition_id
+            and (w.rank > 1 or was_other_record_seen(reader, w.edition_id, now())) offset 0)
+        order by o.position limit step) o
+    ) ahead
+    on conflict (user_id, genre_id) do update
+      set unseen = excluded.unseen, reach = excluded.reach, seen_at = excluded.seen_at;
+  delete from feed_returns where user_id = reader and edition_id = any(returned);
+end
+$$;
+
+-- Name: advance_feed_now_and_then(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.advance_feed_now_and_then() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+  reader uuid;
+  seen uuid[];
+begin
+  for reader, seen in select user_id, array_agg(edition_id) from fresh where edition_id is not null group by user_id loop
+    perform touch_decks(reader, seen);
+    if cardinality(seen) > random() * 50 then
+      perform advance_feed(reader);
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+-- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.app_subject() RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT nullif(current_setting('app.subject', true), '')
+$$;
+
+-- Name: app_tenant_id(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.app_tenant_id() RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT nullif(current_setting('app.tenant_id', true), '')::uuid
+$$;
+
+-- Name: app_user_id(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.app_user_id() RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT nullif(current_setting('app.user_id', true), '')::uuid
+$$;
+
+-- Name: begin_job(uuid, integer, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    owner uuid;
+    tenant uuid;
+BEGIN
+    SELECT j.user_id INTO owner
+    FROM jobs j
+    WHERE j.id = begin_job.id AND j.fence = begin_job.fence AND j.state = 'RUNNING';
+    IF FOUND AND NOT read_only THEN
+        IF owner IS NOT NULL THEN
+            PERFORM lock_user(owner);
+        END IF;
+        -- Another worker may have claimed the job while this transaction waited.
+        PERFORM
+        FROM jobs j
+        WHERE j.id = begin_job.id AND j.fence = begin_job.fence AND j.state = 'RUNNING'
+        FOR KEY SHARE;
+    END IF;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'another worker holds the job' USING ERRCODE = 'BP410';
+    END IF;
+    SELECT u.tenant_id INTO tenant
+    FROM users u
+    WHERE u.id = owner;
+    PERFORM
+        set_config('app.user_id', coalesce(owner::text, ''), true),
+        set_config('app.tenant_id', coalesce(tenant::text, ''), true);
+    IF read_only THEN
+        PERFORM set_config('transaction_read_only', 'on', true);
+    END IF;
+END
+$$;
+
+-- Name: begin_request(uuid, uuid, uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.begin_request(user_id uuid, tenant_id uuid, session_id uuid, read_only boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    -- PL/pgSQL evaluates assignments without an executor, which PERFORM starts.
+    ignored := set_config('app.user_id', user_id::text, true);
+    ignored := set_config('app.tenant_id', tenant_id::text, true);
+    IF read_only THEN
+        ignored := set_config('transaction_read_only', 'on', true);
+    ELSE
+        PERFORM lock_user(user_id);
+    END IF;
+    PERFORM
+    FROM sessions s
+    WHERE s.user_id = begin_request.user_id
+        AND s.id = session_id
+        AND s.revoked_at IS NULL
+        AND s.expires_at > now();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
+    END IF;
+END
+$$;
+
+-- Name: claim_edition_without_cover(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.claim_edition_without_cover(isbn13 text) RETURNS TABLE(id uuid, isbn13 text, cover_links text[])
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE editions e
+    SET cover_due_at = next_cover_due(e.cover_failures),
+        cover_failures = (e.cover_failures + 1) % 8
+    WHERE e.isbn13 = claim_edition_without_cover.isbn13 AND e.cover_version IS NULL
+    RETURNING e.id, e.isbn13, e.cover_links
+$$;
+
+-- Name: claim_editions_without_cover(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.claim_editions_without_cover(count integer) RETURNS TABLE(id uuid, isbn13 text, cover_links text[])
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH failed AS (
+        SELECT d.id
+        FROM editions d
+        WHERE d.cover_version IS NULL AND d.cover_failures > 0 AND d.cover_due_at < now()
+        ORDER BY d.cover_due_at
+        LIMIT greatest(1, claim_editions_without_cover.count / 2)
+        FOR UPDATE SKIP LOCKED
+    ), others AS (
+        SELECT d.id
+        FROM editions d
+        WHERE d.cover_version IS NULL
+            AND (d.isbn13 IS NOT NULL OR d.cover_links <> '{}')
+            AND d.cover_failures = 0
+            AND d.cover_due_at < now()
+        ORDER BY d.cover_due_at, d.popularity DESC, d.id
+        LIMIT claim_editions_without_cover.count - (SELECT count(*) FROM failed)
+        FOR UPDATE SKIP LOCKED
+    )
+    UPDATE editions e
+    SET cover_due_at = next_cover_due(e.cover_failures),
+        cover_failures = (e.cover_failures + 1) % 8
+    WHERE e.id IN (
+        SELECT f.id
+        FROM failed f
+        UNION ALL
+        SELECT o.id
+        FROM others o
+    )
+    RETURNING e.id, e.isbn13, e.cover_links
+$$;
+
+-- Name: claim_jobs(text[], integer[], text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) RETURNS TABLE(id uuid, fence integer, user_id uuid, kind text, payload jsonb, attempt integer, priority integer, postponed_ms bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+BEGIN
+    UPDATE jobs j
+    SET state = CASE WHEN j.attempts >= j.attempts_max AND j.every IS NULL THEN 'DEAD' ELSE 'READY' END::job_state,
+        last_error = 'The worker ' || coalesce(j.worker, '') || ' stopped before it finished the job.',
+        worker = NULL,
+        lease_until = NULL,
+        updated_at = now()
+    WHERE j.id IN (
+        SELECT e.id
+        FROM jobs e
+        WHERE e.state = 'RUNNING' AND e.lease_until < now()
+        FOR UPDATE SKIP LOCKED
+    );
+    RETURN QUERY
+        WITH picked AS MATERIALIZED (
+            SELECT due.id
+            FROM unnest(kinds, capacities) AS requested (kind, capacity)
+            CROSS JOIN LATERAL (
+                SELECT j.id
+                FROM jobs j
+                WHERE j.state = 'READY' AND j.kind = requested.kind AND j.run_at <= now()
+                ORDER BY j.priority, j.run_at
+                LIMIT requested.capacity
+                FOR UPDATE SKIP LOCKED
+            ) due
+        )
+        UPDATE jobs j
+        SET state = 'RUNNING',
+            attempts = j.attempts + 1,
+            fence = j.fence + 1,
+            again = false,
+            worker = claim_jobs.worker,
+            lease_until = now() + lease_ms * interval '1 millisecond',
+            updated_at = now()
+        FROM picked
+        WHERE j.id = picked.id
+        RETURNING
+            j.id, j.fence, j.user_id, j.kind, j.payload, j.attempts, j.priority::int,
+            (extract(epoch FROM now() - j.postponed_since) * 1000)::bigint;
+END
+$$;
+
+-- Name: clear_tombstone_sessions(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE account_tombstones t
+    SET session_hash = NULL
+    WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
+$$;
+
+-- Name: count_jobs(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.count_jobs() RETURNS TABLE(kind text, state text, count bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT j.kind, lower(j.state::text), count(*)
+    FROM jobs j
+    GROUP BY 1, 2
+$$;
+
+-- Name: cover_bytes(integer[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
+$$;
+
+-- Name: deal_opening(uuid[], smallint[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.deal_opening(editions uuid[], genres smallint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  insert into feed_openings (version, editions, genres)
+    select 1 + coalesce(max(version), 0), deal_opening.editions, deal_opening.genres from feed_openings
+    having deal_opening.editions is distinct from
+      (select o.editions from feed_openings o order by version desc limit 1);
+  delete from feed_openings where made_at < now() - interval '1 day'
+    and version < (select max(version) from feed_openings);
+$$;
+
+-- Name: deal_outdated_decks(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.deal_outdated_decks(behind uuid) RETURNS uuid
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  with walked as materialized (
+    select id from users where id > behind order by id limit 1000
+  ), asked as (
+    insert into jobs as j (user_id, kind, payload, key, run_at, priority, attempts_max)
+      select w.id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3 from walked w
+      where exists (select from sessions s
+          where s.user_id = w.id and s.rotated_at > now() - interval '30 days' offset 0)
+        and exists (select from feed_frontiers f
+          where f.user_id = w.id and f.seen_at <= (select frontiers_valid_since from feed_state) offset 0)
+      on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do update
+        set again = j.state = 'RUNNING'
+      returning user_id
+  ), told as (
+    select pg_notify('jobs', 'feed.deck') from asked limit 1
+  )
+  select id from walked left join told on true order by id desc limit 1
+$$;
+
+-- Name: deal_soon(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.deal_soon() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  insert into jobs as j (user_id, kind, payload, key, run_at, priority, attempts_max)
+    select distinct u.id, 'feed.deck', '{}'::jsonb, 'deck', now() + interval '5 seconds', 10, 3
+    from said s join users u on u.id = s.user_id
+    on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do update
+      set run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
+  return null;
+end
+$$;
+
+-- Name: delete_removed_covers(uuid[], uuid[], text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    DELETE FROM removed_covers r
+    USING unnest(user_ids, book_ids, versions) AS given (user_id, book_id, version)
+    WHERE r.user_id = given.user_id
+        AND r.book_id = given.book_id
+        AND r.version = given.version
+        AND coalesce(r.kept_until, '-infinity') < now()
+$$;
+
+-- Name: delete_sweep_checkpoint(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_sweep_checkpoint() RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    DELETE FROM checkpoints c
+    WHERE c.task = 'storage.sweep'
+$$;
+
+-- Name: deleted_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.deleted_account(user_id uuid, session_id uuid) RETURNS TABLE(books integer, reviews integer, covers integer, apple_token_revoked boolean, is_overdue boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT t.books, t.reviews, t.covers, t.apple_token_revoked, t.deleted_at < now() - interval '10 seconds'
+    FROM account_tombstones t
+    WHERE t.user_hash = sha256(uuid_send(deleted_account.user_id))
+        AND t.session_hash = sha256(uuid_send(deleted_account.session_id))
+        AND t.deleted_at > now() - interval '1 hour'
+$$;
+
+-- Name: editions_with_news(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.editions_with_news() RETURNS TABLE(edition bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  select e.number from editions e where e.id in (
+    select s.edition_id from reader_signals s where s.weight > 0 and s.at > (select similar_at from feed_state)
+    union all
+    select s.edition_id from swipes s
+      where s.action in ('LIKE', 'BUY') and s.recorded_at > (select similar_at from feed_state)
+    union all
+    select s.edition_id from earlier_swipes s
+      where s.action in ('LIKE', 'BUY') and s.ended_at > (select similar_at from feed_state))
+$$;
+
+-- Name: end_cover_search(uuid, uuid, timestamp with time zone, public.cover_status, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.end_cover_search(user_id uuid, book_id uuid, requested_at timestamp with time zone, status public.cover_status, is_answered boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+DECLARE
+    book books;
+    has_cover bool;
+BEGIN
+    SELECT * INTO book
+    FROM books b
+    WHERE b.user_id = end_cover_search.user_id AND b.id = end_cover_search.book_id
+    FOR NO KEY UPDATE;
+    IF NOT FOUND OR book.cover_requested_at IS DISTINCT FROM end_cover_search.requested_at THEN
+        RETURN;
+    END IF;
+    has_cover := EXISTS (
+        SELECT
+        FROM covers c
+        WHERE c.user_id = end_cover_search.user_id AND c.book_id = end_cover_search.book_id
+    );
+    UPDATE books b
+    SET cover_status = CASE WHEN has_cover THEN 'READY' ELSE end_cover_search.status END,
+        cover_requested_at = NULL,
+        cover_not_found_at = CASE WHEN end_cover_search.is_answered THEN now() END
+    WHERE b.user_id = end_cover_search.user_id AND b.id = end_cover_search.book_id;
+    IF has_cover AND book.cover_status = 'FETCHING' THEN
+        PERFORM record_unchanged_cover_event(end_cover_search.user_id, end_cover_search.book_id);
+    END IF;
+END
+$$;
+
+-- Name: end_overdue_cover_waits(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.end_overdue_cover_waits(seconds integer, users_max integer) RETURNS SETOF uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    owner uuid;
+    with_cover uuid[];
+    book uuid;
+BEGIN
+    FOR owner IN
+        SELECT DISTINCT b.user_id
+        FROM books b
+        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - seconds * interval '1 second'
+        LIMIT users_max
+    LOOP
+        -- The lock of lock_user.
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(owner::text, 0));
+        WITH ended AS (
+            UPDATE books b
+            SET cover_status = CASE
+                    WHEN EXISTS (
+                        SELECT
+                        FROM covers c
+                        WHERE c.user_id = owner AND c.book_id = b.id
+                    ) THEN 'READY'
+                    ELSE 'NOT_FOUND'
+                END::cover_status
+            WHERE b.user_id = owner
+                AND b.cover_status = 'FETCHING'
+                AND b.cover_requested_at < now() - seconds * interval '1 second'
+            RETURNING b.id, b.cover_status
+        )
+        SELECT array_agg(e.id) FILTER (WHERE e.cover_status = 'READY') INTO with_cover
+        FROM ended e;
+        FOREACH book IN ARRAY coalesce(with_cover, '{}') LOOP
+            PERFORM record_unchanged_cover_event(owner, book);
+        END LOOP;
+        RETURN NEXT owner;
+    END LOOP;
+END
+$$;
+
+-- Name: ended_sessions(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.ended_sessions(users uuid[], ids uuid[]) RETURNS SETOF uuid
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT given.id
+    FROM unnest(users, ids) AS given (user_id, id)
+    WHERE NOT EXISTS (
+        SELECT
+        FROM sessions s
+        WHERE s.user_id = given.user_id
+            AND s.id = given.id
+            AND s.revoked_at IS NULL
+            AND s.expires_at > now()
+    )
+$$;
+
+-- Name: enqueue_cover_searches(text, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.enqueue_cover_searches(kind text, priority integer, attempts_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    owner uuid := app_user_id();
+    added bigint;
+BEGIN
+    WITH requested AS MATERIALIZED (
+        SELECT b.id
+        FROM books b
+        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at = now() AND b.user_id = owner
+        ORDER BY b.id
+    ), recorded AS (
+        INSERT INTO events (user_id, kind, payload)
+        SELECT owner, 'cover_changed', jsonb_build_object('book_id', r.id, 'status', 'FETCHING')
+        FROM requested r
+    )
+    INSERT INTO jobs AS j (user_id, kind, payload, key, priority, attempts_max)
+    SELECT
+        owner, enqueue_cover_searches.kind, jsonb_build_object('bookID', r.id), r.id::text,
+        enqueue_cover_searches.priority, enqueue_cover_searches.attempts_max
+    FROM requested r
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET priority = least(j.priority, excluded.priority),
+        run_at = least(j.run_at, excluded.run_at),
+        attempts = CASE j.state WHEN 'RUNNING' THEN j.attempts ELSE 0 END,
+        again = j.state = 'RUNNING',
+        updated_at = now();
+    GET DIAGNOSTICS added = ROW_COUNT;
+    RETURN added;
+END
+$$;
+
+-- Name: enqueue_job(uuid, text, jsonb, text, bigint, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    due timestamptz := now() + delay_ms * interval '1 millisecond';
+    job_id uuid;
+BEGIN
+    IF enqueue_job.user_id <> app_user_id() THEN
+        RAISE EXCEPTION 'a job can only be enqueued for the current user' USING ERRCODE = '42501';
+    END IF;
+    INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
+    VALUES (
+        enqueue_job.user_id, enqueue_job.kind, enqueue_job.payload, enqueue_job.key, due,
+        enqueue_job.priority, enqueue_job.attempts_max
+    )
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET payload = excluded.payload,
+        priority = least(j.priority, excluded.priority),
+        run_at = least(j.run_at, excluded.run_at),
+        again = j.state = 'RUNNING',
+        updated_at = now()
+    RETURNING j.id INTO job_id;
+    RETURN job_id;
+END
+$$;
+
+-- Name: expired_removed_covers(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.expired_removed_covers(count integer) RETURNS TABLE(user_id uuid, book_id uuid, version text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT r.user_id, r.book_id, r.version
+    FROM removed_covers r
+    WHERE coalesce(r.kept_until, '-infinity') < now()
+    LIMIT expired_removed_covers.count
+$$;
+
+-- Name: fail_job(uuid, integer, text, bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms bigint) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE jobs j
+    SET state = CASE
+            WHEN (delay_ms IS NULL OR j.attempts >= j.attempts_max) AND j.every IS NULL THEN 'DEAD'
+            ELSE 'READY'
+        END::job_state,
+        run_at = CASE
+            WHEN delay_ms IS NOT NULL AND j.attempts < j.attempts_max THEN now() + delay_ms * interval '1 millisecond'
+            ELSE now() + coalesce(j.every, '0')
+        END,
+        attempts = CASE
+            WHEN j.every IS NOT NULL AND (delay_ms IS NULL OR j.attempts >= j.attempts_max) THEN 0
+            ELSE j.attempts
+        END,
+        last_error = left(message, 1000),
+        worker = NULL,
+        lease_until = NULL,
+        updated_at = now()
+    WHERE j.id = fail_job.id AND j.fence = fail_job.fence AND j.state = 'RUNNING'
+    RETURNING true
+$$;
+
+-- Name: feed_order_version(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.feed_order_version() RETURNS integer
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT order_version
+    FROM feed_state
+$$;
+
+-- Name: feed_position(integer, double precision, bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.feed_position(tier integer, popularity double precision, number bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select (tier::bigint << 61)
+    | ((536870911 - least(floor(ln(1 + greatest(popularity, 0)) * 16777216), 536870911)::bigint) << 32)
+    | number
+$$;
+
+-- Name: finish_job(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.finish_job(id uuid, fence integer) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM jobs j
+    WHERE j.id = finish_job.id
+        AND j.fence = finish_job.fence
+        AND j.state = 'RUNNING'
+        AND NOT j.again
+        AND j.every IS NULL;
+    IF FOUND THEN
+        RETURN true;
+    END IF;
+    UPDATE jobs j
+    SET state = 'READY',
+        attempts = 0,
+        worker = NULL,
+        lease_until = NULL,
+        last_error = NULL,
+        postponed_since = NULL,
+        run_at = CASE WHEN j.again THEN now() ELSE now() + j.every END,
+        again = false,
+        updated_at = now()
+    WHERE j.id = finish_job.id AND j.fence = finish_job.fence AND j.state = 'RUNNING';
+    RETURN FOUND;
+END
+$$;
+
+-- Name: import_book(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_book(record jsonb, known jsonb, OUT outcome text, OUT problem text, OUT book_id uuid, OUT card_id uuid, OUT shelf_ids uuid[]) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+  owner uuid := app_user_id();
+  b record;
+  kept books;
+  shelf uuid;
+  shelf_name text;
+begin
+  outcome := 'SAME';
+  shelf_ids := '{}';
+  select * into b from jsonb_to_record(record) as r (
+    id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text,
+    "pageCount" int, category text, genre text, description text, status reading_status, "currentPage" int,
+    "startedAt" timestamptz, "finishedAt" timestamptz, shelves text[], rating int, review text);
+  if b.rating not between 1 and 5 or char_length(b.review) not between 1 and 100000 then
+    raise check_violation;
+  end if;
+  select e.id into card_id from editions e where e.id = b."cardId";
+  if not found then select e.id into card_id from editions e where e.isbn13 = b.isbn13; end if;
+
+  select * into kept from books k where k.user_id = owner and k.id = b.id;
+  if not found then
+    select * into kept from books k where k.user_id = owner and k.isbn13 = b.isbn13;
+  end if;
+  if not found then
+    select * into kept from books k where k.user_id = owner and k.edition_id = card_id;
+  end if;
+  if not found and known ? lower(b.title) then
+    select * into kept from books k where k.user_id = owner
+      and k.id = any(array(select jsonb_array_elements_text(known->lower(b.title))::uuid))
+      and (k.author is null or b.author is null or lower(k.author) = lower(b.author))
+      and (k.isbn13 is null or b.isbn13 is null)
+      order by k.added_at, k.id limit 1;
+  end if;
+
+  if kept.id is null then
+    book_id := b.id;
+    outcome := 'CREATED';
+  else
+    book_id := kept.id;
+    update books k set
+        author = coalesce(k.author, b.author),
+        isbn13 = coalesce(k.isbn13, case when not exists (
+          select from books o where o.user_id = owner and o.isbn13 = b.isbn13) then b.isbn13 end),
+        edition_id = coalesce(k.edition_id, case when not exists (
+          select from books o where o.user_id = owner and o.edition_id = card_id) then card_id end),
+        publisher = coalesce(k.publisher, b.publisher),
+        published_date = coalesce(k.published_date, b."publishedDate"),
+        page_count = coalesce(k.page_count, b."pageCount"),
+        category = coalesce(k.category, b.category), genre = coalesce(k.genre, b.genre),
+        description = coalesce(k.description, b.description),
+        status = case when status_rank(b.status) > status_rank(k.status) then b.status else k.status end,
+        current_page = coalesce(k.current_page, b."currentPage"),
+        started_at = coalesce(k.started_at, b."startedAt"),
+        finished_at = coalesce(k.finished_at, b."finishedAt"), updated_at = now()
+      where k.user_id = owner and k.id = kept.id and (
+        (k.author is null and b.author is not null)
+        or (k.isbn13 is null and b.isbn13 is not null and not exists (
+          select from books o where o.user_id = owner and o.isbn13 = b.isbn13))
+        or (k.edition_id is null and card_id is not null and not exists (
+          select from books o where o.user_id = owner and o.edition_id = card_id))
+        or (k.publisher is null and b.publisher is not null)
+        or (k.published_date is null and b."publishedDate" is not null)
+        or (k.page_count is null and b."pageCount" is not null)
+        or (k.category is null and b.category is not null) or (k.genre is null and b.genre is not null)
+        or (k.description is null and b.description is not null)
+        or status_rank(b.status) > status_rank(k.status)
+        or (k.current_page is null and b."currentPage" is not null)
+        or (k.started_at is null and b."startedAt" is not null)
+        or (k.finished_at is null and b."finishedAt" is not null));
+    if found then outcome := 'UPDATED'; end if;
+  end if;
+
+  foreach shelf_name in array coalesce(b.shelves, '{}') loop
+    shelf := import_shelf(null, shelf_name, null);
+    if shelf is null then
+      problem := 'A library has at most 500 shelves: “' || shelf_name || '” was left out.';
+    else
+      shelf_ids := shelf_ids || shelf;
+    end if;
+  end loop;
+exception when integrity_constraint_violation or data_exception then
+  -- What was checked before does not come here; one odd record is not to stop the others.
+  outcome := 'FAILED';
+  problem := 'This book cannot be stored.';
+  shelf_ids := '{}';
+end
+$$;
+
+-- Name: import_records(uuid, integer, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_records(import uuid, start integer, records jsonb) RETURNS integer
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  owner uuid := app_user_id();
+  entry jsonb;
+  book jsonb;
+  result record;
+  problem text;
+  created_count int := 0;
+  updated_count int := 0;
+  reached int;
+  known jsonb;
+  shelf uuid;
+  waiting jsonb := '[]';
+  -- By what a later record may mean them: id, ISBN, card, title.
+  waiting_keys text[] := '{}';
+  keys text[];
+  lines jsonb := '{}';
+  failed uuid[] := '{}';
+  placed_ids uuid[] := '{}';
+  placed_on uuid[] := '{}';
+  reviews_of uuid[] := '{}';
+  reviewed jsonb[] := '{}';
+begin
+  select i.done into reached from imports i
+    where i.user_id = owner and i.id = import and i.state = 'RUNNING' for update;
+  if reached is distinct from start then return reached; end if;
+  perform set_config('app.bulk', 'on', true);
+  for entry in select * from jsonb_array_elements(records || '[{}]') loop
+    problem := entry->>'problem';
+    book := entry->'book';
+    keys := array[book->>'id', book->>'isbn13', book->>'cardId', lower(book->>'title')];
+    -- After the last one, too.
+    if entry = '{}' or keys && waiting_keys then
+      failed := failed || store_imported_books(waiting);
+      waiting := '[]';
+      waiting_keys := '{}';
+      known := null;
+    end if;
+    if book is not null then
+      loop
+        if known is null then
+          known := (select coalesce(jsonb_object_agg(t.title, t.ids), '{}') from (
+            select lower(k.title) as title, jsonb_agg(k.id) as ids from books k
+            where k.user_id = owner and lower(k.title) in (
+              select lower(r->'book'->>'title') from jsonb_array_elements(records) r) group by 1) t);
+        end if;
+        select * into result from import_book(book, known);
+        exit when result.outcome <> 'CREATED' or result.card_id is null or result.card_id::text <> all(waiting_keys);
+        -- Its card waits under another number.
+        failed := failed || store_imported_books(waiting);
+        waiting := '[]';
+        waiting_keys := '{}';
+        known := null;
+      end loop;
+      problem := coalesce(problem, result.problem);
+      if result.outcome = 'CREATED' then
+        waiting := waiting || (book || jsonb_build_object('cardId', result.card_id));
+        waiting_keys := waiting_keys || array_remove(keys || result.card_id::text, null);
+        lines := lines || jsonb_build_object(book->>'id', entry->'line');
+        created_count := created_count + 1;
+      end if;
+      foreach shelf in array result.shelf_ids loop
+        if result.outcome = 'CREATED' or not exists (
+          select from shelf_books f where f.user_id = owner and f.shelf_id = shelf and f.book_id = result.book_id)
+        then
+          placed_ids := placed_ids || result.book_id;
+          placed_on := placed_on || shelf;
+          if result.outcome = 'SAME' then result.outcome := 'UPDATED'; end if;
+        end if;
+      end loop;
+      if result.outcome <> 'FAILED' and book ? 'rating' and result.book_id <> all(reviews_of)
+        and (result.outcome = 'CREATED' or not exists (
+          select from reviews v where v.user_id = owner and v.book_id = result.book_id))
+      then
+        reviews_of := reviews_of || result.book_id;
+        reviewed := reviewed || book;
+        if result.outcome = 'SAME' then result.outcome := 'UPDATED'; end if;
+      end if;
+      updated_count := updated_count + (result.outcome = 'UPDATED')::int;
+    elsif entry ? 'shelf' then
+      perform import_shelf((entry->'shelf'->>'id')::uuid, entry->'shelf'->>'name',
+        (entry->'shelf'->>'createdAt')::timestamptz);
+    elsif entry ? 'swipe' then
+      insert into swipes (user_id, edition_id, action, swiped_at)
+        select owner, e.id, (entry->'swipe'->>'action')::swipe_action, (entry->'swipe'->>'swipedAt')::timestamptz
+          from editions e where e.id = (entry->'swipe'->>'cardId')::uuid
+        on conflict do nothing;
+    end if;
+    if problem is not null then
+      insert into import_failures (user_id, import_id, line, message)
+        values (owner, import, (entry->>'line')::int, problem)
+        on conflict do nothing;
+    end if;
+  end loop;
+
+  insert into shelf_books (user_id, shelf_id, book_id, added_at)
+    select owner, p.shelf_id, b.id, b.added_at
+    from unnest(placed_on, placed_ids) as p (shelf_id, book_id)
+    join books b on b.user_id = owner and b.id = p.book_id
+    on conflict do nothing;
+  -- A review keeps its id where no other has it.
+  insert into reviews (user_id, book_id, id, rating, text, created_at, updated_at)
+    select owner, r.book_id,
+      case when r.place > 1 or r.id is null or exists (select from reviews v where v.user_id = owner and v.id = r.id)
+        then gen_random_uuid() else r.id end,
+      r.rating, r.text, coalesce(r.created_at, now()), coalesce(r.updated_at, r.created_at, now())
+    from (
+      select b.id as book_id, (w->>'reviewId')::uuid as id, (w->>'rating')::int as rating, w->>'review' as text,
+        coalesce((w->>'reviewedAt')::timestamptz, (w->>'finishedAt')::timestamptz) as created_at,
+        (w->>'reviewUpdatedAt')::timestamptz as updated_at, row_number() over (partition by w->>'reviewId') as place
+      from unnest(reviews_of, reviewed) as listed (book_id, w)
+      join books b on b.user_id = owner and b.id = listed.book_id) r
+    on conflict do nothing;
+  insert into import_failures (user_id, import_id, line, message)
+    select owner, import, (lines->>id::text)::int, 'This book cannot be stored.' from unnest(failed) as id
+    on conflict do nothing;
+  -- The feed's triggers are silent meanwhile; what was dealt may hold books that are here now.
+  update feed_decks set touched_at = now() where user_id = owner and touched_at is null;
+  update imports i
+    set done = i.done + jsonb_array_length(records), created = i.created + created_count - cardinality(failed),
+      updated = i.updated + updated_count, updated_at = now()
+    where i.user_id = owner and i.id = import returning i.done into reached;
+  return reached;
+end
+$$;
+
+-- Name: import_shelf(uuid, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_shelf(shelf_id uuid, shelf_name text, shelf_created_at timestamp with time zone) RETURNS uuid
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+    found_id uuid;
+BEGIN
+    SELECT s.id INTO found_id
+    FROM shelves s
+    WHERE s.user_id = owner AND lower(s.name) = lower(shelf_name);
+    IF FOUND THEN
+        RETURN found_id;
+    END IF;
+    INSERT INTO shelves (user_id, id, name, position, created_at)
+    SELECT
+        owner,
+        CASE
+            WHEN EXISTS (
+                SELECT
+                FROM shelves s
+                WHERE s.user_id = owner AND s.id = shelf_id
+            ) THEN gen_random_uuid()
+            ELSE coalesce(shelf_id, gen_random_uuid())
+        END,
+        shelf_name,
+        coalesce(max(position) + 1, 0),
+        coalesce(shelf_created_at, now())
+    FROM shelves
+    WHERE user_id = owner
+    HAVING count(*) < 500
+    RETURNING id INTO found_id;
+    RETURN found_id;
+END
+$$;
+
+-- Name: keep_place_for_cursors(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.keep_place_for_cursors() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  insert into feed_order_before (genre_id, primary_id, position, edition_id, placed_in, gone_in)
+    select g.genre_id, g.primary_id, g.position, g.edition_id, g.placed_in, v.version
+    from gone g join editions e on e.id = g.edition_id cross join (select feed_order_version() as version) v
+    where g.placed_in < v.version
+    on conflict do nothing;
+  return null;
+end
+$$;
+
+-- Name: library_positions(uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.library_positions(users uuid[]) RETURNS TABLE(user_id uuid, place bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  select asked.id,
+      coalesce((select h.last_seq from change_heads h where h.user_id = asked.id), 0)
+      + coalesce((select max(e.id) from events e where e.user_id = asked.id), 0)
+      + coalesce((select (extract(epoch from max(i.updated_at)) * 1000000)::bigint from imports i where i.user_id = asked.id), 0)
+    from unnest(users) as asked (id);
+$$;
+
+-- Name: lock_user(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.lock_user(user_id uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    SELECT pg_advisory_xact_lock(hashtextextended(user_id::text, 0))
+$$;
+
+-- Name: log_objects(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_objects() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  owner uuid;
+  ids uuid[];
+begin
+  if tg_op = 'INSERT' then
+    for owner, ids in select user_id, array_agg(id) from written group by user_id order by user_id loop
+      perform record_changes(owner, 'CREATED', tg_argv[0], ids);
+    end loop;
+  elsif tg_op = 'UPDATE' then
+    for owner, ids in
+      select w.user_id, array_agg(w.id) from written w join replaced r on (r.user_id, r.id) = (w.user_id, w.id)
+        where w is distinct from r group by w.user_id order by w.user_id
+    loop
+      perform record_changes(owner, 'UPDATED', tg_argv[0], ids);
+    end loop;
+  else
+    for owner, ids in select user_id, array_agg(id) from replaced group by user_id order by user_id loop
+      perform record_changes(owner, 'DELETED', tg_argv[0], ids);
+    end loop;
+  end if;
+  return null;
+end
+$$;
+
+-- Name: log_reviews(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_reviews() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  owner uuid;
+  ids uuid[];
+  book_ids uuid[];
+begin
+  if tg_op = 'DELETE' then
+    for owner, ids, book_ids in
+      select t.user_id, array_agg(t.id), array_agg(b.id) filter (where b.id is not null)
+        from replaced t left join books b on (b.user_id, b.id) = (t.user_id, t.book_id)
+        group by 1 order by 1
+    loop
+      perform record_changes(owner, 'DELETED', 'Review', ids);
+      if book_ids is not null then perform record_changes(owner, 'UPDATED', 'Book', book_ids); end if;
+    end loop;
+  else
+    for owner, ids, book_ids in
+      select t.user_id, array_agg(t.id), array_agg(t.book_id) from written t group by 1 order by 1
+    loop
+      perform record_changes(
+        owner, case tg_op when 'INSERT' then 'CREATED' else 'UPDATED' end::change_kind, 'Review', ids);
+      perform record_changes(owner, 'UPDATED', 'Book', book_ids);
+    end loop;
+  end if;
+  return null;
+end
+$$;
+
+-- Name: log_reviews_of_books(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_reviews_of_books() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  owner uuid;
+  is_shown boolean;
+  ids uuid[];
+begin
+  for owner, is_shown, ids in
+    select w.user_id, w.status = 'READ', array_agg(v.id)
+      from written w join replaced r on (r.user_id, r.id) = (w.user_id, w.id)
+        join reviews v on (v.user_id, v.book_id) = (w.user_id, w.id)
+      where (w.status = 'READ') <> (r.status = 'READ') group by 1, 2 order by 1, 2
+  loop
+    perform record_changes(
+      owner, case when is_shown then 'CREATED' else 'DELETED' end::change_kind, 'Review', ids);
+  end loop;
+  return null;
+end
+$$;
+
+-- Name: log_shelf_books(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_shelf_books() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  owner uuid;
+  ids uuid[];
+begin
+  for owner, ids in
+    select b.user_id, array_agg(b.id) from books b
+      where (b.user_id, b.id) in (select t.user_id, t.book_id from moved t) group by 1 order by 1
+  loop
+    perform record_changes(owner, 'UPDATED', 'Book', ids);
+  end loop;
+  for owner, ids in
+    select s.user_id, array_agg(s.id) from shelves s
+      where (s.user_id, s.id) in (select t.user_id, t.shelf_id from moved t) group by 1 order by 1
+  loop
+    perform record_changes(owner, 'UPDATED', 'Shelf', ids);
+  end loop;
+  return null;
+end
+$$;
+
+-- Name: mark_events_delivered(uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  update events e set delivered_at = clock_timestamp()
+    from unnest(user_ids, ids) as told (user_id, id)
+    where e.user_id = told.user_id and e.id = told.id and e.delivered_at is null;
+$$;
+
+-- Name: mark_versions_removed(uuid, uuid[], text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) RETURNS TABLE(book_id uuid, version text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+BEGIN
+    -- Waits for the user's running transactions, whose rows the query below then sees. Later ones see its result.
+    PERFORM lock_user(mark_versions_removed.user_id);
+    RETURN QUERY
+        WITH unnamed AS MATERIALIZED (
+            SELECT given.book_id, given.version
+            FROM unnest(book_ids, versions) AS given (book_id, version)
+            WHERE NOT EXISTS (
+                SELECT
+                FROM covers c
+                WHERE c.user_id = mark_versions_removed.user_id
+                    AND c.book_id = given.book_id
+                    AND c.version = given.version
+            )
+        ), marked AS (
+            INSERT INTO removed_covers AS r (user_id, book_id, version, kept_until)
+            SELECT mark_versions_removed.user_id, n.book_id, n.version, now() + interval '1 day'
+            FROM unnamed n
+            -- A deleted user can name no version.
+            WHERE EXISTS (
+                SELECT
+                FROM users u
+                WHERE u.id = mark_versions_removed.user_id
+            )
+            ON CONFLICT (user_id, book_id, version) DO NOTHING
+        )
+        SELECT n.book_id, n.version
+        FROM unnamed n;
+END
+$$;
+
+-- Name: match_changed_records(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.match_changed_records() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+  keys bigint[];
+begin
+  with changed as materialized (
+    select n.id, (n.title, n.authors, n.series_position) is distinct from (o.title, o.authors, o.series_position) as is_renamed,
+      o.title as old_title, n.title, o.authors as old_authors, n.authors
+    from new_rows n join old_rows o using (id)
+    where (n.title, n.authors, n.series_position, n.hook is null, n.genres, n.language, n.ratings_count)
+      is distinct from (o.title, o.authors, o.series_position, o.hook is null, o.genres, o.language, o.ratings_count)
+  )
+  select array_agg(key) into keys from (
+    select work_key(old_title, old_authors) as key from changed where is_renamed
+    union all select work_key(title, authors) from changed where is_renamed
+    -- The other columns decide about the order of a work's records.
+    union all select (select w.work_key from work_records w where w.edition_id = changed.id) from changed where not is_renamed) keyed;
+  perform match_records(coalesce(keys, '{}'));
+  return null;
+end
+$$;
+
+-- Name: match_new_records(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.match_new_records() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  perform match_records(array(select work_key(title, authors) from new_rows));
+  return null;
+end
+$$;
+
+-- Name: match_records(bigint[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.match_records(keys bigint[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  known uuid[];
+begin
+  if keys is null then
+    keys := array(select work_key(title, authors) from editions);
+  end if;
+  keys := array_remove(keys, null);
+  if keys = '{}' then
+    return;
+  end if;
+  known := array(select edition_id from work_records where work_key = any(keys));
+  with records as materialized (
+    select e.id, k.key, work_volume(e.title, e.series_position) as said_volume,
+      case when split_part(e.language, '-', 1) <> (select main_language from feed_state) then 3
+        when e.hook is null or e.genres = '{}' then 2 else 0 end as tier, e.ratings_count, e.number
+    from (select distinct key from unnest(keys) as given (key)) k
+    cross join lateral (select * from editions e where work_key(e.title, e.authors) = k.key offset 0) e
+  ), volumes as (
+    select *, case when min(said_volume) over of_key is distinct from max(said_volume) over of_key
+      then coalesce(said_volume, '') else '' end as volume
+    from records window of_key as (partition by key)
+  ), ranked as materialized (
+    select id, key, volume, row_number() over (partition by key, volume order by tier, ratings_count desc, number) as rank,
+      count(*) over (partition by key, volume) as total
+    from volumes
+  ), gone as (
+    delete from work_records w where w.edition_id = any(known)
+      and not exists (select from ranked r where r.id = w.edition_id and r.total > 1)
+    returning w.edition_id
+  ), written as (
+    insert into work_records as w (edition_id, work_key, volume, rank)
+      select id, key, volume, rank from ranked where total > 1 order by id
+      on conflict (edition_id) do update
+        set work_key = excluded.work_key, volume = excluded.volume, rank = excluded.rank
+        where (w.work_key, w.volume, w.rank) is distinct from (excluded.work_key, excluded.volume, excluded.rank)
+      returning w.edition_id, w.rank
+  )
+  -- Readers' frontiers may have passed a record while it was hidden. They look again at what is placed now.
+  update feed_order f set placed_at = now() from (
+      select edition_id from gone union select edition_id from written where rank = 1) shown
+    where f.edition_id = shown.edition_id and f.edition_id = any(known);
+end
+$$;
+
+-- Name: match_removed_records(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.match_removed_records() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  perform match_records(array(select work_key(title, authors) from old_rows));
+  return null;
+end
+$$;
+
+-- Name: next_cover_due(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.next_cover_due(failures integer) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT now() + CASE
+        WHEN failures >= 7 THEN interval '90 days'
+        ELSE interval '15 minutes' * (1 << failures)
+    END
+$$;
+
+-- Name: notify_session_ended(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.notify_session_ended() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM pg_notify('session_ended', OLD.id::text);
+    RETURN NULL;
+END
+$$;
+
+-- Name: open_session(uuid, bytea, bytea, timestamp with time zone, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.open_session(session_id uuid, refresh_hash bytea, token_hash bytea, token_expires_at timestamp with time zone, session_days integer, grace_seconds integer, sign_ins_per_hour_max integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    recent bigint;
+BEGIN
+    INSERT INTO identity_token_uses (token_hash, expires_at)
+    VALUES (open_session.token_hash, token_expires_at)
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        PERFORM
+        FROM sessions s
+        WHERE s.user_id = app_user_id()
+            AND s.id = session_id
+            AND s.generation = 0
+            AND s.revoked_at IS NULL
+            AND s.created_at > now() - grace_seconds * interval '1 second';
+        IF FOUND THEN
+            RETURN false;
+        END IF;
+        RAISE EXCEPTION 'the identity token was used before' USING ERRCODE = 'BP411';
+    END IF;
+
+    SELECT count(*) INTO recent
+    FROM sessions s
+    WHERE s.user_id = app_user_id() AND s.created_at > now() - interval '1 hour';
+    IF recent >= sign_ins_per_hour_max THEN
+        RAISE EXCEPTION 'the user signs in too often' USING ERRCODE = 'BP429', DETAIL = '3600';
+    END IF;
+
+    -- Each sign-in deletes the user's old sessions and a few expired tokens; there is no job for it.
+    DELETE FROM sessions s
+    WHERE s.user_id = app_user_id()
+        AND least(s.expires_at, coalesce(s.revoked_at, 'infinity')) < now() - interval '1 day';
+    DELETE FROM identity_token_uses u
+    WHERE u.token_hash IN (
+        SELECT e.token_hash
+        FROM identity_token_uses e
+        WHERE e.expires_at < now() - interval '1 hour'
+        ORDER BY e.expires_at
+        LIMIT 20
+        FOR UPDATE SKIP LOCKED
+    );
+
+    INSERT INTO sessions (user_id, id, refresh_hash, expires_at)
+    VALUES (app_user_id(), session_id, open_session.refresh_hash, now() + session_days * interval '1 day');
+    RETURN true;
+END
+$$;
+
+-- Name: pending_events(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.pending_events(rows_max integer) RETURNS TABLE(user_id uuid, id bigint, kind text, payload jsonb, created_at timestamp with time zone)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  select e.user_id, e.id, e.kind, e.payload, e.created_at from events e
+    where e.delivered_at is null order by e.id limit rows_max;
+$$;
+
+-- Name: place_changed_editions(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.place_changed_editions() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+  changed uuid[] := array(select f.id from fresh f join stale s using (id)
+    where (f.genres, f.popularity, f.language, f.hook is null)
+      is distinct from (s.genres, s.popularity, s.language, s.hook is null));
+begin
+  if changed <> '{}' then
+    perform place_editions(changed);
+  end if;
+  return null;
+end
+$$;
+
+-- Name: place_editions(uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.place_editions(ids uuid[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+  insert into genres (id, name, readers)
+    select id::smallint, name, 0
+    from (select name, coalesce((select max(id) from genres), 0) + row_number() over (order by name) as id
+      from (select distinct unnest(genres) as name from editions where id = any(ids)) named
+      where not exists (select from genres g where g.name = named.name)) fresh
+    where id <= 32767
+    on conflict do nothing;
+  with wanted as materialized (
+    select distinct on (e.id, g.id) coalesce(g.id, 0) as genre_id, e.primary_id, e.position, e.id as edition_id
+    from (
+      select e.id, e.genres, coalesce(first.id, 0) as primary_id,
+        -- The popularity's 29 bits count in 1/16777216 of its logarithm.
+        case when old.position >> 61 = t.tier
+          and abs((old.position >> 32 & 536870911) - (new.position >> 32 & 536870911)) < 0.05 * 16777216
+          then old.position else new.position end as position
+      from unnest(ids) as given (id)
+      join editions e using (id)
+      left join genres first on first.name = e.genres[1]
+      cross join lateral (select case
+        when split_part(e.language, '-', 1) <> (select main_language from feed_state) then 3
+        when e.hook is null or first.id is null then 2 else 0 end as tier) t
+      cross join lateral (select feed_position(t.tier, e.popularity, e.number) as position) new
+      left join feed_order old on old.edition_id = e.id and old.genre_id = old.primary_id
+    ) e
+    left join lateral (select g.id from unnest(e.genres) listed (name) join genres g using (name)
+      union select e.primary_id) g on true
+    order by e.id, g.id
+  ), gone as (
+    delete from feed_order f where f.edition_id = any(ids) and not exists (
+      select from wanted w where w.edition_id = f.edition_id and w.genre_id = f.genre_id
+        and w.primary_id = f.primary_id and w.position = f.position)
+  )
+  insert into feed_order (genre_id, primary_id, position, edition_id)
+    select genre_id, primary_id, position, edition_id from wanted
+    order by genre_id, primary_id, position
+    on conflict do nothing;
+end
+$$;
+
+-- Name: place_new_editions(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.place_new_editions() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  perform place_editions(array(select id from fresh));
+  return null;
+end
+$$;
+
+-- Name: postpone_edition_cover(uuid, bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.postpone_edition_cover(id uuid, delay_ms bigint) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE editions e
+    SET cover_failures = CASE e.cover_failures WHEN 0 THEN 7 ELSE e.cover_failures END,
+        cover_due_at = greatest(
+            now() + postpone_edition_cover.delay_ms * interval '1 millisecond',
+            next_cover_due(CASE e.cover_failures WHEN 0 THEN 6 ELSE e.cover_failures - 1 END)
+        )
+    WHERE e.id IN (
+        SELECT d.id
+        FROM editions d
+        WHERE d.id = postpone_edition_cover.id AND d.cover_version IS NULL
+        FOR UPDATE SKIP LOCKED
+    )
+$$;
+
+-- Name: postpone_job(uuid, integer, text, bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE jobs j
+    SET state = 'READY',
+        attempts = greatest(0, j.attempts - 1),
+        run_at = now() + delay_ms * interval '1 millisecond',
+        postponed_since = coalesce(j.postponed_since, now()),
+        last_error = left(message, 1000),
+        worker = NULL,
+        lease_until = NULL,
+        updated_at = now()
+    WHERE j.id = postpone_job.id AND j.fence = postpone_job.fence AND j.state = 'RUNNING'
+    RETURNING true
+$$;
+
+-- Name: prune_changes(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.prune_changes(older_than_days integer, rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+  pruned bigint := 0;
+  owner uuid;
+  last bigint;
+  count bigint;
+begin
+  for owner, last in
+    select old.user_id, max(old.seq) from (
+      select c.user_id, c.seq from changes c
+        where c.at < now() - older_than_days * interval '1 day' limit rows_max) old
+      group by 1 order by 1
+  loop
+    -- First the log's head: a reader who sees rows missing sees that they were pruned.
+    update change_heads h set pruned_seq = greatest(h.pruned_seq, last) where h.user_id = owner;
+    delete from changes c where c.user_id = owner and c.seq <= last;
+    get diagnostics count = row_count;
+    pruned := pruned + count;
+  end loop;
+  return pruned;
+end
+$$;
+
+-- Name: prune_earlier_swipes(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.prune_earlier_swipes(older_than_days integer, rows_max integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  with old as (select e.user_id, e.edition_id, e.said_at from earlier_swipes e
+      where e.ended_at < now() - older_than_days * interval '1 day' limit rows_max),
+    gone as (delete from earlier_swipes e using old
+      where e.user_id = old.user_id and e.edition_id = old.edition_id and e.said_at = old.said_at returning 1)
+  select count(*) from gone;
+$$;
+
+-- Name: prune_events(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.prune_events(older_than_days integer, rows_max integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  with old as (select e.user_id, e.id from events e
+      where e.created_at < now() - older_than_days * interval '1 day' limit rows_max),
+    gone as (delete from events e using old where e.user_id = old.user_id and e.id = old.id returning 1)
+  select count(*) from gone;
+$$;
+
+-- Name: prune_imports(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.prune_imports(older_than_days integer) RETURNS SETOF uuid
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH ended AS (
+        UPDATE imports i
+        SET state = 'FAILED',
+            content = NULL,
+            updated_at = now()
+        WHERE i.content IS NOT NULL AND i.updated_at < now() - older_than_days * interval '1 day'
+        RETURNING i.user_id, i.id
+    ), recorded AS (
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        SELECT e.user_id, e.id, 0, 'This import was given up. Import the file again.'
+        FROM ended e
+        ON CONFLICT DO NOTHING
+    )
+    SELECT e.user_id
+    FROM ended e
+$$;
+
+-- Name: public_book_title(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT b.title, b.author, b.genre
+    FROM books b
+    WHERE b.user_id = public_book_title.user_id AND b.id = public_book_title.book_id
+$$;
+
+-- Name: public_cover_version(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.public_cover_version(user_id uuid, book_id uuid) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT c.version
+    FROM covers c
+    WHERE c.user_id = public_cover_version.user_id AND c.book_id = public_cover_version.book_id
+$$;
+
+-- Name: purge_dead_jobs(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.purge_dead_jobs(older_than_days integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH deleted AS (
+        DELETE FROM jobs
+        WHERE state = 'DEAD' AND updated_at < now() - older_than_days * interval '1 day'
+        RETURNING id
+    )
+    SELECT count(*)
+    FROM deleted
+$$;
+
+-- Name: record_apple_notification(bytea, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_apple_notification(id_hash bytea, expires_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM apple_notifications n
+    WHERE n.id_hash IN (
+        SELECT e.id_hash
+        FROM apple_notifications e
+        WHERE e.expires_at < now() - interval '1 hour'
+        ORDER BY e.expires_at
+        LIMIT 20
+        FOR UPDATE SKIP LOCKED
+    );
+    INSERT INTO apple_notifications (id_hash, expires_at)
+    VALUES (record_apple_notification.id_hash, record_apple_notification.expires_at)
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the notification was processed before' USING ERRCODE = 'BP412';
+    END IF;
+END
+$$;
+
+-- Name: record_apple_revocation(uuid, uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE account_tombstones t
+    SET apple_token_revoked = coalesce(t.apple_token_revoked, record_apple_revocation.revoked)
+    WHERE t.user_hash = sha256(uuid_send(record_apple_revocation.user_id))
+        AND t.session_hash = sha256(uuid_send(record_apple_revocation.session_id))
+    RETURNING t.apple_token_revoked
+$$;
+
+-- Name: record_changes(uuid, public.change_kind, text, uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  head change_heads;
+  fresh uuid[] := ids;
+begin
+  select h.* into head from change_heads h join users u on u.id = h.user_id
+    where h.user_id = owner for no key update of h;
+  if not found then
+    -- Its first change, unless the account is going, and its log with it.
+    insert into change_heads (user_id, last_seq, base_seq) select u.id, 0, 0 from users u where u.id = owner
+      on conflict (user_id) do update set last_seq = change_heads.last_seq returning * into head;
+    if not found then return; end if;
+  elsif head.xact <> pg_current_xact_id() then
+    head.base_seq := head.last_seq;
+  elsif change = 'UPDATED' then
+    select array_agg(listed.id) into fresh from unnest(ids) as listed (id)
+      where not exists (select from changes c where c.user_id = owner and c.seq > head.base_seq
+        and c.id = listed.id and c.typename = record_changes.typename and c.kind <> 'DELETED');
+    if fresh is null then return; end if;
+  end if;
+  update change_heads h
+    set last_seq = head.last_seq + cardinality(fresh), base_seq = head.base_seq, xact = pg_current_xact_id()
+    where h.user_id = owner;
+  insert into changes (user_id, seq, kind, typename, id, at)
+    select owner, head.last_seq + listed.place, change, record_changes.typename, listed.id, clock_timestamp()
+    from unnest(fresh) with ordinality as listed (id, place);
+end
+$$;
+
+-- Name: record_cover_event(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_cover_event() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO events (user_id, kind, payload)
+    VALUES (
+        NEW.user_id,
+        'cover_changed',
+        jsonb_build_object(
+            'book_id', NEW.book_id, 'status', 'READY', 'source', NEW.source, 'version', NEW.version)
+    );
+    RETURN NULL;
+END
+$$;
+
+-- Name: record_cover_status_event(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_cover_status_event() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO events (user_id, kind, payload)
+    VALUES (
+        NEW.user_id,
+        'cover_changed',
+        jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
+    );
+    RETURN NULL;
+END
+$$;
+
+-- Name: record_missing_edition_cover(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_missing_edition_cover(id uuid, days integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE editions e
+    SET cover_due_at = now() + record_missing_edition_cover.days * interval '1 day',
+        cover_failures = 0
+    WHERE e.id IN (
+        SELECT d.id
+        FROM editions d
+        WHERE d.id = record_missing_edition_cover.id AND d.cover_version IS NULL
+        FOR UPDATE SKIP LOCKED
+    )
+$$;
+
+-- Name: record_removed_cover(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_removed_cover() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO removed_covers (user_id, book_id, version)
+    SELECT OLD.user_id, OLD.book_id, OLD.version
+    WHERE EXISTS (
+        SELECT
+        FROM users u
+        WHERE u.id = OLD.user_id
+    )
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+-- Name: record_source_misses(text[], text[], integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_source_misses(sources text[], isbns text[], seconds integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO source_misses (source, isbn13, expires_at)
+    SELECT DISTINCT given.source, given.isbn13, now() + least(seconds, 2592000) * interval '1 second'
+    FROM unnest(sources, isbns) AS given (source, isbn13)
+    -- A fixed order prevents deadlocks between servers.
+    ORDER BY 2, 1
+    ON CONFLICT (source, isbn13) DO UPDATE
+    SET expires_at = excluded.expires_at
+$$;
+
+-- Name: record_source_search(text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_source_search(query text, seconds integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO source_searches (query, expires_at)
+    VALUES (search_fold(record_source_search.query), now() + least(seconds, 2592000) * interval '1 second')
+    ON CONFLICT (query) DO UPDATE
+    SET expires_at = excluded.expires_at
+$$;
+
+-- Name: record_unchanged_cover_event(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_unchanged_cover_event(user_id uuid, book_id uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO events (user_id, kind, payload)
+    SELECT
+        c.user_id,
+        'cover_changed',
+        jsonb_build_object('book_id', c.book_id, 'status', 'READY', 'source', c.source, 'version', c.version)
+    FROM covers c
+    WHERE c.user_id = record_unchanged_cover_event.user_id AND c.book_id = record_unchanged_cover_event.book_id
+$$;
+
+-- Name: refresh_feed(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refresh_feed() RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  select pg_advisory_xact_lock(20261122);
+  update feed_state set order_version = order_version + 1;
+  with gone as (delete from feed_order_before where gone_at < now() - interval '1 day' returning gone_in)
+    update feed_state set order_kept_since = greatest(order_kept_since, (select max(gone_in) from gone));
+  select refresh_popularity();
+  select refresh_feed_order();
+$$;
+
+-- Name: refresh_feed_order(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refresh_feed_order() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update feed_state set main_language = found.language
+    from (select split_part(language, '-', 1) as language from editions where language is not null
+      group by 1 order by count(*) desc, 1 limit 1) found
+    where main_language is distinct from found.language;
+  if found then
+    perform match_records(null);
+  end if;
+  perform place_editions(array(select id from editions));
+  update genres g set readers = counted.readers
+    from (select genre, sum(ratings_count)::bigint as readers
+      from editions, unnest(genres) as genre group by genre) counted
+    where counted.genre = g.name and counted.readers <> g.readers;
+  -- Frontiers that would have to look at many new places begin again. None is made until this is committed, so none
+  -- misses this change.
+  perform pg_advisory_xact_lock(20261121);
+  update feed_state set frontiers_valid_since = clock_timestamp()
+    where 1000 < (select count(*) from (select from feed_order
+      where genre_id = primary_id and placed_at > frontiers_valid_since limit 1001) newer);
+end
+$$;
+
+-- Name: refresh_popularity(double precision); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refresh_popularity(half_life_days double precision DEFAULT 14) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+  prior constant float8 := 5000;
+  world constant float8 := (select greatest(sum(ratings_count), 1) from editions);
+begin
+  with own as materialized (
+    select edition_id, sum(voice * (1 + 2 * power(0.5, extract(epoch from now() - at) / 86400 / half_life_days))) as readers
+    from reader_signals where voice > 0 group by edition_id
+  ), fresh as (
+    select e.id, e.ratings_count + coalesce(own.readers, 0) * world / prior as popularity
+    from editions e left join own on own.edition_id = e.id
+  )
+  update editions e set popularity = fresh.popularity from fresh
+    where fresh.id = e.id and abs(fresh.popularity - e.popularity) > 0.05 * (1 + e.popularity);
+end
+$$;
+
+-- Name: refresh_search_words(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refresh_search_words() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    CREATE TEMPORARY TABLE counted ON COMMIT DROP AS
+        SELECT word, ndoc AS editions
+        FROM ts_stat('select search_vector from editions')
+        WHERE length(word) BETWEEN 2 AND 40;
+    INSERT INTO search_words AS w (word, editions, forms)
+    SELECT c.word, c.editions, search_forms(c.word)
+    FROM counted c
+    LEFT JOIN search_words known ON known.word = c.word
+    WHERE known.editions IS DISTINCT FROM c.editions
+    ON CONFLICT (word) DO UPDATE
+    SET editions = excluded.editions;
+    DELETE FROM search_words w
+    WHERE NOT EXISTS (
+        SELECT
+        FROM counted c
+        WHERE c.word = w.word
+    );
+    DROP TABLE counted;
+END
+$$;
+
+-- Name: refuse_session(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_session() RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
+END
+$$;
+
+-- Name: reject_removed_version(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.reject_removed_version() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF EXISTS (
+        SELECT
+        FROM removed_covers r
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.book_id AND r.version = NEW.version
+    ) THEN
+        RAISE EXCEPTION 'The image arrived too late to be stored. Send it again.' USING ERRCODE = 'BP409';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+-- Name: release_events(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.release_events(holder uuid) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  delete from leases l where l.name = 'events' and l.holder = release_events.holder;
+$$;
+
+-- Name: release_jobs(uuid[], integer[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.release_jobs(ids uuid[], fences integer[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE jobs j
+    SET state = 'READY',
+        attempts = j.attempts - 1,
+        run_at = now(),
+        worker = NULL,
+        lease_until = NULL,
+        updated_at = now()
+    FROM unnest(ids, fences) AS held (id, fence)
+    WHERE j.id = held.id AND j.fence = held.fence AND j.state = 'RUNNING';
+    SELECT pg_notify('jobs', '')
+$$;
+
+-- Name: renew_jobs(uuid[], integer[], integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.renew_jobs(ids uuid[], fences integer[], lease_ms integer) RETURNS SETOF uuid
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE jobs j
+    SET lease_until = now() + lease_ms * interval '1 millisecond'
+    FROM unnest(ids, fences) AS held (id, fence)
+    WHERE j.id = held.id AND j.fence = held.fence AND j.state = 'RUNNING'
+    RETURNING j.id
+$$;
+
+-- Name: replace_similar(bigint[], bigint[], bigint[], bigint[], double precision[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.replace_similar(sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores double precision[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  touched constant uuid[] := case when sources is not null
+    then array(select id from editions where number = any(sources))
+    else array(
+      select s.edition_id from edition_similar s join editions e on e.id = s.similar_id where e.number = any(learned)
+      union select id from editions where number = any(froms)) end;
+  relearned constant uuid[] := array(select id from editions where number = any(learned));
+begin
+  create temporary table relinked on commit drop as
+    with links as (
+      select edition_id, similar_id, score from edition_similar
+        where sources is null and edition_id = any(touched) and similar_id <> all(relearned)
+      union all
+      select f.id, t.id, l.score from unnest(froms, tos, scores) l (f, t, score)
+        join editions f on f.number = l.f join editions t on t.number = l.t
+    ), strongest as (
+      select *, row_number() over (partition by edition_id order by abs(score) desc, similar_id) as strength from links
+    )
+    select edition_id, row_number() over (partition by edition_id order by score desc, similar_id) as rank,
+      similar_id, score from strongest where strength <= 50;
+  delete from edition_similar where edition_id = any(touched);
+  insert into edition_similar (edition_id, rank, similar_id, score)
+    select edition_id, rank, similar_id, score from relinked;
+  drop table relinked;
+end
+$$;
+
+-- Name: reserve_source_requests(text, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) RETURNS TABLE(granted integer, resets_in_ms bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    today date := (clock_timestamp() AT TIME ZONE 'UTC')::date;
+    usage source_usage;
+BEGIN
+    INSERT INTO source_usage AS u (source, day)
+    VALUES (reserve_source_requests.source, today)
+    ON CONFLICT (source, day) DO UPDATE
+    SET used = u.used
+    RETURNING u.* INTO usage;
+    granted := greatest(
+        0,
+        least(
+            reserve_source_requests.requested,
+            used_max - usage.used,
+            background_max - usage.used_in_background
+        )
+    );
+    IF granted > 0 THEN
+        UPDATE source_usage u
+        SET used = u.used + granted,
+            used_in_background = u.used_in_background + CASE WHEN background_max IS NULL THEN 0 ELSE granted END
+        WHERE u.source = usage.source AND u.day = usage.day;
+    END IF;
+    -- The first reservation of a day deletes the rows of old days.
+    IF usage.used = 0 THEN
+        DELETE FROM source_usage u
+        WHERE u.source = usage.source AND u.day < usage.day - 30;
+    END IF;
+    resets_in_ms := greatest(
+        0,
+        ceil(extract(epoch FROM ((usage.day + 1)::timestamp AT TIME ZONE 'UTC') - clock_timestamp()) * 1000)
+    )::bigint;
+    RETURN NEXT;
+END
+$$;
+
+-- Name: return_changed_to_feed(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.return_changed_to_feed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if not exists (select from stale s join fresh f using (user_id, id) where f.edition_id is distinct from s.edition_id) then
+    return null;
+  end if;
+  insert into feed_returns (user_id, edition_id)
+    select distinct s.user_id, s.edition_id from stale s join fresh f using (user_id, id)
+    join users u on u.id = s.user_id join editions e on e.id = s.edition_id
+    where f.edition_id is distinct from s.edition_id
+    on conflict do nothing;
+  perform touch_decks(f.user_id, array_agg(f.edition_id)) from stale s join fresh f using (user_id, id)
+    where f.edition_id is distinct from s.edition_id and f.edition_id is not null group by f.user_id;
+  return null;
+end
+$$;
+
+-- Name: return_to_feed(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.return_to_feed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  -- Where the reader or the book goes for good, nothing returns.
+  insert into feed_returns (user_id, edition_id)
+    select distinct s.user_id, s.edition_id from stale s
+    join users u on u.id = s.user_id join editions e on e.id = s.edition_id
+    on conflict do nothing;
+  return null;
+end
+$$;
+
+-- Name: save_edition(text, text, text, text, text[], text, text, integer, text, text[], text, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.save_edition(isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    saved uuid;
+    known_genres text[] := array(
+        SELECT g.name
+        FROM unnest(save_edition.genres) WITH ORDINALITY AS given (name, position)
+        JOIN genres g ON lower(g.name) = lower(given.name)
+        ORDER BY given.position
+    );
+BEGIN
+    INSERT INTO editions AS e (
+        id, isbn13, isbn10, title, subtitle, authors, publisher, published_date,
+        page_count, language, genres, description, hook, cover_links
+    )
+    VALUES (
+        gen_random_uuid(), save_edition.isbn13, save_edition.isbn10, save_edition.title, save_edition.subtitle,
+        save_edition.authors, save_edition.publisher, save_edition.published_date, save_edition.page_count,
+        save_edition.language, known_genres, save_edition.description, save_edition.hook, save_edition.cover_links
+    )
+    ON CONFLICT (isbn13) DO UPDATE
+    SET isbn10 = coalesce(e.isbn10, excluded.isbn10),
+        subtitle = coalesce(e.subtitle, excluded.subtitle),
+        authors = CASE WHEN e.authors = '{}' THEN excluded.authors ELSE e.authors END,
+        publisher = coalesce(e.publisher, excluded.publisher),
+        published_date = coalesce(e.published_date, excluded.published_date),
+        page_count = coalesce(e.page_count, excluded.page_count),
+        language = coalesce(e.language, excluded.language),
+        genres = CASE WHEN e.genres = '{}' THEN excluded.genres ELSE e.genres END,
+        description = coalesce(e.description, excluded.description),
+        hook = coalesce(e.hook, excluded.hook),
+        cover_links = CASE WHEN e.cover_links = '{}' THEN excluded.cover_links ELSE e.cover_links END,
+        updated_at = now()
+    RETURNING e.id INTO saved;
+    INSERT INTO edition_sources (source, key, edition_id)
+    SELECT given.source, given.key, saved
+    FROM unnest(save_edition.sources, save_edition.keys) AS given (source, key)
+    ON CONFLICT DO NOTHING;
+    RETURN saved;
+END
+$$;
+
+-- Name: save_sweep_checkpoint(text, bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.save_sweep_checkpoint("position" text, folders bigint) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO checkpoints (task, position, done)
+    VALUES ('storage.sweep', save_sweep_checkpoint.position, save_sweep_checkpoint.folders)
+    ON CONFLICT (task) DO UPDATE
+    SET position = excluded.position,
+        done = excluded.done,
+        updated_at = now()
+$$;
+
+-- Name: schedule_job(text, bigint, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO jobs AS j (kind, payload, key, every, attempts_max)
+    VALUES (schedule_job.kind, '{}', 'schedule', every_ms * interval '1 millisecond', schedule_job.attempts_max)
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET every = excluded.every,
+        attempts_max = excluded.attempts_max,
+        run_at = least(j.run_at, now() + excluded.every)
+    WHERE (j.every, j.attempts_max) IS DISTINCT FROM (excluded.every, excluded.attempts_max)
+$$;
+
+-- Name: search_candidates(text[], double precision[], double precision); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_candidates(parts text[], counts double precision[], total double precision) RETURNS uuid[]
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    all_parts tsquery := array_to_string(parts, ' & ')::tsquery;
+    rare_parts tsquery;
+    -- The expected number of editions that match all parts, and the rare parts.
+    expected float8 := total;
+    expected_of_rare float8 := total;
+    part record;
+BEGIN
+    FOR part IN
+        SELECT *
+        FROM unnest(parts, counts) AS p (spelling, count)
+        ORDER BY count
+    LOOP
+        IF rare_parts IS NULL OR expected_of_rare > 500 THEN
+            rare_parts := CASE
+                WHEN rare_parts IS NULL THEN part.spelling::tsquery
+                ELSE rare_parts && part.spelling::tsquery
+            END;
+            expected_of_rare := expected_of_rare * least(1, part.count / total);
+        END IF;
+        expected := expected * least(1, part.count / total);
+    END LOOP;
+    IF expected > 8000 THEN
+        RETURN array(
+            SELECT e.id
+            FROM (
+                SELECT id, search_vector, popularity
+                FROM editions
+                ORDER BY popularity DESC, id
+                LIMIT 100000
+            ) e
+            -- The function instead of the operator @@, so that the index is not used.
+            WHERE ts_match_vq(e.search_vector, all_parts)
+            ORDER BY e.popularity DESC, e.id
+            LIMIT 100
+        );
+    END IF;
+    RETURN array(
+        SELECT e.id
+        FROM (
+            SELECT id, popularity
+            FROM editions
+            WHERE search_vector @@ rare_parts AND ts_match_vq(search_vector, all_parts)
+            OFFSET 0
+        ) e
+        ORDER BY e.popularity DESC, e.id
+        LIMIT 200
+    );
+END
+$$;
+
+-- Name: search_editions(text, integer, double precision, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_editions(folded text, rows_max integer, after_score double precision, after_id uuid) RETURNS TABLE(id uuid, score double precision, is_match boolean)
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+DECLARE
+    enough CONSTANT int := 10;
+    total float8 := (
+        SELECT greatest(reltuples, 1000)
+        FROM pg_class
+        WHERE oid = 'editions'::regclass
+    );
+    words text[] := (string_to_array(folded, ' '))[1:12];
+    n int := coalesce(cardinality(words), 0);
+    -- The parts of the query, one per word, and how many editions match each.
+    parts text[] := '{}';
+    counts float8[] := '{}';
+    spelling text;
+    count float8;
+    similar_words text[];
+    split text;
+    dropped int;
+    exact tsquery;
+    candidates uuid[];
+BEGIN
+    FOR i IN 1..n LOOP
+        spelling := quote_literal(words[i]);
+        count := (
+            SELECT w.editions
+            FROM search_words w
+            WHERE w.word = words[i]
+        );
+        IF i = n THEN
+            spelling := spelling || ':*';
+            count := (
+                SELECT sum(w.editions)
+                FROM search_words w
+                WHERE w.word ^@ words[i]
+            );
+        END IF;
+        IF count IS NULL AND length(words[i]) > 1 THEN
+            similar_words := search_similar_words(words[i]);
+            split := (
+                SELECT format('%L & %L', a.word, b.word)
+                FROM generate_series(2, length(words[i]) - 2) k
+                JOIN search_words a ON a.word = left(words[i], k)
+                JOIN search_words b ON b.word = substr(words[i], k + 1)
+                ORDER BY least(a.editions, b.editions) DESC
+                LIMIT 1
+            );
+            spelling := concat_ws(
+                ' | ',
+                spelling,
+                (SELECT string_agg(quote_literal(w), ' | ') FROM unnest(similar_words) w),
+                split
+            );
+            count := (
+                SELECT sum(w.editions)
+                FROM search_words w
+                WHERE w.word = ANY (similar_words)
+            );
+            IF split IS NOT NULL THEN
+                count := coalesce(count, 0) + 100;
+            END IF;
+        END IF;
+        parts := parts || ('(' || spelling || ')');
+        -- An unknown word gets a high count, so it is the first to be left out.
+        counts := counts || coalesce(count, CASE WHEN length(words[i]) = 1 THEN total / 20 ELSE total END);
+    END LOOP;
+    IF n = 0 THEN
+        RETURN;
+    END IF;
+    FOR i IN 1..n - 1 LOOP
+        count := (
+            SELECT w.editions
+            FROM search_words w
+            WHERE w.word = words[i] || words[i + 1]
+        );
+        IF count IS NOT NULL THEN
+            parts[i] := format('(%s & %s | %L)', parts[i], parts[i + 1], words[i] || words[i + 1]);
+            parts[i + 1] := parts[i];
+            counts[i] := count + least(counts[i], counts[i + 1]);
+            counts[i + 1] := counts[i];
+        END IF;
+    END LOOP;
+    exact := array_to_string(parts, ' & ')::tsquery;
+    -- OFFSET 0 makes the planner use the index of titles. Without statistics of them, it read a million editions in order of
+    -- popularity.
+    candidates := array(
+        SELECT e.id
+        FROM (
+            SELECT t.id, t.popularity
+            FROM editions t
+            WHERE t.search_title = folded
+            OFFSET 0
+        ) e
+        ORDER BY e.popularity DESC, e.id
+        LIMIT 50
+    ) || search_candidates(parts, counts, total);
+    IF cardinality(candidates) < enough THEN
+        -- A rare word may be a misspelling that the catalog also has.
+        FOR i IN 1..n LOOP
+            IF length(words[i]) > 3 AND counts[i] < greatest(100, total / 1000) THEN
+                similar_words := search_similar_words(words[i]);
+                IF similar_words <> '{}' THEN
+                    parts[i] := format(
+                        '(%s | %s)',
+                        parts[i],
+                        (SELECT string_agg(quote_literal(w), ' | ') FROM unnest(similar_words) w)
+                    );
+                    counts[i] := counts[i] + (
+                        SELECT sum(w.editions)
+                        FROM search_words w
+                        WHERE w.word = ANY (similar_words)
+                    );
+                END IF;
+            END IF;
+        END LOOP;
+        candidates := candidates || search_candidates(parts, counts, total);
+        WHILE cardinality(candidates) < enough AND cardinality(parts) > 1 LOOP
+            dropped := (
+                SELECT position
+                FROM unnest(counts) WITH ORDINALITY c (count, position)
+                ORDER BY c.count DESC, position
+                LIMIT 1
+            );
+            parts := parts[:dropped - 1] || parts[dropped + 1:];
+            counts := counts[:dropped - 1] || counts[dropped + 1:];
+            candidates := candidates || search_candidates(parts, counts, total);
+        END LOOP;
+    END IF;
+    RETURN QUERY
+        SELECT ranked.id, ranked.score, ranked.is_match
+        FROM (
+            SELECT
+                e.id,
+                e.search_vector @@ exact AS is_match,
+                similarity(e.search_title, folded)
+                    + word_similarity(folded, e.search_text)
+                    + 0.5 * (e.search_title = folded)::int
+                    + 0.2 * (e.search_title ^@ (folded || ' '))::int
+                    + 0.5 * (e.search_vector @@ exact)::int
+                    + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
+                    + 0.05 * ln(1 + e.popularity) AS score
+            FROM (SELECT DISTINCT unnest(candidates) AS id) c
+            JOIN editions e ON e.id = c.id
+        ) ranked
+        WHERE after_score IS NULL OR (ranked.score, ranked.id) < (after_score, after_id)
+        ORDER BY ranked.score DESC, ranked.id DESC
+        LIMIT rows_max;
+END
+$$;
+
+-- Name: search_fold(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_fold(value text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+BEGIN
+    IF octet_length(value) = char_length(value) THEN
+        RETURN btrim(regexp_replace(
+            replace(translate(lower(value COLLATE "C"), '''`', ''), '&', ' and '),
+            '[^a-z0-9]+', ' ', 'g'));
+    END IF;
+    RETURN btrim(regexp_replace(
+        regexp_replace(
+            regexp_replace(
+                replace(
+                    lower(public.unaccent('public.unaccent'::regdictionary, normalize(value, NFKC)) COLLATE "und-x-icu"),
+                    '&', ' and '),
+                '[''’ʼ`]', '', 'g'),
+            '([\u2E80-\u9FFF\uF900-\uFAFF])', ' \1 ', 'g'),
+        '[^[:alnum:]]+', ' ', 'g'));
+END
+$$;
+
+-- Name: search_forms(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_forms(word text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+    SELECT array_agg(DISTINCT left(word, n - 1) || substr(word, n + 1)) || word
+    FROM generate_series(1, length(word)) n
+$$;
+
+-- Name: search_matches(text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_matches(folded_text text, folded_query text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+DECLARE
+    words text[] := string_to_array(folded_text, ' ');
+    query_word text;
+    word text;
+    is_similar boolean;
+BEGIN
+    FOREACH query_word IN ARRAY string_to_array(folded_query, ' ') LOOP
+        CONTINUE WHEN strpos(' ' || folded_text, ' ' || query_word) > 0;
+        IF length(query_word) < 4 THEN
+            RETURN false;
+        END IF;
+        is_similar := false;
+        FOREACH word IN ARRAY words LOOP
+            IF abs(length(word) - length(query_word)) < 3 THEN
+                is_similar := CASE levenshtein_less_equal(left(word, 100), left(query_word, 100), 2)
+                    WHEN 1 THEN true
+                    WHEN 2 THEN length(query_word) > 6 OR search_forms(word) && search_forms(query_word)
+                    ELSE false
+                END;
+                EXIT WHEN is_similar;
+            END IF;
+        END LOOP;
+        IF NOT is_similar THEN
+            RETURN false;
+        END IF;
+    END LOOP;
+    RETURN true;
+END
+$$;
+
+-- Name: search_similar_words(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_similar_words(misspelled text) RETURNS text[]
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET "pg_trgm.similarity_threshold" TO '0.35'
+    AS $$
+DECLARE
+    similar_words text[];
+BEGIN
+    similar_words := array(
+        SELECT w.word
+        FROM search_words w
+        WHERE w.forms && search_forms(misspelled) AND w.word <> misspelled
+        ORDER BY w.editions DESC, w.word
+        LIMIT CASE WHEN length(misspelled) < 6 THEN 16 ELSE 8 END
+    );
+    IF similar_words = '{}' AND length(misspelled) >= 6 THEN
+        similar_words := array(
+            SELECT w.word
+            FROM search_words w
+            WHERE w.word % misspelled AND levenshtein(w.word, misspelled) <= length(misspelled) / 3
+            ORDER BY levenshtein(w.word, misspelled), w.editions DESC, w.word
+            LIMIT 4
+        );
+    END IF;
+    RETURN similar_words;
+END
+$$;
+
+-- Name: search_text(text, text, text, text, text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_text(title text, subtitle text, series text, series_position text, authors text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+BEGIN
+    RETURN public.search_fold(
+        concat_ws(' ', title, subtitle, series, series_position, array_to_string(authors, ' ')));
+END
+$$;
+
+-- Name: search_vector(text, text, text, text, text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_vector(title text, subtitle text, series text, series_position text, authors text[]) RETURNS tsvector
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+DECLARE
+    names text := public.search_fold(array_to_string(authors, ' '));
+BEGIN
+    RETURN setweight(to_tsvector('simple', public.search_fold(title)), 'A')
+        || setweight(to_tsvector('simple', names), 'B')
+        || setweight(to_tsvector('simple', regexp_replace(names, '(?<=\m\w) (?=\w\M)', '', 'g')), 'B')
+        || setweight(to_tsvector('simple', public.search_fold(concat_ws(' ', subtitle, series, series_position))), 'C');
+END
+$$;
+
+-- Name: set_cover(uuid, uuid, text, public.cover_source, integer, integer, text, text, integer[], bytea[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.set_cover(user_id uuid, book_id uuid, version text, source public.cover_source, width integer, height integer, dominant_color text, blur_hash text, byte_counts integer[], hashes bytea[], unless_newer_than timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+DECLARE
+    tenant tenants;
+    current covers;
+    status cover_status;
+    added bigint := cover_bytes(set_cover.byte_counts);
+BEGIN
+    -- The lock serializes concurrent covers of one book, and waits for a transaction that deletes the book.
+    SELECT b.cover_status INTO status
+    FROM books b
+    WHERE b.user_id = set_cover.user_id AND b.id = set_cover.book_id
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no such book in the library.' USING ERRCODE = 'BP404';
+    END IF;
+    SELECT * INTO current
+    FROM covers c
+    WHERE c.user_id = set_cover.user_id AND c.book_id = set_cover.book_id;
+    IF current.updated_at > unless_newer_than THEN
+        RETURN current.version;
+    END IF;
+
+    SELECT t.* INTO tenant
+    FROM tenants t
+    JOIN users u ON u.tenant_id = t.id
+    WHERE u.id = set_cover.user_id;
+    IF added + (
+        SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
+        FROM covers c
+        WHERE c.user_id = set_cover.user_id AND c.book_id <> set_cover.book_id
+    ) > tenant.user_storage_bytes_max THEN
+        RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
+    END IF;
+    IF added + (
+        SELECT coalesce(sum(s.bytes), 0)
+        FROM tenant_storage s
+        WHERE s.tenant_id = tenant.id
+    ) > tenant.storage_bytes_max THEN
+        RAISE EXCEPTION 'The storage for covers is full. Try again later.' USING ERRCODE = 'BP413';
+    END IF;
+
+    UPDATE books b
+    SET cover_status = 'READY',
+        cover_requested_at = NULL,
+        updated_at = CASE WHEN unless_newer_than IS NULL THEN now() ELSE b.updated_at END
+    WHERE b.user_id = set_cover.user_id AND b.id = set_cover.book_id;
+    -- Versions of the same image differ in their last 16 digits only.
+    IF left(current.version, 16) = left(set_cover.version, 16) THEN
+        UPDATE covers c
+        SET source = set_cover.source
+        WHERE c.user_id = set_cover.user_id AND c.book_id = set_cover.book_id AND c.source <> set_cover.source;
+        IF status <> 'READY' THEN
+            PERFORM record_unchanged_cover_event(set_cover.user_id, set_cover.book_id);
+        END IF;
+        RETURN current.version;
+    END IF;
+    INSERT INTO covers (
+        user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes
+    )
+    VALUES (
+        set_cover.user_id, set_cover.book_id, tenant.id, set_cover.version, set_cover.source,
+        set_cover.width, set_cover.height, set_cover.dominant_color, set_cover.blur_hash,
+        set_cover.byte_counts, set_cover.hashes
+    )
+    ON CONFLICT (user_id, book_id) DO UPDATE
+    SET version = excluded.version,
+        source = excluded.source,
+        width = excluded.width,
+        height = excluded.height,
+        dominant_color = excluded.dominant_color,
+        blur_hash = excluded.blur_hash,
+        byte_counts = excluded.byte_counts,
+        hashes = excluded.hashes,
+        updated_at = now();
+    RETURN set_cover.version;
+END
+$$;
+
+-- Name: set_edition_cover(uuid, text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.set_edition_cover(id uuid, version text, width integer) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+BEGIN
+    UPDATE editions e
+    SET cover_version = set_edition_cover.version,
+        cover_width = set_edition_cover.width
+    WHERE e.id = set_edition_cover.id AND e.cover_version IS NULL;
+    RETURN (
+        SELECT e.cover_version
+        FROM editions e
+        WHERE e.id = set_edition_cover.id
+    );
+END
+$$;
+
+-- Name: set_found_cover(uuid, uuid, text, public.cover_source, integer, integer, text, text, integer[], bytea[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.set_found_cover(user_id uuid, book_id uuid, version text, source public.cover_source, width integer, height integer, dominant_color text, blur_hash text, byte_counts integer[], hashes bytea[], requested_at timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+DECLARE
+    book books;
+    current covers;
+BEGIN
+    SELECT * INTO book
+    FROM books b
+    WHERE b.user_id = set_found_cover.user_id AND b.id = set_found_cover.book_id
+    FOR NO KEY UPDATE;
+    IF NOT FOUND OR book.cover_requested_at IS DISTINCT FROM set_found_cover.requested_at THEN
+        RETURN NULL;
+    END IF;
+    SELECT * INTO current
+    FROM covers c
+    WHERE c.user_id = set_found_cover.user_id AND c.book_id = set_found_cover.book_id;
+    IF FOUND AND set_found_cover.requested_at IS NULL THEN
+        RETURN current.version;
+    END IF;
+    -- A smaller image does not replace one that was found before.
+    IF current.source NOT IN ('MANUAL_UPLOAD', 'URL') AND current.width > set_found_cover.width THEN
+        PERFORM end_cover_search(
+            set_found_cover.user_id, set_found_cover.book_id, set_found_cover.requested_at, 'READY', false);
+        RETURN current.version;
+    END IF;
+    -- 'infinity' always sets the cover without changing books.updated_at, because the reader did not change the book.
+    RETURN set_cover(
+        set_found_cover.user_id, set_found_cover.book_id, set_found_cover.version,
+        set_found_cover.source, set_found_cover.width, set_found_cover.height, set_found_cover.dominant_color,
+        set_found_cover.blur_hash, set_found_cover.byte_counts, set_found_cover.hashes, 'infinity');
+END
+$$;
+
+-- Name: signals_of_readers(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.signals_of_readers() RETURNS TABLE(signals bytea)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  select string_agg(int8send(number) || int2send(round(weight * 100)::int2), null order by at desc, number)
+  from (
+    select user_id, number, weight, at,
+      row_number() over (partition by user_id order by at desc, number) as of_reader,
+      row_number() over (partition by number order by at desc, user_id) as of_edition
+    from (
+      select s.user_id, e.number, s.weight, s.at from reader_signals s join editions e on e.id = s.edition_id
+      where s.weight > 0 order by s.at desc limit 2000000
+    ) newest
+  ) ranked
+  where of_reader <= 2000 and of_edition <= 2000
+  group by user_id
+  order by user_id
+$$;
+
+-- Name: similar_was_learned(timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.similar_was_learned(at timestamp with time zone) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+  update feed_state set similar_at = at where similar_at < at;
+  insert into jobs (user_id, kind, payload, key, run_at, priority, attempts_max)
+    select distinct s.user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3 from reader_signals s
+    where not exists (select from feed_decks d where d.user_id = s.user_id and d.made_at > s.at)
+    on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do nothing;
+  select pg_notify('jobs', 'feed.deck');
+$$;
+
+-- Name: source_usage_today(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.source_usage_today() RETURNS TABLE(source text, used integer, used_in_background integer)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT u.source, u.used, u.used_in_background
+    FROM source_usage u
+    WHERE u.day = (now() AT TIME ZONE 'UTC')::date
+$$;
+
+-- Name: status_rank(public.reading_status); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.status_rank(status public.reading_status) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE status WHEN 'WANT_TO_READ' THEN 0 WHEN 'READ' THEN 2 ELSE 1 END
+$$;
+
+-- Name: store_imported_books(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.store_imported_books(books jsonb) RETURNS uuid[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+  failed uuid[] := '{}';
+  one jsonb;
+begin
+  insert into books (user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count,
+      category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at)
+    select app_user_id(), b.id, card.id, b.title, coalesce(b.author, card.authors[1]), coalesce(b.isbn13, card.isbn13),
+      coalesce(b.publisher, card.publisher), coalesce(b."publishedDate", card.published_date),
+      coalesce(b."pageCount", card.page_count), b.category, coalesce(b.genre, card.genres[1]),
+      coalesce(b.description, card.description), b.status, b."currentPage", coalesce(b."addedAt", now()),
+      b."startedAt", b."finishedAt", coalesce(b."updatedAt", now())
+    from jsonb_to_recordset(store_imported_books.books) as b (
+      id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text,
+      "pageCount" int, category text, genre text, description text, status reading_status, "currentPage" int,
+      "addedAt" timestamptz, "startedAt" timestamptz, "finishedAt" timestamptz, "updatedAt" timestamptz)
+    left join editions card on card.id = b."cardId";
+  return failed;
+exception when integrity_constraint_violation or data_exception then
+  if jsonb_array_length(books) = 1 then return array[(books->0->>'id')::uuid]; end if;
+  for one in select * from jsonb_array_elements(books) loop
+    failed := failed || store_imported_books(jsonb_build_array(one));
+  end loop;
+  return failed;
+end
+$$;
+
+-- Name: sweep_checkpoint(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.sweep_checkpoint() RETURNS TABLE("position" text, folders bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT c.position, c.done
+    FROM checkpoints c
+    WHERE c.task = 'storage.sweep' AND c.updated_at > now() - interval '1 day'
+$$;
+
+-- Name: take_back_swipe(uuid, uuid, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.take_back_swipe(reader uuid, card uuid, at timestamp with time zone) RETURNS TABLE(book_id uuid, title text, author text, genre text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  counting swipes;
+  gone record;
+  next earlier_swipes;
+begin
+  select * into counting from swipes s where s.user_id = reader and s.edition_id = card;
+  counting.said_at := coalesce(counting.said_at, counting.swiped_at);
+  if at is null and not exists (select from earlier_swipes e where e.user_id = reader and e.edition_id = card
+    and e.is_taken_back and e.ended_at >= counting.recorded_at
+    and (e.swiped_at, e.said_at) > (counting.swiped_at, counting.said_at))
+  then
+    at := counting.said_at;
+  end if;
+  if at = counting.said_at then
+    gone := counting;
+    insert into earlier_swipes (user_id, edition_id, said_at, swiped_at, action, recorded_at, is_taken_back)
+      values (reader, card, gone.said_at, gone.swiped_at, gone.action, gone.recorded_at, true)
+      on conflict do nothing;
+    delete from earlier_swipes e where e.user_id = reader and e.edition_id = card and e.said_at = (
+        select l.said_at from earlier_swipes l
+        where l.user_id = reader and l.edition_id = card and not l.is_taken_back
+        order by l.swiped_at desc, l.said_at desc limit 1)
+      returning * into next;
+    if next is null then
+      delete from swipes s where s.user_id = reader and s.edition_id = card;
+    else
+      update swipes s set action = next.action, swiped_at = next.swiped_at, said_at = next.said_at,
+          saved_book_id = next.saved_book_id,
+          recorded_at = case when next.is_late then now() else next.recorded_at end
+        where s.user_id = reader and s.edition_id = card;
+    end if;
+  else
+    select * into gone from earlier_swipes e
+      where e.user_id = reader and e.edition_id = card and e.said_at = at and not e.is_taken_back;
+    update earlier_swipes e set is_taken_back = true, saved_book_id = null, ended_at = now()
+      where e.user_id = reader and e.edition_id = card and e.said_at = gone.said_at;
+  end if;
+  -- A book that was given away goes with no swipe. An edition has one book, so where this is it, no other swipe has another.
+  if not exists (select from books b where b.user_id = reader and b.id = gone.saved_book_id and b.edition_id = card) then
+    return;
+  end if;
+  update swipes s set saved_book_id = gone.saved_book_id
+    where s.user_id = reader and s.edition_id = card and s.action in ('LIKE', 'BUY') and s.recorded_at >= gone.recorded_at;
+  if found then
+    return;
+  end if;
+  update earlier_swipes e set saved_book_id = gone.saved_book_id
+    where e.user_id = reader and e.edition_id = card and e.said_at = (
+      select l.said_at from earlier_swipes l where l.user_id = reader and l.edition_id = card
+        and not l.is_taken_back and l.action in ('LIKE', 'BUY') and l.recorded_at >= gone.recorded_at
+      order by l.swiped_at desc, l.said_at desc limit 1);
+  if found then
+    return;
+  end if;
+  return query delete from books b where b.user_id = reader and b.id = gone.saved_book_id
+    and b.status = 'WANT_TO_READ' and b.updated_at = b.added_at
+    and not exists (select from shelf_books p where p.user_id = reader and p.book_id = b.id)
+    and not exists (select from reviews r where r.user_id = reader and r.book_id = b.id)
+    returning b.id, b.title, b.author, b.genre;
+end
+$$;
+
+-- Name: take_events(uuid, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) RETURNS TABLE(user_id uuid, id bigint, kind text, payload jsonb, created_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  insert into leases as l (name, holder, lease_until)
+    values ('events', take_events.holder, clock_timestamp() + lease_ms * interval '1 millisecond')
+    on conflict (name) do update
+      set holder = excluded.holder, lease_until = excluded.lease_until
+      where l.holder = excluded.holder or l.lease_until < clock_timestamp();
+  if found then
+    return query select * from pending_events(rows_max);
+  end if;
+end
+$$;
+
+-- Name: touch_decks(uuid, uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.touch_decks(reader uuid, seen uuid[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+  update feed_decks set touched_at = now() where user_id = reader and touched_at is null and editions && (seen || array(
+    select other.edition_id from unnest(seen) as card (id)
+    cross join lateral (select w.work_key, w.volume from work_records w where w.edition_id = card.id offset 0) w
+    cross join lateral (select o.edition_id from work_records o
+      where o.work_key = w.work_key and o.volume = w.volume and o.rank <= 50 offset 0) other))
+$$;
+
+-- Name: update_tenant_storage(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.update_tenant_storage() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF TG_OP <> 'INSERT' THEN
+        UPDATE tenant_storage t
+        SET bytes = t.bytes - cover_bytes(OLD.byte_counts),
+            covers = t.covers - 1
+        WHERE t.tenant_id = OLD.tenant_id AND t.part = abs(hashtext(OLD.user_id::text) % 16);
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
+        VALUES (NEW.tenant_id, abs(hashtext(NEW.user_id::text) % 16), cover_bytes(NEW.byte_counts), 1)
+        ON CONFLICT (tenant_id, part) DO UPDATE
+        SET bytes = t.bytes + excluded.bytes,
+            covers = t.covers + 1;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: was_other_record_seen(uuid, uuid, timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.was_other_record_seen(reader uuid, edition uuid, until timestamp with time zone, skipped_after timestamp with time zone DEFAULT '-infinity'::timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return exists (
+    select from (select w.work_key, w.volume from work_records w where w.edition_id = edition offset 0) w
+    cross join lateral (select o.edition_id from work_records o
+      where o.work_key = w.work_key and o.volume = w.volume and o.rank <= 50 and o.edition_id <> edition offset 0) other
+    where
+      exists (select from swipes s where s.user_id = reader and s.edition_id = other.edition_id
+        and s.seen_at <= until and (s.action <> 'SKIP' or s.swiped_at > skipped_after) offset 0)
+      or exists (select from books b where b.user_id = reader and b.edition_id = other.edition_id
+        and b.added_at <= until offset 0));
+end
+$$;
+
+-- Name: withdraw_jobs(uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.withdraw_jobs(ids uuid[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    DELETE FROM jobs j
+    WHERE j.id = ANY (ids) AND j.user_id IS NULL AND j.state = 'READY' AND j.every IS NULL
+$$;
+
+-- Name: work_key(text, text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.work_key(title text, authors text[]) RETURNS bigint
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+  folded text;
+  author text;
+  first_author constant text := authors[1];
+begin
+  if title ~ '[(\[]' then
+    folded := public.search_fold(regexp_replace(title, '\([^)]*\)|\[[^]]*\]', '', 'g'));
+  else
+    folded := public.search_fold(title);
+  end if;
+  if split_part(folded, ' ', 1) in ('the', 'a', 'an') then
+    folded := substring(folded from position(' ' in folded) + 1);
+  end if;
+  -- "Le Guin, Ursula K." is read as "Ursula K. Le Guin".
+  author := public.search_fold(case when position(',' in first_author) = 0 then first_author
+    else split_part(first_author, ',', 2) || ' ' || split_part(first_author, ',', 1) end);
+  if folded = '' or coalesce(author, '') = '' then
+    return null;
+  end if;
+  return hashtextextended(folded || '|' || split_part(author, ' ', -1) || '|' || left(author, 1), 0);
+end
+$$;
+
+-- Name: work_volume(text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.work_volume(title text, series_position text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select lower(coalesce(nullif(btrim(series_position), ''),
+    substring(title from '[(\[][^)\]]*(?:#|\m(?:[Vv]olume|[Vv]ol|[Bb]ook|[Pp]art|[Nn]umber|[Nn]o)\M\.?)\s*([[:alnum:]]+)')))
+$$;
+
+-- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.account_tombstones (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    user_hash bytea NOT NULL,
+    session_hash bytea,
+    deleted_at timestamp with time zone DEFAULT now() NOT NULL,
+    books integer NOT NULL,
+    reviews integer NOT NULL,
+    covers integer DEFAULT 0 NOT NULL,
+    apple_token_revoked boolean
+);
+
+-- Name: apple_grants; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.apple_grants (
+    user_id uuid NOT NULL,
+    client_id text NOT NULL,
+    sealed_token bytea NOT NULL,
+    granted_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT apple_grants_client_id_check CHECK (((char_length(client_id) >= 1) AND (char_length(client_id) <= 255)))
+);
+
+ALTER TABLE ONLY public.apple_grants FORCE ROW LEVEL SECURITY;
+
+-- Name: apple_notifications; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.apple_notifications (
+    id_hash bytea NOT NULL,
+    received_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT apple_notifications_id_hash_check CHECK ((octet_length(id_hash) = 32))
+);
+
+-- Name: books; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.books (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    edition_id uuid,
+    title text NOT NULL,
+    author text,
+    isbn13 text,
+    publisher text,
+    published_date text,
+    page_count integer,
+    category text,
+    genre text,
+    description text,
+    status public.reading_status DEFAULT 'WANT_TO_READ'::public.reading_status NOT NULL,
+    current_page integer,
+    added_at timestamp with time zone DEFAULT now() NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    cover_status public.cover_status DEFAULT 'NONE'::public.cover_status NOT NULL,
+    cover_requested_at timestamp with time zone,
+    cover_not_found_at timestamp with time zone,
+    search_text text GENERATED ALWAYS AS (public.search_fold(((title || ' '::text) || COALESCE(author, ''::text)))) STORED,
+    CONSTRAINT books_author_check CHECK (((char_length(author) >= 1) AND (char_length(author) <= 500))),
+    CONSTRAINT books_category_check CHECK (((char_length(category) >= 1) AND (char_length(category) <= 100))),
+    CONSTRAINT books_current_page_check CHECK ((current_page >= 0)),
+    CONSTRAINT books_genre_check CHECK (((char_length(genre) >= 1) AND (char_length(genre) <= 100))),
+    CONSTRAINT books_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text)),
+    CONSTRAINT books_page_count_check CHECK ((page_count > 0)),
+    CONSTRAINT books_title_check CHECK (((title = btrim(title)) AND ((char_length(title) >= 1) AND (char_length(title) <= 500))))
+);
+
+ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
+
+-- Name: change_heads; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.change_heads (
+    user_id uuid NOT NULL,
+    last_seq bigint NOT NULL,
+    pruned_seq bigint DEFAULT 0 NOT NULL,
+    xact xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    base_seq bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.change_heads FORCE ROW LEVEL SECURITY;
+
+-- Name: changes; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.changes (
+    user_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    kind public.change_kind NOT NULL,
+    typename text NOT NULL,
+    id uuid NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.changes FORCE ROW LEVEL SECURITY;
+
+-- Name: checkpoints; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.checkpoints (
+    task text NOT NULL,
+    "position" text NOT NULL,
+    done bigint DEFAULT 0 NOT NULL,
+    found bigint DEFAULT 0 NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT checkpoints_done_check CHECK ((done >= 0)),
+    CONSTRAINT checkpoints_found_check CHECK ((found >= 0))
+);
+
+-- Name: covers; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.covers (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    version text NOT NULL,
+    source public.cover_source NOT NULL,
+    width integer NOT NULL,
+    height integer NOT NULL,
+    dominant_color text NOT NULL,
+    blur_hash text NOT NULL,
+    byte_counts integer[] NOT NULL,
+    hashes bytea[] NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT covers_byte_counts_check CHECK ((array_length(byte_counts, 1) = 3)),
+    CONSTRAINT covers_dominant_color_check CHECK ((dominant_color ~ '^#[0-9A-F]{6}$'::text)),
+    CONSTRAINT covers_hashes_check CHECK ((array_length(hashes, 1) = 3)),
+    CONSTRAINT covers_height_check CHECK ((height > 0)),
+    CONSTRAINT covers_version_check CHECK ((version ~ '^[0-9a-f]{32}$'::text)),
+    CONSTRAINT covers_width_check CHECK ((width > 0))
+);
+
+ALTER TABLE ONLY public.covers FORCE ROW LEVEL SECURITY;
+
+-- Name: documents; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.documents (
+    id text NOT NULL,
+    sha256 text NOT NULL,
+    name text,
+    kind text,
+    body text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    synced_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT documents_id_check CHECK (((char_length(id) >= 1) AND (char_length(id) <= 200))),
+    CONSTRAINT documents_kind_check CHECK ((kind = ANY (ARRAY['query'::text, 'mutation'::text, 'subscription'::text]))),
+    CONSTRAINT documents_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
+-- Name: earlier_swipes; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.earlier_swipes (
+    user_id uuid NOT NULL,
+    edition_id uuid NOT NULL,
+    said_at timestamp with time zone NOT NULL,
+    swiped_at timestamp with time zone NOT NULL,
+    action public.swipe_action NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    saved_book_id uuid,
+    is_late boolean DEFAULT false NOT NULL,
+    is_taken_back boolean DEFAULT false NOT NULL,
+    ended_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.earlier_swipes FORCE ROW LEVEL SECURITY;
+
+-- Name: edition_similar; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.edition_similar (
+    edition_id uuid NOT NULL,
+    rank smallint NOT NULL,
+    similar_id uuid NOT NULL,
+    score real NOT NULL
+);
+
+-- Name: edition_sources; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.edition_sources (
+    source text NOT NULL,
+    key text NOT NULL,
+    edition_id uuid NOT NULL,
+    CONSTRAINT edition_sources_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 200))),
+    CONSTRAINT edition_sources_source_check CHECK ((source ~ '^[a-z_]{1,32}$'::text))
+);
+
+-- Name: editions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.editions (
+    id uuid NOT NULL,
+    number bigint NOT NULL,
+    isbn13 text,
+    isbn10 text,
+    title text NOT NULL,
+    subtitle text,
+    series text,
+    series_position text,
+    authors text[] DEFAULT '{}'::text[] NOT NULL,
+    publisher text,
+    published_date text,
+    language text,
+    page_count integer,
+    genres text[] DEFAULT '{}'::text[] NOT NULL,
+    description text,
+    hook text,
+    average_rating double precision,
+    ratings_count integer DEFAULT 0 NOT NULL,
+    popularity double precision DEFAULT 0 NOT NULL,
+    sources_requested_at timestamp with time zone,
+    cover_links text[] DEFAULT '{}'::text[] NOT NULL,
+    cover_version text,
+    cover_width integer,
+    cover_due_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    cover_failures integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    search_title text GENERATED ALWAYS AS (public.search_fold(title)) STORED,
+    search_text text GENERATED ALWAYS AS (public.search_text(title, subtitle, series, series_position, authors)) STORED,
+    search_vector tsvector GENERATED ALWAYS AS (public.search_vector(title, subtitle, series, series_position, authors)) STORED,
+    author_key integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(authors[1])), 0)) STORED,
+    series_key integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(series)), 0)) STORED,
+    CONSTRAINT editions_average_rating_check CHECK (((average_rating >= (0)::double precision) AND (average_rating <= (5)::double precision))),
+    CONSTRAINT editions_cover_version_check CHECK ((cover_version ~ '^[0-9a-f]{32}$'::text)),
+    CONSTRAINT editions_cover_width_check CHECK ((cover_width > 0)),
+    CONSTRAINT editions_hook_check CHECK ((char_length(hook) <= 140)),
+    CONSTRAINT editions_isbn10_check CHECK ((isbn10 ~ '^[0-9]{9}[0-9X]$'::text)),
+    CONSTRAINT editions_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text)),
+    CONSTRAINT editions_number_fits CHECK ((number < '4294967296'::bigint)),
+    CONSTRAINT editions_page_count_check CHECK ((page_count > 0)),
+    CONSTRAINT editions_ratings_count_check CHECK ((ratings_count >= 0)),
+    CONSTRAINT editions_title_check CHECK ((title <> ''::text))
+);
+ALTER TABLE ONLY public.editions ALTER COLUMN search_title SET STATISTICS 0;
+ALTER TABLE ONLY public.editions ALTER COLUMN search_text SET STATISTICS 0;
+ALTER TABLE ONLY public.editions ALTER COLUMN search_vector SET STATISTICS 0;
+
+-- Name: editions_number_seq; Type: SEQUENCE; Schema: public; Owner: -
+
+ALTER TABLE public.editions ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.editions_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: events; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.events (
+    user_id uuid NOT NULL,
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    payload jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    delivered_at timestamp with time zone,
+    CONSTRAINT events_kind_check CHECK ((kind ~ '^[a-z]+(_[a-z]+)*$'::text))
+);
+
+ALTER TABLE ONLY public.events FORCE ROW LEVEL SECURITY;
+
+-- Name: events_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+
+ALTER TABLE public.events ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: feed_decks; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.feed_decks (
+    user_id uuid NOT NULL,
+    version integer NOT NULL,
+    editions uuid[] NOT NULL,
+    genres smallint[] NOT NULL,
+    made_at timestamp with time zone DEFAULT now() NOT NULL,
+    touched_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.feed_decks FORCE ROW LEVEL SECURITY;
+
+-- Name: feed_frontiers; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.feed_frontiers (
+    user_id uuid NOT NULL,
+    genre_id smallint NOT NULL,
+    unseen bigint[] NOT NULL,
+    reach bigint NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.feed_frontiers FORCE ROW LEVEL SECURITY;
+
+-- Name: feed_openings; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.feed_openings (
+    version integer NOT NULL,
+    editions uuid[] NOT NULL,
+    genres smallint[] NOT NULL,
+    made_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: feed_order; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.feed_order (
+    genre_id smallint NOT NULL,
+    primary_id smallint NOT NULL,
+    "position" bigint NOT NULL,
+    edition_id uuid NOT NULL,
+    placed_at timestamp with time zone DEFAULT now() NOT NULL,
+    placed_in integer DEFAULT public.feed_order_version() NOT NULL
+);
+
+-- Name: feed_order_before; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.feed_order_before (
+    genre_id smallint NOT NULL,
+    primary_id smallint NOT NULL,
+    "position" bigint NOT NULL,
+    edition_id uuid NOT NULL,
+    placed_in integer NOT NULL,
+    gone_in integer NOT NULL,
+    gone_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: feed_returns; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.feed_returns (
+    user_id uuid NOT NULL,
+    edition_id uuid NOT NULL
+);
+
+ALTER TABLE ONLY public.feed_returns FORCE ROW LEVEL SECURITY;
+
+-- Name: feed_state; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.feed_state (
+    only_row boolean DEFAULT true NOT NULL,
+    main_language text,
+    frontiers_valid_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    similar_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    order_version integer DEFAULT 0 NOT NULL,
+    order_kept_since integer DEFAULT 0 NOT NULL,
+    CONSTRAINT feed_state_only_row_check CHECK (only_row)
+);
+
+-- Name: genres; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.genres (
+    id smallint NOT NULL,
+    name text NOT NULL,
+    readers bigint DEFAULT 0 NOT NULL
+);
+
+-- Name: identity_providers; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.identity_providers (
+    tenant_id uuid NOT NULL,
+    issuer text NOT NULL,
+    jwks_url text NOT NULL,
+    CONSTRAINT identity_providers_issuer_check CHECK (((issuer ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(issuer) <= 500))),
+    CONSTRAINT identity_providers_jwks_url_check CHECK (((jwks_url ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(jwks_url) <= 500)))
+);
+
+-- Name: identity_token_uses; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.identity_token_uses (
+    token_hash bytea NOT NULL,
+    used_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT identity_token_uses_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+-- Name: import_failures; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.import_failures (
+    user_id uuid NOT NULL,
+    import_id uuid NOT NULL,
+    line integer NOT NULL,
+    message text NOT NULL
+);
+
+ALTER TABLE ONLY public.import_failures FORCE ROW LEVEL SECURITY;
+
+-- Name: imports; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.imports (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    format public.import_format NOT NULL,
+    state public.import_state DEFAULT 'QUEUED'::public.import_state NOT NULL,
+    content bytea,
+    content_hash bytea NOT NULL,
+    total integer,
+    done integer DEFAULT 0 NOT NULL,
+    created integer DEFAULT 0 NOT NULL,
+    updated integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.imports FORCE ROW LEVEL SECURITY;
+
+-- Name: installation; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.installation (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT installation_is_only_check CHECK (is_only)
+);
+
+-- Name: jobs; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.jobs (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    user_id uuid,
+    kind text NOT NULL,
+    payload jsonb NOT NULL,
+    key text,
+    state public.job_state DEFAULT 'READY'::public.job_state NOT NULL,
+    priority smallint DEFAULT 0 NOT NULL,
+    run_at timestamp with time zone DEFAULT now() NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    attempts_max integer NOT NULL,
+    fence integer DEFAULT 0 NOT NULL,
+    worker text,
+    lease_until timestamp with time zone,
+    again boolean DEFAULT false NOT NULL,
+    every interval,
+    last_error text,
+    postponed_since timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT jobs_attempts_max_check CHECK ((attempts_max > 0)),
+    CONSTRAINT jobs_every_check CHECK ((every > '00:00:00'::interval)),
+    CONSTRAINT jobs_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 200))),
+    CONSTRAINT jobs_kind_check CHECK ((kind ~ '^[a-z]+(\.[a-z_]+)+$'::text))
+);
+
+ALTER TABLE ONLY public.jobs FORCE ROW LEVEL SECURITY;
+
+-- Name: leases; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.leases (
+    name text NOT NULL,
+    holder uuid NOT NULL,
+    lease_until timestamp with time zone NOT NULL
+);
+
+-- Name: reviews; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reviews (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    rating smallint NOT NULL,
+    text text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT reviews_rating_check CHECK (((rating >= 1) AND (rating <= 5))),
+    CONSTRAINT reviews_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 100000)))
+);
+
+ALTER TABLE ONLY public.reviews FORCE ROW LEVEL SECURITY;
+
+-- Name: swipes; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.swipes (
+    user_id uuid NOT NULL,
+    edition_id uuid NOT NULL,
+    action public.swipe_action NOT NULL,
+    swiped_at timestamp with time zone NOT NULL,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    saved_book_id uuid,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    said_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.swipes FORCE ROW LEVEL SECURITY;
+
+-- Name: reader_signals; Type: VIEW; Schema: public; Owner: -
+
+CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
+ SELECT signals.user_id,
+    signals.edition_id,
+    signals.weight,
+    signals.voice,
+    signals.at
+   FROM ( SELECT DISTINCT ON (said.user_id, said.edition_id) said.user_id,
+            said.edition_id,
+            said.weight,
+            said.voice,
+            said.at
+           FROM ( SELECT r.user_id,
+                    b.edition_id,
+                    r.updated_at AS at,
+                    1 AS rank,
+                    ((ARRAY[0.1, 0.2, 0.6, (1)::numeric, 1.25])[r.rating])::real AS weight,
+                    ((ARRAY['-0.3'::numeric, (0)::numeric, 0.6, (1)::numeric, 1.25])[r.rating])::real AS voice
+                   FROM (public.reviews r
+                     JOIN public.books b ON (((b.user_id = r.user_id) AND (b.id = r.book_id))))
+                  WHERE (b.edition_id IS NOT NULL)
+                UNION ALL
+                 SELECT swipes.user_id,
+                    swipes.edition_id,
+                    swipes.swiped_at,
+                    2,
+                    (
+                        CASE swipes.action
+                            WHEN 'BUY'::public.swipe_action THEN 1.25
+                            WHEN 'LIKE'::public.swipe_action THEN (1)::numeric
+                            ELSE (0)::numeric
+                        END)::real AS float4,
+                    (
+                        CASE swipes.action
+                            WHEN 'BUY'::public.swipe_action THEN 1.25
+                            WHEN 'LIKE'::public.swipe_action THEN (1)::numeric
+                            WHEN 'SKIP'::public.swipe_action THEN '-0.05'::numeric
+                            ELSE '-0.3'::numeric
+                        END)::real AS float4
+                   FROM public.swipes
+                UNION ALL
+                 SELECT books.user_id,
+                    books.edition_id,
+                    books.added_at,
+                    3,
+                    (
+                        CASE books.status
+                            WHEN 'READ'::public.reading_status THEN 0.8
+                            WHEN 'DID_NOT_FINISH'::public.reading_status THEN 0.2
+                            ELSE 0.7
+                        END)::real AS float4,
+                    (
+                        CASE books.status
+                            WHEN 'READ'::public.reading_status THEN 0.8
+                            WHEN 'DID_NOT_FINISH'::public.reading_status THEN (0)::numeric
+                            ELSE 0.7
+                        END)::real AS float4
+                   FROM public.books
+                  WHERE (books.edition_id IS NOT NULL)) said
+          ORDER BY said.user_id, said.edition_id, said.rank) signals;
+
+-- Name: removed_covers; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.removed_covers (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    version text NOT NULL,
+    kept_until timestamp with time zone
+);
+
+ALTER TABLE ONLY public.removed_covers FORCE ROW LEVEL SECURITY;
+
+-- Name: schema_functions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.schema_functions (
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: schema_migrations; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.schema_migrations (
+    version bigint NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL,
+    milliseconds bigint NOT NULL
+);
+
+-- Name: schema_states; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.schema_states (
+    version bigint NOT NULL,
+    functions text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: search_words; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.search_words (
+    word text NOT NULL COLLATE pg_catalog."C",
+    editions integer NOT NULL,
+    forms text[] NOT NULL
+);
+
+-- Name: sessions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.sessions (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    generation integer DEFAULT 0 NOT NULL,
+    refresh_hash bytea NOT NULL,
+    device_name text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    rotated_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.sessions FORCE ROW LEVEL SECURITY;
+
+-- Name: shelf_books; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.shelf_books (
+    user_id uuid NOT NULL,
+    shelf_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    added_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.shelf_books FORCE ROW LEVEL SECURITY;
+
+-- Name: shelves; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.shelves (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    "position" integer NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT shelves_name_check CHECK (((name = btrim(name)) AND ((char_length(name) >= 1) AND (char_length(name) <= 100))))
+);
+
+ALTER TABLE ONLY public.shelves FORCE ROW LEVEL SECURITY;
+
+-- Name: source_misses; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.source_misses (
+    source text NOT NULL,
+    isbn13 text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT source_misses_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text)),
+    CONSTRAINT source_misses_source_check CHECK ((source ~ '^[a-z_]{1,32}$'::text))
+);
+
+-- Name: source_searches; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.source_searches (
+    query text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT source_searches_query_check CHECK (((char_length(query) >= 1) AND (char_length(query) <= 1000)))
+);
+
+-- Name: source_usage; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.source_usage (
+    source text NOT NULL,
+    day date NOT NULL,
+    used integer DEFAULT 0 NOT NULL,
+    used_in_background integer DEFAULT 0 NOT NULL,
+    CONSTRAINT source_usage_check CHECK (((used_in_background >= 0) AND (used_in_background <= used))),
+    CONSTRAINT source_usage_source_check CHECK ((source ~ '^[a-z-]{1,40}$'::text)),
+    CONSTRAINT source_usage_used_check CHECK ((used >= 0))
+);
+
+ALTER TABLE ONLY public.source_usage FORCE ROW LEVEL SECURITY;
+
+-- Name: tenant_storage; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.tenant_storage (
+    tenant_id uuid NOT NULL,
+    part smallint NOT NULL,
+    bytes bigint NOT NULL,
+    covers bigint NOT NULL
+);
+
+-- Name: tenants; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.tenants (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    slug text NOT NULL,
+    name text NOT NULL,
+    issuers text[] DEFAULT '{}'::text[] NOT NULL,
+    audiences text[] NOT NULL,
+    amazon_tag text,
+    bookshop_id text,
+    storage_bytes_max bigint,
+    user_storage_bytes_max bigint DEFAULT '2147483648'::bigint,
+    requests_per_minute integer,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT tenants_amazon_tag_check CHECK ((amazon_tag ~ '^[A-Za-z0-9-]{1,64}$'::text)),
+    CONSTRAINT tenants_bookshop_id_check CHECK ((bookshop_id ~ '^[0-9]{1,10}$'::text)),
+    CONSTRAINT tenants_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT tenants_requests_per_minute_check CHECK ((requests_per_minute > 0)),
+    CONSTRAINT tenants_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT tenants_storage_bytes_max_check CHECK ((storage_bytes_max >= 0)),
+    CONSTRAINT tenants_user_storage_bytes_max_check CHECK ((user_storage_bytes_max >= 0))
+);
+
+-- Name: users; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.users (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    apple_sub text NOT NULL,
+    email text,
+    email_disabled boolean DEFAULT false NOT NULL,
+    display_name text,
+    preferred_genres text[] DEFAULT '{}'::text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.users FORCE ROW LEVEL SECURITY;
+
+-- Name: work_records; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.work_records (
+    edition_id uuid NOT NULL,
+    work_key bigint NOT NULL,
+    volume text NOT NULL,
+    rank integer NOT NULL
+);
+
+-- Name: account_tombstones account_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.account_tombstones
+    ADD CONSTRAINT account_tombstones_pkey PRIMARY KEY (id);
+
+-- Name: apple_grants apple_grants_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.apple_grants
+    ADD CONSTRAINT apple_grants_pkey PRIMARY KEY (user_id, client_id);
+
+-- Name: apple_notifications apple_notifications_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.apple_notifications
+    ADD CONSTRAINT apple_notifications_pkey PRIMARY KEY (id_hash);
+
+-- Name: books books_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.books
+    ADD CONSTRAINT books_pkey PRIMARY KEY (user_id, id);
+
+-- Name: change_heads change_heads_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.change_heads
+    ADD CONSTRAINT change_heads_pkey PRIMARY KEY (user_id);
+
+-- Name: changes changes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.changes
+    ADD CONSTRAINT changes_pkey PRIMARY KEY (user_id, seq);
+
+-- Name: checkpoints checkpoints_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.checkpoints
+    ADD CONSTRAINT checkpoints_pkey PRIMARY KEY (task);
+
+-- Name: covers covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.covers
+    ADD CONSTRAINT covers_pkey PRIMARY KEY (user_id, book_id);
+
+-- Name: documents documents_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.documents
+    ADD CONSTRAINT documents_pkey PRIMARY KEY (id);
+
+-- Name: earlier_swipes earlier_swipes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.earlier_swipes
+    ADD CONSTRAINT earlier_swipes_pkey PRIMARY KEY (user_id, edition_id, said_at);
+
+-- Name: edition_similar edition_similar_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.edition_similar
+    ADD CONSTRAINT edition_similar_pkey PRIMARY KEY (edition_id, rank);
+
+-- Name: edition_sources edition_sources_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.edition_sources
+    ADD CONSTRAINT edition_sources_pkey PRIMARY KEY (source, key);
+
+-- Name: editions editions_isbn13_key; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.editions
+    ADD CONSTRAINT editions_isbn13_key UNIQUE (isbn13);
+
+-- Name: editions editions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.editions
+    ADD CONSTRAINT editions_pkey PRIMARY KEY (id);
+
+-- Name: events events_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (user_id, id);
+
+-- Name: feed_decks feed_decks_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_decks
+    ADD CONSTRAINT feed_decks_pkey PRIMARY KEY (user_id, version);
+
+-- Name: feed_frontiers feed_frontiers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_frontiers
+    ADD CONSTRAINT feed_frontiers_pkey PRIMARY KEY (user_id, genre_id);
+
+-- Name: feed_openings feed_openings_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_openings
+    ADD CONSTRAINT feed_openings_pkey PRIMARY KEY (version);
+
+-- Name: feed_order_before feed_order_before_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_order_before
+    ADD CONSTRAINT feed_order_before_pkey PRIMARY KEY (genre_id, primary_id, "position", gone_in);
+
+-- Name: feed_order feed_order_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_order
+    ADD CONSTRAINT feed_order_pkey PRIMARY KEY (genre_id, primary_id, "position");
+
+-- Name: feed_returns feed_returns_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_returns
+    ADD CONSTRAINT feed_returns_pkey PRIMARY KEY (user_id, edition_id);
+
+-- Name: feed_state feed_state_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_state
+    ADD CONSTRAINT feed_state_pkey PRIMARY KEY (only_row);
+
+-- Name: genres genres_name_key; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.genres
+    ADD CONSTRAINT genres_name_key UNIQUE (name);
+
+-- Name: genres genres_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.genres
+    ADD CONSTRAINT genres_pkey PRIMARY KEY (id);
+
+-- Name: identity_providers identity_providers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.identity_providers
+    ADD CONSTRAINT identity_providers_pkey PRIMARY KEY (tenant_id, issuer);
+
+-- Name: identity_token_uses identity_token_uses_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.identity_token_uses
+    ADD CONSTRAINT identity_token_uses_pkey PRIMARY KEY (token_hash);
+
+-- Name: import_failures import_failures_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.import_failures
+    ADD CONSTRAINT import_failures_pkey PRIMARY KEY (user_id, import_id, line);
+
+-- Name: imports imports_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.imports
+    ADD CONSTRAINT imports_pkey PRIMARY KEY (user_id, id);
+
+-- Name: installation installation_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.installation
+    ADD CONSTRAINT installation_pkey PRIMARY KEY (is_only);
+
+-- Name: jobs jobs_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_pkey PRIMARY KEY (id);
+
+-- Name: leases leases_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.leases
+    ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
+
+-- Name: removed_covers removed_covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.removed_covers
+    ADD CONSTRAINT removed_covers_pkey PRIMARY KEY (user_id, book_id, version);
+
+-- Name: reviews reviews_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reviews
+    ADD CONSTRAINT reviews_pkey PRIMARY KEY (user_id, book_id);
+
+-- Name: reviews reviews_user_id_id_key; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reviews
+    ADD CONSTRAINT reviews_user_id_id_key UNIQUE (user_id, id);
+
+-- Name: schema_functions schema_functions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.schema_functions
+    ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (name);
+
+-- Name: schema_migrations schema_migrations_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+
+-- Name: schema_states schema_states_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.schema_states
+    ADD CONSTRAINT schema_states_pkey PRIMARY KEY (version, functions);
+
+-- Name: search_words search_words_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.search_words
+    ADD CONSTRAINT search_words_pkey PRIMARY KEY (word);
+
+-- Name: sessions sessions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (user_id, id);
+
+-- Name: shelf_books shelf_books_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shelf_books
+    ADD CONSTRAINT shelf_books_pkey PRIMARY KEY (user_id, shelf_id, book_id);
+
+-- Name: shelves shelves_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shelves
+    ADD CONSTRAINT shelves_pkey PRIMARY KEY (user_id, id);
+
+-- Name: source_misses source_misses_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.source_misses
+    ADD CONSTRAINT source_misses_pkey PRIMARY KEY (source, isbn13);
+
+-- Name: source_searches source_searches_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.source_searches
+    ADD CONSTRAINT source_searches_pkey PRIMARY KEY (query);
+
+-- Name: source_usage source_usage_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.source_usage
+    ADD CONSTRAINT source_usage_pkey PRIMARY KEY (source, day);
+
+-- Name: swipes swipes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.swipes
+    ADD CONSTRAINT swipes_pkey PRIMARY KEY (user_id, edition_id);
+
+-- Name: tenant_storage tenant_storage_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.tenant_storage
+    ADD CONSTRAINT tenant_storage_pkey PRIMARY KEY (tenant_id, part);
+
+-- Name: tenants tenants_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_pkey PRIMARY KEY (id);
+
+-- Name: tenants tenants_slug_key; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_slug_key UNIQUE (slug);
+
+-- Name: users users_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+
+-- Name: users users_tenant_id_apple_sub_key; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_tenant_id_apple_sub_key UNIQUE (tenant_id, apple_sub);
+
+-- Name: work_records work_records_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.work_records
+    ADD CONSTRAINT work_records_pkey PRIMARY KEY (edition_id);
+
+-- Name: account_tombstones_session; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX account_tombstones_session ON public.account_tombstones USING btree (deleted_at) WHERE (session_hash IS NOT NULL);
+
+-- Name: account_tombstones_user_hash; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX account_tombstones_user_hash ON public.account_tombstones USING btree (user_hash);
+
+-- Name: apple_notifications_expires_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX apple_notifications_expires_at ON public.apple_notifications USING btree (expires_at);
+
+-- Name: books_added_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX books_added_at ON public.books USING btree (user_id, added_at, id);
+
+-- Name: books_cover_requested_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX books_cover_requested_at ON public.books USING btree (cover_requested_at) WHERE (cover_status = 'FETCHING'::public.cover_status);
+
+-- Name: books_edition_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX books_edition_id ON public.books USING btree (user_id, edition_id) WHERE (edition_id IS NOT NULL);
+
+-- Name: books_isbn13; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX books_isbn13 ON public.books USING btree (user_id, isbn13) WHERE (isbn13 IS NOT NULL);
+
+-- Name: books_of_edition; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (edition_id IS NOT NULL);
+
+-- Name: books_status; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX books_status ON public.books USING btree (user_id, status, added_at, id);
+
+-- Name: changes_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX changes_at ON public.changes USING brin (at);
+
+-- Name: documents_sha256; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX documents_sha256 ON public.documents USING btree (sha256);
+
+-- Name: documents_synced_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX documents_synced_at ON public.documents USING btree (synced_at);
+
+-- Name: earlier_swipes_edition_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX earlier_swipes_edition_id ON public.earlier_swipes USING btree (edition_id);
+
+-- Name: earlier_swipes_ended_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX earlier_swipes_ended_at ON public.earlier_swipes USING btree (ended_at);
+
+-- Name: edition_similar_similar_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX edition_similar_similar_id ON public.edition_similar USING btree (similar_id);
+
+-- Name: edition_sources_edition_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX edition_sources_edition_id ON public.edition_sources USING btree (edition_id);
+
+-- Name: editions_due_for_cover; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_due_for_cover ON public.editions USING btree (cover_due_at, popularity DESC, id) WHERE ((cover_version IS NULL) AND ((isbn13 IS NOT NULL) OR (cover_links <> '{}'::text[])));
+
+-- Name: editions_late_for_cover; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_late_for_cover ON public.editions USING btree (cover_due_at) WHERE ((cover_version IS NULL) AND (cover_failures > 0));
+
+-- Name: editions_number; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX editions_number ON public.editions USING btree (number);
+
+-- Name: editions_popularity; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_popularity ON public.editions USING btree (popularity DESC, id);
+
+-- Name: editions_search_title; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_search_title ON public.editions USING btree (search_title);
+
+-- Name: editions_search_vector; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_search_vector ON public.editions USING gin (search_vector) WITH (fastupdate=off);
+
+-- Name: editions_work_key; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_work_key ON public.editions USING btree (public.work_key(title, authors));
+
+-- Name: events_created_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX events_created_at ON public.events USING brin (created_at);
+
+-- Name: events_pending; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX events_pending ON public.events USING btree (id) WHERE (delivered_at IS NULL);
+
+-- Name: feed_order_before_edition_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX feed_order_before_edition_id ON public.feed_order_before USING btree (edition_id);
+
+-- Name: feed_order_before_gone_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX feed_order_before_gone_at ON public.feed_order_before USING brin (gone_at);
+
+-- Name: feed_order_edition_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX feed_order_edition_id ON public.feed_order USING btree (edition_id, genre_id);
+
+-- Name: feed_order_placed_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX feed_order_placed_at ON public.feed_order USING btree (placed_at) WHERE (genre_id = primary_id);
+
+-- Name: feed_returns_edition_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX feed_returns_edition_id ON public.feed_returns USING btree (edition_id);
+
+-- Name: identity_token_uses_expires_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX identity_token_uses_expires_at ON public.identity_token_uses USING btree (expires_at);
+
+-- Name: imports_unfinished; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX imports_unfinished ON public.imports USING btree (user_id, content_hash, format) WHERE (state = ANY (ARRAY['QUEUED'::public.import_state, 'RUNNING'::public.import_state]));
+
+-- Name: imports_waiting; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX imports_waiting ON public.imports USING btree (updated_at) WHERE (content IS NOT NULL);
+
+-- Name: jobs_key; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX jobs_key ON public.jobs USING btree (user_id, kind, key) NULLS NOT DISTINCT WHERE ((key IS NOT NULL) AND (state <> 'DEAD'::public.job_state));
+
+-- Name: jobs_ready; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX jobs_ready ON public.jobs USING btree (kind, priority, run_at) WHERE (state = 'READY'::public.job_state);
+
+-- Name: jobs_running; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state = 'RUNNING'::public.job_state);
+
+-- Name: reviews_created_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reviews_created_at ON public.reviews USING btree (user_id, created_at, id);
+
+-- Name: search_words_forms; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX search_words_forms ON public.search_words USING gin (forms);
+
+-- Name: search_words_word; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX search_words_word ON public.search_words USING gin (word public.gin_trgm_ops);
+
+-- Name: shelf_books_added_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX shelf_books_added_at ON public.shelf_books USING btree (user_id, shelf_id, added_at, book_id);
+
+-- Name: shelf_books_of_book; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX shelf_books_of_book ON public.shelf_books USING btree (user_id, book_id, shelf_id);
+
+-- Name: shelves_name; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX shelves_name ON public.shelves USING btree (user_id, lower(name));
+
+-- Name: source_misses_isbn13; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX source_misses_isbn13 ON public.source_misses USING btree (isbn13);
+
+-- Name: swipes_edition_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX swipes_edition_id ON public.swipes USING btree (edition_id);
+
+-- Name: swipes_recorded_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX swipes_recorded_at ON public.swipes USING btree (user_id, recorded_at);
+
+-- Name: swipes_seen_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX swipes_seen_at ON public.swipes USING btree (user_id, seen_at);
+
+-- Name: swipes_skipped; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX swipes_skipped ON public.swipes USING btree (user_id, swiped_at) WHERE (action = 'SKIP'::public.swipe_action);
+
+-- Name: work_records_work; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX work_records_work ON public.work_records USING btree (work_key, volume, rank) INCLUDE (edition_id);
+
+-- Name: editions add_changed_search_words; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER add_changed_search_words AFTER UPDATE ON public.editions FOR EACH ROW WHEN (((old.search_vector IS DISTINCT FROM new.search_vector) AND (current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION public.add_changed_search_words();
+
+-- Name: editions add_search_words; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER add_search_words AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.add_search_words();
+
+-- Name: books advance_feed; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER advance_feed AFTER INSERT ON public.books REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.advance_feed_now_and_then();
+
+-- Name: swipes advance_feed; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER advance_feed AFTER INSERT ON public.swipes REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION public.advance_feed_now_and_then();
+
+-- Name: reviews deal_soon_of_changed; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER deal_soon_of_changed AFTER UPDATE ON public.reviews REFERENCING NEW TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION public.deal_soon();
+
+-- Name: books deal_soon_of_gone; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER deal_soon_of_gone AFTER DELETE ON public.books REFERENCING OLD TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION public.deal_soon();
+
+-- Name: reviews deal_soon_of_gone; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER deal_soon_of_gone AFTER DELETE ON public.reviews REFERENCING OLD TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION public.deal_soon();
+
+-- Name: books deal_soon_of_new; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER deal_soon_of_new AFTER INSERT ON public.books REFERENCING NEW TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION public.deal_soon();
+
+-- Name: reviews deal_soon_of_new; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER deal_soon_of_new AFTER INSERT ON public.reviews REFERENCING NEW TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION public.deal_soon();
+
+-- Name: feed_order keep_place_for_cursors; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER keep_place_for_cursors AFTER DELETE ON public.feed_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION public.keep_place_for_cursors();
+
+-- Name: books log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.books REFERENCING OLD TABLE AS replaced FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Book');
+
+-- Name: reviews log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.reviews REFERENCING OLD TABLE AS replaced FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews();
+
+-- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.shelf_books REFERENCING OLD TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
+
+-- Name: shelves log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.shelves REFERENCING OLD TABLE AS replaced FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Shelf');
+
+-- Name: books log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.books REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Book');
+
+-- Name: reviews log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.reviews REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews();
+
+-- Name: shelf_books log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
+
+-- Name: shelves log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.shelves REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Shelf');
+
+-- Name: books log_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_update AFTER UPDATE ON public.books REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Book');
+
+-- Name: reviews log_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_update AFTER UPDATE ON public.reviews REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews();
+
+-- Name: shelves log_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_update AFTER UPDATE ON public.shelves REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Shelf');
+
+-- Name: books log_update_of_reviews; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_update_of_reviews AFTER UPDATE ON public.books REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews_of_books();
+
+-- Name: editions match_changed_records; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER match_changed_records AFTER UPDATE ON public.editions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.match_changed_records();
+
+-- Name: editions match_new_records; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER match_new_records AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.match_new_records();
+
+-- Name: editions match_removed_records; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER match_removed_records AFTER DELETE ON public.editions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.match_removed_records();
+
+-- Name: sessions notify_session_ended_on_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER notify_session_ended_on_delete AFTER DELETE ON public.sessions FOR EACH ROW EXECUTE FUNCTION public.notify_session_ended();
+
+-- Name: sessions notify_session_ended_on_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER notify_session_ended_on_update AFTER UPDATE OF revoked_at ON public.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.notify_session_ended();
+
+-- Name: editions place_changed_editions; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER place_changed_editions AFTER UPDATE ON public.editions REFERENCING OLD TABLE AS stale NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.place_changed_editions();
+
+-- Name: editions place_new_editions; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER place_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.place_new_editions();
+
+-- Name: covers record_cover_event_on_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_cover_event_on_insert AFTER INSERT ON public.covers FOR EACH ROW EXECUTE FUNCTION public.record_cover_event();
+
+-- Name: covers record_cover_event_on_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_cover_event_on_update AFTER UPDATE OF version ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.record_cover_event();
+
+-- Name: books record_cover_status_event; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_cover_status_event AFTER UPDATE OF cover_status ON public.books FOR EACH ROW WHEN (((old.cover_status <> new.cover_status) AND (new.cover_status <> ALL (ARRAY['READY'::public.cover_status, 'FETCHING'::public.cover_status])))) EXECUTE FUNCTION public.record_cover_status_event();
+
+-- Name: covers record_removed_cover_on_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_removed_cover_on_delete AFTER DELETE ON public.covers FOR EACH ROW EXECUTE FUNCTION public.record_removed_cover();
+
+-- Name: covers record_removed_cover_on_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_removed_cover_on_update AFTER UPDATE ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.record_removed_cover();
+
+-- Name: covers reject_removed_version_on_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER reject_removed_version_on_insert BEFORE INSERT ON public.covers FOR EACH ROW EXECUTE FUNCTION public.reject_removed_version();
+
+-- Name: covers reject_removed_version_on_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER reject_removed_version_on_update BEFORE UPDATE OF version ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.reject_removed_version();
+
+-- Name: books return_to_feed; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER return_to_feed AFTER DELETE ON public.books REFERENCING OLD TABLE AS stale FOR EACH STATEMENT EXECUTE FUNCTION public.return_to_feed();
+
+-- Name: swipes return_to_feed; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER return_to_feed AFTER DELETE ON public.swipes REFERENCING OLD TABLE AS stale FOR EACH STATEMENT EXECUTE FUNCTION public.return_to_feed();
+
+-- Name: books return_to_feed_changed; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER return_to_feed_changed AFTER UPDATE ON public.books REFERENCING OLD TABLE AS stale NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION public.return_changed_to_feed();
+
+-- Name: covers update_tenant_storage; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER update_tenant_storage AFTER INSERT OR DELETE OR UPDATE OF byte_counts ON public.covers FOR EACH ROW EXECUTE FUNCTION public.update_tenant_storage();
+
+-- Name: apple_grants apple_grants_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.apple_grants
+    ADD CONSTRAINT apple_grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: books books_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.books
+    ADD CONSTRAINT books_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE SET NULL;
+
+-- Name: books books_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.books
+    ADD CONSTRAINT books_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: change_heads change_heads_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.change_heads
+    ADD CONSTRAINT change_heads_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: changes changes_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.changes
+    ADD CONSTRAINT changes_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: covers covers_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.covers
+    ADD CONSTRAINT covers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+-- Name: covers covers_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.covers
+    ADD CONSTRAINT covers_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
+
+-- Name: covers covers_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.covers
+    ADD CONSTRAINT covers_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: earlier_swipes earlier_swipes_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.earlier_swipes
+    ADD CONSTRAINT earlier_swipes_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+
+-- Name: earlier_swipes earlier_swipes_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.earlier_swipes
+    ADD CONSTRAINT earlier_swipes_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: edition_similar edition_similar_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.edition_similar
+    ADD CONSTRAINT edition_similar_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+
+-- Name: edition_similar edition_similar_similar_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.edition_similar
+    ADD CONSTRAINT edition_similar_similar_id_fkey FOREIGN KEY (similar_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+
+-- Name: edition_sources edition_sources_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.edition_sources
+    ADD CONSTRAINT edition_sources_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+
+-- Name: events events_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: feed_decks feed_decks_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_decks
+    ADD CONSTRAINT feed_decks_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: feed_frontiers feed_frontiers_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_frontiers
+    ADD CONSTRAINT feed_frontiers_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: feed_order_before feed_order_before_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_order_before
+    ADD CONSTRAINT feed_order_before_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+
+-- Name: feed_order feed_order_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_order
+    ADD CONSTRAINT feed_order_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+
+-- Name: feed_returns feed_returns_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_returns
+    ADD CONSTRAINT feed_returns_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+
+-- Name: feed_returns feed_returns_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_returns
+    ADD CONSTRAINT feed_returns_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: identity_providers identity_providers_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.identity_providers
+    ADD CONSTRAINT identity_providers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+-- Name: import_failures import_failures_user_id_import_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.import_failures
+    ADD CONSTRAINT import_failures_user_id_import_id_fkey FOREIGN KEY (user_id, import_id) REFERENCES public.imports(user_id, id) ON DELETE CASCADE;
+
+-- Name: imports imports_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.imports
+    ADD CONSTRAINT imports_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: jobs jobs_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: removed_covers removed_covers_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.removed_covers
+    ADD CONSTRAINT removed_covers_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: reviews reviews_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reviews
+    ADD CONSTRAINT reviews_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
+
+-- Name: sessions sessions_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: shelf_books shelf_books_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shelf_books
+    ADD CONSTRAINT shelf_books_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
+
+-- Name: shelf_books shelf_books_user_id_shelf_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shelf_books
+    ADD CONSTRAINT shelf_books_user_id_shelf_id_fkey FOREIGN KEY (user_id, shelf_id) REFERENCES public.shelves(user_id, id) ON DELETE CASCADE;
+
+-- Name: shelves shelves_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shelves
+    ADD CONSTRAINT shelves_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: swipes swipes_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.swipes
+    ADD CONSTRAINT swipes_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+
+-- Name: swipes swipes_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.swipes
+    ADD CONSTRAINT swipes_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: tenant_storage tenant_storage_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.tenant_storage
+    ADD CONSTRAINT tenant_storage_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+-- Name: users users_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+-- Name: work_records work_records_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.work_records
+    ADD CONSTRAINT work_records_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+
+-- Name: apple_grants administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.apple_grants TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: books administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.books TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: change_heads administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.change_heads TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: changes administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.changes TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: covers administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.covers TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: earlier_swipes administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.earlier_swipes TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: events administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.events TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: feed_decks administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.feed_decks TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: feed_frontiers administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.feed_frontiers TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: feed_returns administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.feed_returns TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: import_failures administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.import_failures TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: imports administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.imports TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: jobs administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: removed_covers administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.removed_covers TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: reviews administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reviews TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: sessions administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.sessions TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: shelf_books administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.shelf_books TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: shelves administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.shelves TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: source_usage administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.source_usage TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: swipes administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.swipes TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: users administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.users TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: apple_grants; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.apple_grants ENABLE ROW LEVEL SECURITY;
+
+-- Name: books; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.books ENABLE ROW LEVEL SECURITY;
+
+-- Name: change_heads; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.change_heads ENABLE ROW LEVEL SECURITY;
+
+-- Name: changes; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.changes ENABLE ROW LEVEL SECURITY;
+
+-- Name: covers; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.covers ENABLE ROW LEVEL SECURITY;
+
+-- Name: earlier_swipes; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.earlier_swipes ENABLE ROW LEVEL SECURITY;
+
+-- Name: events; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
+
+-- Name: feed_decks; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.feed_decks ENABLE ROW LEVEL SECURITY;
+
+-- Name: feed_frontiers; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.feed_frontiers ENABLE ROW LEVEL SECURITY;
+
+-- Name: feed_returns; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.feed_returns ENABLE ROW LEVEL SECURITY;
+
+-- Name: users identity_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY identity_only ON public.users FOR SELECT TO bookplate_app USING (((tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)) AND (apple_sub = ( SELECT public.app_subject() AS app_subject))));
+
+-- Name: import_failures; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.import_failures ENABLE ROW LEVEL SECURITY;
+
+-- Name: imports; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.imports ENABLE ROW LEVEL SECURITY;
+
+-- Name: jobs; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
+
+-- Name: apple_grants owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.apple_grants TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: books owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.books TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: change_heads owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.change_heads TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: changes owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.changes TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: covers owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: earlier_swipes owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.earlier_swipes TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: events owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.events TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: feed_decks owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.feed_decks TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: feed_frontiers owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.feed_frontiers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: feed_returns owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.feed_returns TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: import_failures owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: imports owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.imports TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: removed_covers owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.removed_covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: reviews owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.reviews TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: sessions owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.sessions TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: shelf_books owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.shelf_books TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: shelves owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.shelves TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: swipes owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.swipes TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: users owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.users TO bookplate_app USING (((id = ( SELECT public.app_user_id() AS app_user_id)) AND (tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)))) WITH CHECK (((id = ( SELECT public.app_user_id() AS app_user_id)) AND (tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id))));
+
+-- Name: removed_covers; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.removed_covers ENABLE ROW LEVEL SECURITY;
+
+-- Name: reviews; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reviews ENABLE ROW LEVEL SECURITY;
+
+-- Name: sessions; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.sessions ENABLE ROW LEVEL SECURITY;
+
+-- Name: shelf_books; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.shelf_books ENABLE ROW LEVEL SECURITY;
+
+-- Name: shelves; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.shelves ENABLE ROW LEVEL SECURITY;
+
+-- Name: source_usage; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.source_usage ENABLE ROW LEVEL SECURITY;
+
+-- Name: swipes; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.swipes ENABLE ROW LEVEL SECURITY;
+
+-- Name: users; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.users ENABLE ROW LEVEL SECURITY;
+
+-- Name: SCHEMA public; Type: ACL; Schema: -; Owner: -
+
+GRANT USAGE ON SCHEMA public TO bookplate_app;
+
+-- Name: FUNCTION begin_job(id uuid, fence integer, read_only boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) TO bookplate_app;
+
+-- Name: FUNCTION claim_edition_without_cover(isbn13 text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.claim_edition_without_cover(isbn13 text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.claim_edition_without_cover(isbn13 text) TO bookplate_app;
+
+-- Name: FUNCTION claim_editions_without_cover(count integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.claim_editions_without_cover(count integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.claim_editions_without_cover(count integer) TO bookplate_app;
+
+-- Name: FUNCTION claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) TO bookplate_app;
+
+-- Name: FUNCTION clear_tombstone_sessions(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
+
+-- Name: FUNCTION count_jobs(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
+
+-- Name: FUNCTION deal_opening(editions uuid[], genres smallint[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.deal_opening(editions uuid[], genres smallint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.deal_opening(editions uuid[], genres smallint[]) TO bookplate_app;
+
+-- Name: FUNCTION deal_outdated_decks(behind uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.deal_outdated_decks(behind uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.deal_outdated_decks(behind uuid) TO bookplate_app;
+
+-- Name: FUNCTION deal_soon(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.deal_soon() FROM PUBLIC;
+
+-- Name: FUNCTION delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) TO bookplate_app;
+
+-- Name: FUNCTION delete_sweep_checkpoint(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.delete_sweep_checkpoint() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.delete_sweep_checkpoint() TO bookplate_app;
+
+-- Name: FUNCTION deleted_account(user_id uuid, session_id uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) TO bookplate_app;
+
+-- Name: FUNCTION editions_with_news(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.editions_with_news() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.editions_with_news() TO bookplate_app;
+
+-- Name: FUNCTION end_overdue_cover_waits(seconds integer, users_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.end_overdue_cover_waits(seconds integer, users_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.end_overdue_cover_waits(seconds integer, users_max integer) TO bookplate_app;
+
+-- Name: FUNCTION ended_sessions(users uuid[], ids uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.ended_sessions(users uuid[], ids uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.ended_sessions(users uuid[], ids uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION enqueue_cover_searches(kind text, priority integer, attempts_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.enqueue_cover_searches(kind text, priority integer, attempts_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.enqueue_cover_searches(kind text, priority integer, attempts_max integer) TO bookplate_app;
+
+-- Name: FUNCTION enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer) TO bookplate_app;
+
+-- Name: FUNCTION expired_removed_covers(count integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.expired_removed_covers(count integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.expired_removed_covers(count integer) TO bookplate_app;
+
+-- Name: FUNCTION fail_job(id uuid, fence integer, message text, delay_ms bigint); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms bigint) TO bookplate_app;
+
+-- Name: FUNCTION finish_job(id uuid, fence integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.finish_job(id uuid, fence integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app;
+
+-- Name: FUNCTION keep_place_for_cursors(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.keep_place_for_cursors() FROM PUBLIC;
+
+-- Name: FUNCTION library_positions(users uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.library_positions(users uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.library_positions(users uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION log_objects(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_objects() FROM PUBLIC;
+
+-- Name: FUNCTION log_reviews(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_reviews() FROM PUBLIC;
+
+-- Name: FUNCTION log_reviews_of_books(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_reviews_of_books() FROM PUBLIC;
+
+-- Name: FUNCTION log_shelf_books(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_shelf_books() FROM PUBLIC;
+
+-- Name: FUNCTION mark_events_delivered(user_ids uuid[], ids bigint[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]) TO bookplate_app;
+
+-- Name: FUNCTION mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) TO bookplate_app;
+
+-- Name: FUNCTION match_changed_records(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.match_changed_records() FROM PUBLIC;
+
+-- Name: FUNCTION match_new_records(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.match_new_records() FROM PUBLIC;
+
+-- Name: FUNCTION match_records(keys bigint[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.match_records(keys bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION match_removed_records(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.match_removed_records() FROM PUBLIC;
+
+-- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.pending_events(rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.pending_events(rows_max integer) TO bookplate_app;
+
+-- Name: FUNCTION place_changed_editions(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.place_changed_editions() FROM PUBLIC;
+
+-- Name: FUNCTION place_editions(ids uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.place_editions(ids uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION place_new_editions(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.place_new_editions() FROM PUBLIC;
+
+-- Name: FUNCTION postpone_edition_cover(id uuid, delay_ms bigint); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.postpone_edition_cover(id uuid, delay_ms bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.postpone_edition_cover(id uuid, delay_ms bigint) TO bookplate_app;
+
+-- Name: FUNCTION postpone_job(id uuid, fence integer, message text, delay_ms bigint); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) TO bookplate_app;
+
+-- Name: FUNCTION prune_changes(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.prune_changes(older_than_days integer, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_changes(older_than_days integer, rows_max integer) TO bookplate_app;
+
+-- Name: FUNCTION prune_earlier_swipes(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.prune_earlier_swipes(older_than_days integer, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_earlier_swipes(older_than_days integer, rows_max integer) TO bookplate_app;
+
+-- Name: FUNCTION prune_events(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.prune_events(older_than_days integer, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_events(older_than_days integer, rows_max integer) TO bookplate_app;
+
+-- Name: FUNCTION prune_imports(older_than_days integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.prune_imports(older_than_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_imports(older_than_days integer) TO bookplate_app;
+
+-- Name: FUNCTION public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text) TO bookplate_app;
+
+-- Name: FUNCTION public_cover_version(user_id uuid, book_id uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.public_cover_version(user_id uuid, book_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.public_cover_version(user_id uuid, book_id uuid) TO bookplate_app;
+
+-- Name: FUNCTION purge_dead_jobs(older_than_days integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.purge_dead_jobs(older_than_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.purge_dead_jobs(older_than_days integer) TO bookplate_app;
+
+-- Name: FUNCTION record_apple_revocation(user_id uuid, session_id uuid, revoked boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) TO bookplate_app;
+
+-- Name: FUNCTION record_changes(owner uuid, change public.change_kind, typename text, ids uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION record_missing_edition_cover(id uuid, days integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer) TO bookplate_app;
+
+-- Name: FUNCTION record_source_misses(sources text[], isbns text[], seconds integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_source_misses(sources text[], isbns text[], seconds integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.record_source_misses(sources text[], isbns text[], seconds integer) TO bookplate_app;
+
+-- Name: FUNCTION record_source_search(query text, seconds integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_source_search(query text, seconds integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.record_source_search(query text, seconds integer) TO bookplate_app;
+
+-- Name: FUNCTION refresh_feed(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refresh_feed() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.refresh_feed() TO bookplate_app;
+
+-- Name: FUNCTION refresh_popularity(half_life_days double precision); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refresh_popularity(half_life_days double precision) FROM PUBLIC;
+
+-- Name: FUNCTION release_events(holder uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.release_events(holder uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.release_events(holder uuid) TO bookplate_app;
+
+-- Name: FUNCTION release_jobs(ids uuid[], fences integer[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) TO bookplate_app;
+
+-- Name: FUNCTION renew_jobs(ids uuid[], fences integer[], lease_ms integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.renew_jobs(ids uuid[], fences integer[], lease_ms integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.renew_jobs(ids uuid[], fences integer[], lease_ms integer) TO bookplate_app;
+
+-- Name: FUNCTION replace_similar(sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores double precision[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.replace_similar(sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores double precision[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.replace_similar(sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores double precision[]) TO bookplate_app;
+
+-- Name: FUNCTION reserve_source_requests(source text, requested integer, used_max integer, background_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) TO bookplate_app;
+
+-- Name: FUNCTION save_edition(isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.save_edition(isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) TO bookplate_app;
+
+-- Name: FUNCTION save_sweep_checkpoint("position" text, folders bigint); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.save_sweep_checkpoint("position" text, folders bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.save_sweep_checkpoint("position" text, folders bigint) TO bookplate_app;
+
+-- Name: FUNCTION schedule_job(kind text, every_ms bigint, attempts_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) TO bookplate_app;
+
+-- Name: FUNCTION set_edition_cover(id uuid, version text, width integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer) TO bookplate_app;
+
+-- Name: FUNCTION signals_of_readers(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.signals_of_readers() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.signals_of_readers() TO bookplate_app;
+
+-- Name: FUNCTION similar_was_learned(at timestamp with time zone); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.similar_was_learned(at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.similar_was_learned(at timestamp with time zone) TO bookplate_app;
+
+-- Name: FUNCTION source_usage_today(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.source_usage_today() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.source_usage_today() TO bookplate_app;
+
+-- Name: FUNCTION sweep_checkpoint(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.sweep_checkpoint() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.sweep_checkpoint() TO bookplate_app;
+
+-- Name: FUNCTION take_events(holder uuid, lease_ms integer, rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) TO bookplate_app;
+
+-- Name: FUNCTION update_tenant_storage(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.update_tenant_storage() FROM PUBLIC;
+
+-- Name: FUNCTION withdraw_jobs(ids uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) TO bookplate_app;
+
+-- Name: TABLE account_tombstones; Type: ACL; Schema: public; Owner: -
+
+GRANT INSERT ON TABLE public.account_tombstones TO bookplate_app;
+
+-- Name: TABLE apple_grants; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.apple_grants TO bookplate_app;
+
+-- Name: TABLE apple_notifications; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.apple_notifications TO bookplate_app;
+
+-- Name: TABLE books; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.books TO bookplate_app;
+
+-- Name: TABLE change_heads; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.change_heads TO bookplate_app;
+
+-- Name: TABLE changes; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.changes TO bookplate_app;
+
+-- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
+
+-- Name: TABLE documents; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.documents TO bookplate_app;
+
+-- Name: TABLE earlier_swipes; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.earlier_swipes TO bookplate_app;
+
+-- Name: TABLE edition_similar; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.edition_similar TO bookplate_app;
+
+-- Name: TABLE edition_sources; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.edition_sources TO bookplate_app;
+
+-- Name: TABLE editions; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.editions TO bookplate_app;
+
+-- Name: TABLE events; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT ON TABLE public.events TO bookplate_app;
+
+-- Name: TABLE feed_decks; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.feed_decks TO bookplate_app;
+
+-- Name: TABLE feed_frontiers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.feed_frontiers TO bookplate_app;
+
+-- Name: TABLE feed_openings; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.feed_openings TO bookplate_app;
+
+-- Name: TABLE feed_order; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.feed_order TO bookplate_app;
+
+-- Name: TABLE feed_order_before; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.feed_order_before TO bookplate_app;
+
+-- Name: TABLE feed_returns; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.feed_returns TO bookplate_app;
+
+-- Name: TABLE feed_state; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.feed_state TO bookplate_app;
+
+-- Name: TABLE genres; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.genres TO bookplate_app;
+
+-- Name: TABLE identity_providers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.identity_providers TO bookplate_app;
+
+-- Name: TABLE identity_token_uses; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.identity_token_uses TO bookplate_app;
+
+-- Name: TABLE import_failures; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.import_failures TO bookplate_app;
+
+-- Name: TABLE imports; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.imports TO bookplate_app;
+
+-- Name: TABLE installation; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.installation TO bookplate_app;
+
+-- Name: TABLE reviews; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reviews TO bookplate_app;
+
+-- Name: TABLE swipes; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.swipes TO bookplate_app;
+
+-- Name: TABLE reader_signals; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.reader_signals TO bookplate_app;
+
+-- Name: TABLE removed_covers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.removed_covers TO bookplate_app;
+
+-- Name: TABLE schema_migrations; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.schema_migrations TO bookplate_app;
+
+-- Name: TABLE schema_states; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.schema_states TO bookplate_app;
+
+-- Name: TABLE search_words; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.search_words TO bookplate_app;
+
+-- Name: TABLE sessions; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sessions TO bookplate_app;
+
+-- Name: TABLE shelf_books; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelf_books TO bookplate_app;
+
+-- Name: TABLE shelves; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelves TO bookplate_app;
+
+-- Name: TABLE source_misses; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.source_misses TO bookplate_app;
+
+-- Name: TABLE source_searches; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.source_searches TO bookplate_app;
+
+-- Name: TABLE tenant_storage; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.tenant_storage TO bookplate_app;
+
+-- Name: TABLE tenants; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.tenants TO bookplate_app;
+
+-- Name: TABLE users; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.users TO bookplate_app;
+
+-- Name: TABLE work_records; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.work_records TO bookplate_app;
