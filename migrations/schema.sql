@@ -96,6 +96,39 @@ CREATE TYPE public.swipe_action AS ENUM (
     'BUY'
 );
 
+-- Name: add_changed_search_words(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.add_changed_search_words() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO search_words (word, editions, forms)
+    SELECT word, 1, search_forms(word)
+    FROM unnest(tsvector_to_array(NEW.search_vector)) AS word
+    WHERE length(word) BETWEEN 2 AND 40
+    ORDER BY word
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+-- Name: add_search_words(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.add_search_words() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO search_words (word, editions, forms)
+    SELECT word, count(*), search_forms(word)
+    FROM new_rows, unnest(tsvector_to_array(search_vector)) AS word
+    WHERE length(word) BETWEEN 2 AND 40
+    GROUP BY word
+    ORDER BY word
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
 -- Name: advance_feed(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.advance_feed(reader uuid) RETURNS void
@@ -192,19 +225,25 @@ $$;
 
 CREATE FUNCTION public.app_subject() RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
-    AS $$ select nullif(current_setting('app.subject', true), '') $$;
+    AS $$
+    SELECT nullif(current_setting('app.subject', true), '')
+$$;
 
 -- Name: app_tenant_id(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.app_tenant_id() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
-    AS $$ select nullif(current_setting('app.tenant_id', true), '')::uuid $$;
+    AS $$
+    SELECT nullif(current_setting('app.tenant_id', true), '')::uuid
+$$;
 
 -- Name: app_user_id(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.app_user_id() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
-    AS $$ select nullif(current_setting('app.user_id', true), '')::uuid $$;
+    AS $$
+    SELECT nullif(current_setting('app.user_id', true), '')::uuid
+$$;
 
 -- Name: begin_job(uuid, integer, boolean); Type: FUNCTION; Schema: public; Owner: -
 
@@ -212,27 +251,36 @@ CREATE FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) RETU
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-declare
-  owner uuid;
-  tenant uuid;
-begin
-  select j.user_id into owner from jobs j
-    where j.id = begin_job.id and j.fence = begin_job.fence and j.state = 'RUNNING';
-  if found and not read_only then
-    if owner is not null then perform take_turns(owner); end if;
-    -- It may have been lost while this waited.
-    perform from jobs j
-      where j.id = begin_job.id and j.fence = begin_job.fence and j.state = 'RUNNING'
-      for key share;
-  end if;
-  if not found then
-    raise exception 'the job is another worker''s' using errcode = 'BP410';
-  end if;
-  select u.tenant_id into tenant from users u where u.id = owner;
-  perform set_config('app.user_id', coalesce(owner::text, ''), true),
-    set_config('app.tenant_id', coalesce(tenant::text, ''), true);
-  if read_only then perform set_config('transaction_read_only', 'on', true); end if;
-end
+DECLARE
+    owner uuid;
+    tenant uuid;
+BEGIN
+    SELECT j.user_id INTO owner
+    FROM jobs j
+    WHERE j.id = begin_job.id AND j.fence = begin_job.fence AND j.state = 'RUNNING';
+    IF FOUND AND NOT read_only THEN
+        IF owner IS NOT NULL THEN
+            PERFORM lock_user(owner);
+        END IF;
+        -- Another worker may have claimed the job while this transaction waited.
+        PERFORM
+        FROM jobs j
+        WHERE j.id = begin_job.id AND j.fence = begin_job.fence AND j.state = 'RUNNING'
+        FOR KEY SHARE;
+    END IF;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'another worker holds the job' USING ERRCODE = 'BP410';
+    END IF;
+    SELECT u.tenant_id INTO tenant
+    FROM users u
+    WHERE u.id = owner;
+    PERFORM
+        set_config('app.user_id', coalesce(owner::text, ''), true),
+        set_config('app.tenant_id', coalesce(tenant::text, ''), true);
+    IF read_only THEN
+        PERFORM set_config('transaction_read_only', 'on', true);
+    END IF;
+END
 $$;
 
 -- Name: begin_request(uuid, uuid, uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
@@ -240,152 +288,157 @@ $$;
 CREATE FUNCTION public.begin_request(user_id uuid, tenant_id uuid, session_id uuid, read_only boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
-declare
-  ignored text;
-begin
-  -- Assignments, because plpgsql evaluates them without starting an executor.
-  ignored := set_config('app.user_id', user_id::text, true);
-  ignored := set_config('app.tenant_id', tenant_id::text, true);
-  if read_only then
-    ignored := set_config('transaction_read_only', 'on', true);
-  else
-    perform take_turns(user_id);
-  end if;
-  perform from sessions s
-    where s.user_id = begin_request.user_id and s.id = session_id
-      and s.revoked_at is null and s.expires_at > now();
-  if not found then
-    raise exception 'the session has ended' using errcode = 'BP401';
-  end if;
-end
+DECLARE
+    ignored text;
+BEGIN
+    -- PL/pgSQL evaluates assignments without an executor, which PERFORM starts.
+    ignored := set_config('app.user_id', user_id::text, true);
+    ignored := set_config('app.tenant_id', tenant_id::text, true);
+    IF read_only THEN
+        ignored := set_config('transaction_read_only', 'on', true);
+    ELSE
+        PERFORM lock_user(user_id);
+    END IF;
+    PERFORM
+    FROM sessions s
+    WHERE s.user_id = begin_request.user_id
+        AND s.id = session_id
+        AND s.revoked_at IS NULL
+        AND s.expires_at > now();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
+    END IF;
+END
+$$;
+
+-- Name: claim_edition_without_cover(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.claim_edition_without_cover(isbn13 text) RETURNS TABLE(id uuid, isbn13 text, cover_links text[])
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE editions e
+    SET cover_due_at = next_cover_due(e.cover_failures),
+        cover_failures = (e.cover_failures + 1) % 8
+    WHERE e.isbn13 = claim_edition_without_cover.isbn13 AND e.cover_version IS NULL
+    RETURNING e.id, e.isbn13, e.cover_links
+$$;
+
+-- Name: claim_editions_without_cover(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.claim_editions_without_cover(count integer) RETURNS TABLE(id uuid, isbn13 text, cover_links text[])
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH failed AS (
+        SELECT d.id
+        FROM editions d
+        WHERE d.cover_version IS NULL AND d.cover_failures > 0 AND d.cover_due_at < now()
+        ORDER BY d.cover_due_at
+        LIMIT greatest(1, claim_editions_without_cover.count / 2)
+        FOR UPDATE SKIP LOCKED
+    ), others AS (
+        SELECT d.id
+        FROM editions d
+        WHERE d.cover_version IS NULL
+            AND (d.isbn13 IS NOT NULL OR d.cover_links <> '{}')
+            AND d.cover_failures = 0
+            AND d.cover_due_at < now()
+        ORDER BY d.cover_due_at, d.popularity DESC, d.id
+        LIMIT claim_editions_without_cover.count - (SELECT count(*) FROM failed)
+        FOR UPDATE SKIP LOCKED
+    )
+    UPDATE editions e
+    SET cover_due_at = next_cover_due(e.cover_failures),
+        cover_failures = (e.cover_failures + 1) % 8
+    WHERE e.id IN (
+        SELECT f.id
+        FROM failed f
+        UNION ALL
+        SELECT o.id
+        FROM others o
+    )
+    RETURNING e.id, e.isbn13, e.cover_links
 $$;
 
 -- Name: claim_jobs(text[], integer[], text, integer); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.claim_jobs(kinds text[], rooms integer[], worker text, lease_ms integer) RETURNS TABLE(id uuid, fence integer, user_id uuid, kind text, payload jsonb, attempt integer, priority integer, postponed_ms bigint)
+CREATE FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) RETURNS TABLE(id uuid, fence integer, user_id uuid, kind text, payload jsonb, attempt integer, priority integer, postponed_ms bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
-begin
-  update jobs j
-    set state = case when j.attempts >= j.attempts_max and j.every is null then 'DEAD' else 'READY' end
-        ::job_state,
-      last_error = 'The worker ' || coalesce(j.worker, '') || ' stopped before it was done.',
-      worker = null, lease_until = null, updated_at = now()
-    where j.id in (select e.id from jobs e where e.state = 'RUNNING' and e.lease_until < now()
-      for update skip locked);
-  return query
-    with picked as materialized (
-      select due.id from unnest(kinds, rooms) as wanted (kind, room)
-        cross join lateral (
-          select j.id from jobs j
-            where j.state = 'READY' and j.kind = wanted.kind and j.run_at <= now()
-            order by j.priority, j.run_at limit wanted.room for update skip locked) due)
-    update jobs j
-      set state = 'RUNNING', attempts = j.attempts + 1, fence = j.fence + 1, again = false,
-        worker = claim_jobs.worker, lease_until = now() + lease_ms * interval '1 millisecond',
+BEGIN
+    UPDATE jobs j
+    SET state = CASE WHEN j.attempts >= j.attempts_max AND j.every IS NULL THEN 'DEAD' ELSE 'READY' END::job_state,
+        last_error = 'The worker ' || coalesce(j.worker, '') || ' stopped before it finished the job.',
+        worker = NULL,
+        lease_until = NULL,
         updated_at = now()
-      from picked where j.id = picked.id
-      returning j.id, j.fence, j.user_id, j.kind, j.payload, j.attempts, j.priority::int,
-        (extract(epoch from now() - j.postponed_since) * 1000)::bigint;
-end
+    WHERE j.id IN (
+        SELECT e.id
+        FROM jobs e
+        WHERE e.state = 'RUNNING' AND e.lease_until < now()
+        FOR UPDATE SKIP LOCKED
+    );
+    RETURN QUERY
+        WITH picked AS MATERIALIZED (
+            SELECT due.id
+            FROM unnest(kinds, capacities) AS requested (kind, capacity)
+            CROSS JOIN LATERAL (
+                SELECT j.id
+                FROM jobs j
+                WHERE j.state = 'READY' AND j.kind = requested.kind AND j.run_at <= now()
+                ORDER BY j.priority, j.run_at
+                LIMIT requested.capacity
+                FOR UPDATE SKIP LOCKED
+            ) due
+        )
+        UPDATE jobs j
+        SET state = 'RUNNING',
+            attempts = j.attempts + 1,
+            fence = j.fence + 1,
+            again = false,
+            worker = claim_jobs.worker,
+            lease_until = now() + lease_ms * interval '1 millisecond',
+            updated_at = now()
+        FROM picked
+        WHERE j.id = picked.id
+        RETURNING
+            j.id, j.fence, j.user_id, j.kind, j.payload, j.attempts, j.priority::int,
+            (extract(epoch FROM now() - j.postponed_since) * 1000)::bigint;
+END
 $$;
 
--- Name: condemn_versions(uuid, uuid[], text[]); Type: FUNCTION; Schema: public; Owner: -
+-- Name: clear_tombstone_sessions(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.condemn_versions(user_id uuid, book_ids uuid[], versions text[]) RETURNS TABLE(book_id uuid, version text)
-    LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-#variable_conflict use_column
-begin
-  -- What this user's transactions under way name is seen after them, and what later ones see is the outcome of this.
-  perform take_turns(condemn_versions.user_id);
-  return query
-    with unnamed as materialized (
-      select g.book_id, g.version from unnest(book_ids, versions) as g (book_id, version)
-        where not exists (select from covers c where c.user_id = condemn_versions.user_id
-          and c.book_id = g.book_id and c.version = g.version)),
-    kept as (
-      insert into removed_covers as r (user_id, book_id, version, kept_until)
-        select condemn_versions.user_id, n.book_id, n.version, now() + interval '1 day' from unnamed n
-          -- Whoever has gone names nothing.
-          where exists (select from users u where u.id = condemn_versions.user_id)
-        on conflict (user_id, book_id, version) do nothing)
-    select n.book_id, n.version from unnamed n;
-end
+    UPDATE account_tombstones t
+    SET session_hash = NULL
+    WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
-
--- Name: jobs; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.jobs (
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    user_id uuid,
-    kind text NOT NULL,
-    payload jsonb NOT NULL,
-    key text,
-    state public.job_state DEFAULT 'READY'::public.job_state NOT NULL,
-    priority smallint DEFAULT 0 NOT NULL,
-    run_at timestamp with time zone DEFAULT now() NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    attempts_max integer NOT NULL,
-    fence integer DEFAULT 0 NOT NULL,
-    worker text,
-    lease_until timestamp with time zone,
-    again boolean DEFAULT false NOT NULL,
-    every interval,
-    last_error text,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    postponed_since timestamp with time zone,
-    CONSTRAINT jobs_attempts_max_check CHECK ((attempts_max > 0)),
-    CONSTRAINT jobs_every_check CHECK ((every > '00:00:00'::interval)),
-    CONSTRAINT jobs_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 200))),
-    CONSTRAINT jobs_kind_check CHECK ((kind ~ '^[a-z]+(\.[a-z_]+)+$'::text))
-);
-
-ALTER TABLE ONLY public.jobs FORCE ROW LEVEL SECURITY;
 
 -- Name: count_jobs(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.count_jobs() RETURNS TABLE(kind text, state text, count bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- SELECT j.kind,
-     lower((j.state)::text) AS lower,
-     count(*) AS count
-    FROM public.jobs j
-   GROUP BY j.kind, (lower((j.state)::text));
-END;
-
--- Name: count_stored_bytes(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.count_stored_bytes() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
     AS $$
-begin
-  if tg_op <> 'INSERT' then
-    update tenant_storage t set bytes = t.bytes - cover_bytes(old.byte_counts), covers = t.covers - 1
-      where t.tenant_id = old.tenant_id and t.part = abs(hashtext(old.user_id::text) % 16);
-  end if;
-  if tg_op <> 'DELETE' then
-    insert into tenant_storage as t (tenant_id, part, bytes, covers)
-      values (new.tenant_id, abs(hashtext(new.user_id::text) % 16), cover_bytes(new.byte_counts), 1)
-      on conflict (tenant_id, part) do update
-        set bytes = t.bytes + excluded.bytes, covers = t.covers + 1;
-  end if;
-  return null;
-end
+    SELECT j.kind, lower(j.state::text), count(*)
+    FROM jobs j
+    GROUP BY 1, 2
 $$;
 
 -- Name: cover_bytes(integer[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
     LANGUAGE sql IMMUTABLE
-    RETURN ((((byte_counts)[1])::bigint + (byte_counts)[2]) + (byte_counts)[3]);
+    AS $$
+    SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
+$$;
 
 -- Name: deal_opening(uuid[], smallint[]); Type: FUNCTION; Schema: public; Owner: -
 
@@ -441,33 +494,42 @@ begin
 end
 $$;
 
--- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
+-- Name: delete_removed_covers(uuid[], uuid[], text[]); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE TABLE public.account_tombstones (
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    user_hash bytea NOT NULL,
-    deleted_at timestamp with time zone DEFAULT now() NOT NULL,
-    books integer NOT NULL,
-    reviews integer NOT NULL,
-    covers integer DEFAULT 0 NOT NULL,
-    session_hash bytea,
-    apple_token_revoked boolean
-);
+CREATE FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    DELETE FROM removed_covers r
+    USING unnest(user_ids, book_ids, versions) AS given (user_id, book_id, version)
+    WHERE r.user_id = given.user_id
+        AND r.book_id = given.book_id
+        AND r.version = given.version
+        AND coalesce(r.kept_until, '-infinity') < now()
+$$;
+
+-- Name: delete_sweep_checkpoint(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_sweep_checkpoint() RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    DELETE FROM checkpoints c
+    WHERE c.task = 'storage.sweep'
+$$;
 
 -- Name: deleted_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.deleted_account(user_id uuid, session_id uuid) RETURNS TABLE(books integer, reviews integer, covers integer, apple_token_revoked boolean, is_overdue boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- SELECT t.books,
-     t.reviews,
-     t.covers,
-     t.apple_token_revoked,
-     (t.deleted_at < (now() - '00:00:10'::interval))
-    FROM public.account_tombstones t
-   WHERE ((t.user_hash = sha256(uuid_send(deleted_account.user_id))) AND (t.session_hash = sha256(uuid_send(deleted_account.session_id))) AND (t.deleted_at > (now() - '01:00:00'::interval)));
-END;
+    AS $$
+    SELECT t.books, t.reviews, t.covers, t.apple_token_revoked, t.deleted_at < now() - interval '10 seconds'
+    FROM account_tombstones t
+    WHERE t.user_hash = sha256(uuid_send(deleted_account.user_id))
+        AND t.session_hash = sha256(uuid_send(deleted_account.session_id))
+        AND t.deleted_at > now() - interval '1 hour'
+$$;
 
 -- Name: editions_with_news(); Type: FUNCTION; Schema: public; Owner: -
 
@@ -485,39 +547,37 @@ CREATE FUNCTION public.editions_with_news() RETURNS TABLE(edition bigint)
       where s.action in ('LIKE', 'BUY') and s.ended_at > (select similar_at from feed_state))
 $$;
 
--- Name: end_cover_search(uuid, uuid, timestamp with time zone, public.cover_status); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.end_cover_search(user_id uuid, book_id uuid, wanted_at timestamp with time zone, status public.cover_status) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-  perform end_cover_search(user_id, book_id, wanted_at, status, false);
-end
-$$;
-
 -- Name: end_cover_search(uuid, uuid, timestamp with time zone, public.cover_status, boolean); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.end_cover_search(user_id uuid, book_id uuid, wanted_at timestamp with time zone, status public.cover_status, is_answered boolean) RETURNS void
+CREATE FUNCTION public.end_cover_search(user_id uuid, book_id uuid, requested_at timestamp with time zone, status public.cover_status, is_answered boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
-declare
-  book books;
-  has_cover bool;
-begin
-  select * into book from books b
-    where b.user_id = end_cover_search.user_id and b.id = end_cover_search.book_id for no key update;
-  if not found or book.cover_wanted_at is distinct from end_cover_search.wanted_at then return; end if;
-  has_cover := exists (select from covers c
-    where c.user_id = end_cover_search.user_id and c.book_id = end_cover_search.book_id);
-  update books b
-    set cover_status = case when has_cover then 'READY' else end_cover_search.status end, cover_wanted_at = null,
-      cover_sought_at = case when end_cover_search.is_answered then now() end
-    where b.user_id = end_cover_search.user_id and b.id = end_cover_search.book_id;
-  if has_cover and book.cover_status = 'FETCHING' then
-    perform tell_cover_stays(end_cover_search.user_id, end_cover_search.book_id);
-  end if;
-end
+DECLARE
+    book books;
+    has_cover bool;
+BEGIN
+    SELECT * INTO book
+    FROM books b
+    WHERE b.user_id = end_cover_search.user_id AND b.id = end_cover_search.book_id
+    FOR NO KEY UPDATE;
+    IF NOT FOUND OR book.cover_requested_at IS DISTINCT FROM end_cover_search.requested_at THEN
+        RETURN;
+    END IF;
+    has_cover := EXISTS (
+        SELECT
+        FROM covers c
+        WHERE c.user_id = end_cover_search.user_id AND c.book_id = end_cover_search.book_id
+    );
+    UPDATE books b
+    SET cover_status = CASE WHEN has_cover THEN 'READY' ELSE end_cover_search.status END,
+        cover_requested_at = NULL,
+        cover_not_found_at = CASE WHEN end_cover_search.is_answered THEN now() END
+    WHERE b.user_id = end_cover_search.user_id AND b.id = end_cover_search.book_id;
+    IF has_cover AND book.cover_status = 'FETCHING' THEN
+        PERFORM record_unchanged_cover_event(end_cover_search.user_id, end_cover_search.book_id);
+    END IF;
+END
 $$;
 
 -- Name: end_overdue_cover_waits(integer, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -526,62 +586,61 @@ CREATE FUNCTION public.end_overdue_cover_waits(seconds integer, users_max intege
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-declare
-  owner uuid;
-  ended uuid[];
-  book uuid;
-begin
-  for owner in
-    select distinct b.user_id from books b
-      where b.cover_status = 'FETCHING' and b.cover_wanted_at < now() - seconds * interval '1 second'
-      limit users_max
-  loop
-    continue when not pg_try_advisory_xact_lock(hashtextextended(owner::text, 0));
-    with waits as (
-      update books b
-        set cover_status = case when exists (
-            select from covers c where c.user_id = owner and c.book_id = b.id) then 'READY' else 'NOT_FOUND'
-          end::cover_status
-        where b.user_id = owner and b.cover_status = 'FETCHING'
-          and b.cover_wanted_at < now() - seconds * interval '1 second'
-        returning b.id, b.cover_status)
-    select array_agg(w.id) filter (where w.cover_status = 'READY') into ended from waits w;
-    foreach book in array coalesce(ended, '{}') loop
-      perform tell_cover_stays(owner, book);
-    end loop;
-    return next owner;
-  end loop;
-end
+DECLARE
+    owner uuid;
+    with_cover uuid[];
+    book uuid;
+BEGIN
+    FOR owner IN
+        SELECT DISTINCT b.user_id
+        FROM books b
+        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - seconds * interval '1 second'
+        LIMIT users_max
+    LOOP
+        -- The lock of lock_user.
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(owner::text, 0));
+        WITH ended AS (
+            UPDATE books b
+            SET cover_status = CASE
+                    WHEN EXISTS (
+                        SELECT
+                        FROM covers c
+                        WHERE c.user_id = owner AND c.book_id = b.id
+                    ) THEN 'READY'
+                    ELSE 'NOT_FOUND'
+                END::cover_status
+            WHERE b.user_id = owner
+                AND b.cover_status = 'FETCHING'
+                AND b.cover_requested_at < now() - seconds * interval '1 second'
+            RETURNING b.id, b.cover_status
+        )
+        SELECT array_agg(e.id) FILTER (WHERE e.cover_status = 'READY') INTO with_cover
+        FROM ended e;
+        FOREACH book IN ARRAY coalesce(with_cover, '{}') LOOP
+            PERFORM record_unchanged_cover_event(owner, book);
+        END LOOP;
+        RETURN NEXT owner;
+    END LOOP;
+END
 $$;
-
--- Name: sessions; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.sessions (
-    user_id uuid NOT NULL,
-    id uuid NOT NULL,
-    generation integer DEFAULT 0 NOT NULL,
-    refresh_hash bytea NOT NULL,
-    device_name text,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    rotated_at timestamp with time zone DEFAULT now() NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    revoked_at timestamp with time zone
-);
-
-ALTER TABLE ONLY public.sessions FORCE ROW LEVEL SECURITY;
 
 -- Name: ended_sessions(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.ended_sessions(users uuid[], ids uuid[]) RETURNS SETOF uuid
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- SELECT asked.id
-    FROM UNNEST(ended_sessions.users, ended_sessions.ids) asked(user_id, id)
-   WHERE (NOT (EXISTS ( SELECT
-            FROM public.sessions s
-           WHERE ((s.user_id = asked.user_id) AND (s.id = asked.id) AND (s.revoked_at IS NULL) AND (s.expires_at > now())))));
-END;
+    AS $$
+    SELECT given.id
+    FROM unnest(users, ids) AS given (user_id, id)
+    WHERE NOT EXISTS (
+        SELECT
+        FROM sessions s
+        WHERE s.user_id = given.user_id
+            AND s.id = given.id
+            AND s.revoked_at IS NULL
+            AND s.expires_at > now()
+    )
+$$;
 
 -- Name: enqueue_cover_searches(text, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
@@ -590,28 +649,34 @@ CREATE FUNCTION public.enqueue_cover_searches(kind text, priority integer, attem
     SET search_path TO 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
-declare
-  owner uuid := app_user_id();
-  added bigint;
-begin
-  with wished as materialized (
-    select b.id from books b
-      where b.cover_status = 'FETCHING' and b.cover_wanted_at = now() and b.user_id = owner
-      order by b.id),
-  told as (
-    insert into events (user_id, kind, payload)
-      select owner, 'cover_changed', jsonb_build_object('book_id', w.id, 'status', 'FETCHING') from wished w)
-  insert into jobs as j (user_id, kind, payload, key, priority, attempts_max)
-    select owner, enqueue_cover_searches.kind, jsonb_build_object('bookID', w.id), w.id::text,
+DECLARE
+    owner uuid := app_user_id();
+    added bigint;
+BEGIN
+    WITH requested AS MATERIALIZED (
+        SELECT b.id
+        FROM books b
+        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at = now() AND b.user_id = owner
+        ORDER BY b.id
+    ), recorded AS (
+        INSERT INTO events (user_id, kind, payload)
+        SELECT owner, 'cover_changed', jsonb_build_object('book_id', r.id, 'status', 'FETCHING')
+        FROM requested r
+    )
+    INSERT INTO jobs AS j (user_id, kind, payload, key, priority, attempts_max)
+    SELECT
+        owner, enqueue_cover_searches.kind, jsonb_build_object('bookID', r.id), r.id::text,
         enqueue_cover_searches.priority, enqueue_cover_searches.attempts_max
-      from wished w
-    on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do update
-      set priority = least(j.priority, excluded.priority), run_at = least(j.run_at, excluded.run_at),
-        attempts = case j.state when 'RUNNING' then j.attempts else 0 end,
-        again = j.state = 'RUNNING', updated_at = now();
-  get diagnostics added = row_count;
-  return added;
-end
+    FROM requested r
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET priority = least(j.priority, excluded.priority),
+        run_at = least(j.run_at, excluded.run_at),
+        attempts = CASE j.state WHEN 'RUNNING' THEN j.attempts ELSE 0 END,
+        again = j.state = 'RUNNING',
+        updated_at = now();
+    GET DIAGNOSTICS added = ROW_COUNT;
+    RETURN added;
+END
 $$;
 
 -- Name: enqueue_job(uuid, text, jsonb, text, bigint, integer, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -621,22 +686,39 @@ CREATE FUNCTION public.enqueue_job(user_id uuid, kind text, payload jsonb, key t
     SET search_path TO 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
-declare
-  due timestamptz := now() + delay_ms * interval '1 millisecond';
-  made uuid;
-begin
-  if enqueue_job.user_id <> app_user_id() then
-    raise exception 'a job in somebody else''s name' using errcode = '42501';
-  end if;
-  insert into jobs as j (user_id, kind, payload, key, run_at, priority, attempts_max)
-    values (enqueue_job.user_id, enqueue_job.kind, enqueue_job.payload, enqueue_job.key, due,
-      enqueue_job.priority, enqueue_job.attempts_max)
-    on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do update
-      set payload = excluded.payload, priority = least(j.priority, excluded.priority),
-        run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING', updated_at = now()
-    returning j.id into made;
-  return made;
-end
+DECLARE
+    due timestamptz := now() + delay_ms * interval '1 millisecond';
+    job_id uuid;
+BEGIN
+    IF enqueue_job.user_id <> app_user_id() THEN
+        RAISE EXCEPTION 'a job can only be enqueued for the current user' USING ERRCODE = '42501';
+    END IF;
+    INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
+    VALUES (
+        enqueue_job.user_id, enqueue_job.kind, enqueue_job.payload, enqueue_job.key, due,
+        enqueue_job.priority, enqueue_job.attempts_max
+    )
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET payload = excluded.payload,
+        priority = least(j.priority, excluded.priority),
+        run_at = least(j.run_at, excluded.run_at),
+        again = j.state = 'RUNNING',
+        updated_at = now()
+    RETURNING j.id INTO job_id;
+    RETURN job_id;
+END
+$$;
+
+-- Name: expired_removed_covers(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.expired_removed_covers(count integer) RETURNS TABLE(user_id uuid, book_id uuid, version text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT r.user_id, r.book_id, r.version
+    FROM removed_covers r
+    WHERE coalesce(r.kept_until, '-infinity') < now()
+    LIMIT expired_removed_covers.count
 $$;
 
 -- Name: fail_job(uuid, integer, text, bigint); Type: FUNCTION; Schema: public; Owner: -
@@ -644,29 +726,36 @@ $$;
 CREATE FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms bigint) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- UPDATE public.jobs j SET state = (
-         CASE
-             WHEN (((fail_job.delay_ms IS NULL) OR (j.attempts >= j.attempts_max)) AND (j.every IS NULL)) THEN 'DEAD'::text
-             ELSE 'READY'::text
-         END)::public.job_state, run_at =
-         CASE
-             WHEN ((fail_job.delay_ms IS NOT NULL) AND (j.attempts < j.attempts_max)) THEN (now() + ((fail_job.delay_ms)::double precision * '00:00:00.001'::interval))
-             ELSE (now() + COALESCE(j.every, '00:00:00'::interval))
-         END, attempts =
-         CASE
-             WHEN ((j.every IS NOT NULL) AND ((fail_job.delay_ms IS NULL) OR (j.attempts >= j.attempts_max))) THEN 0
-             ELSE j.attempts
-         END, last_error = "left"(fail_job.message, 1000), worker = NULL::text, lease_until = NULL::timestamp with time zone, updated_at = now()
-   WHERE ((j.id = fail_job.id) AND (j.fence = fail_job.fence) AND (j.state = 'RUNNING'::public.job_state))
-   RETURNING true;
-END;
+    AS $$
+    UPDATE jobs j
+    SET state = CASE
+            WHEN (delay_ms IS NULL OR j.attempts >= j.attempts_max) AND j.every IS NULL THEN 'DEAD'
+            ELSE 'READY'
+        END::job_state,
+        run_at = CASE
+            WHEN delay_ms IS NOT NULL AND j.attempts < j.attempts_max THEN now() + delay_ms * interval '1 millisecond'
+            ELSE now() + coalesce(j.every, '0')
+        END,
+        attempts = CASE
+            WHEN j.every IS NOT NULL AND (delay_ms IS NULL OR j.attempts >= j.attempts_max) THEN 0
+            ELSE j.attempts
+        END,
+        last_error = left(message, 1000),
+        worker = NULL,
+        lease_until = NULL,
+        updated_at = now()
+    WHERE j.id = fail_job.id AND j.fence = fail_job.fence AND j.state = 'RUNNING'
+    RETURNING true
+$$;
 
 -- Name: feed_order_version(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.feed_order_version() RETURNS integer
     LANGUAGE sql STABLE
-    AS $$ select order_version from feed_state $$;
+    AS $$
+    SELECT order_version
+    FROM feed_state
+$$;
 
 -- Name: feed_position(integer, double precision, bigint); Type: FUNCTION; Schema: public; Owner: -
 
@@ -684,72 +773,30 @@ CREATE FUNCTION public.finish_job(id uuid, fence integer) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-begin
-  delete from jobs j
-    where j.id = finish_job.id and j.fence = finish_job.fence and j.state = 'RUNNING'
-      and not j.again and j.every is null;
-  if found then return true; end if;
-  update jobs j
-    set state = 'READY', attempts = 0, worker = null, lease_until = null, last_error = null, postponed_since = null,
-      run_at = case when j.again then now() else now() + j.every end, again = false, updated_at = now()
-    where j.id = finish_job.id and j.fence = finish_job.fence and j.state = 'RUNNING';
-  return found;
-end
+BEGIN
+    DELETE FROM jobs j
+    WHERE j.id = finish_job.id
+        AND j.fence = finish_job.fence
+        AND j.state = 'RUNNING'
+        AND NOT j.again
+        AND j.every IS NULL;
+    IF FOUND THEN
+        RETURN true;
+    END IF;
+    UPDATE jobs j
+    SET state = 'READY',
+        attempts = 0,
+        worker = NULL,
+        lease_until = NULL,
+        last_error = NULL,
+        postponed_since = NULL,
+        run_at = CASE WHEN j.again THEN now() ELSE now() + j.every END,
+        again = false,
+        updated_at = now()
+    WHERE j.id = finish_job.id AND j.fence = finish_job.fence AND j.state = 'RUNNING';
+    RETURN FOUND;
+END
 $$;
-
--- Name: forget_deleting_sessions(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.forget_deleting_sessions() RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- UPDATE public.account_tombstones t SET session_hash = NULL::bytea
-   WHERE ((t.session_hash IS NOT NULL) AND (t.deleted_at < (now() - '01:00:00'::interval)));
-END;
-
--- Name: removed_covers; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.removed_covers (
-    user_id uuid NOT NULL,
-    book_id uuid NOT NULL,
-    version text NOT NULL,
-    kept_until timestamp with time zone
-);
-
-ALTER TABLE ONLY public.removed_covers FORCE ROW LEVEL SECURITY;
-
--- Name: forget_left_covers(uuid[], uuid[], text[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.forget_left_covers(user_ids uuid[], book_ids uuid[], versions text[]) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- DELETE FROM public.removed_covers r
-    USING UNNEST(forget_left_covers.user_ids, forget_left_covers.book_ids, forget_left_covers.versions) g(user_id, book_id, version)
-   WHERE ((r.user_id = g.user_id) AND (r.book_id = g.book_id) AND (r.version = g.version) AND (COALESCE(r.kept_until, '-infinity'::timestamp with time zone) < now()));
-END;
-
--- Name: checkpoints; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.checkpoints (
-    task text NOT NULL,
-    "position" text NOT NULL,
-    done bigint DEFAULT 0 NOT NULL,
-    found bigint DEFAULT 0 NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT checkpoints_done_check CHECK ((done >= 0)),
-    CONSTRAINT checkpoints_found_check CHECK ((found >= 0))
-);
-
--- Name: forget_sweep_checkpoint(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.forget_sweep_checkpoint() RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- DELETE FROM public.checkpoints c
-   WHERE (c.task = 'storage.sweep'::text);
-END;
 
 -- Name: import_book(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
 
@@ -981,21 +1028,36 @@ CREATE FUNCTION public.import_shelf(shelf_id uuid, shelf_name text, shelf_create
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
-declare
-  owner uuid := app_user_id();
-  found_id uuid;
-begin
-  select s.id into found_id from shelves s where s.user_id = owner and lower(s.name) = lower(shelf_name);
-  if found then return found_id; end if;
-  insert into shelves (user_id, id, name, position, created_at)
-    select owner,
-      case when exists (select from shelves s where s.user_id = owner and s.id = shelf_id)
-        then gen_random_uuid() else coalesce(shelf_id, gen_random_uuid()) end,
-      shelf_name, coalesce(max(position) + 1, 0), coalesce(shelf_created_at, now())
-    from shelves where user_id = owner having count(*) < 500
-    returning id into found_id;
-  return found_id;
-end
+DECLARE
+    owner uuid := app_user_id();
+    found_id uuid;
+BEGIN
+    SELECT s.id INTO found_id
+    FROM shelves s
+    WHERE s.user_id = owner AND lower(s.name) = lower(shelf_name);
+    IF FOUND THEN
+        RETURN found_id;
+    END IF;
+    INSERT INTO shelves (user_id, id, name, position, created_at)
+    SELECT
+        owner,
+        CASE
+            WHEN EXISTS (
+                SELECT
+                FROM shelves s
+                WHERE s.user_id = owner AND s.id = shelf_id
+            ) THEN gen_random_uuid()
+            ELSE coalesce(shelf_id, gen_random_uuid())
+        END,
+        shelf_name,
+        coalesce(max(position) + 1, 0),
+        coalesce(shelf_created_at, now())
+    FROM shelves
+    WHERE user_id = owner
+    HAVING count(*) < 500
+    RETURNING id INTO found_id;
+    RETURN found_id;
+END
 $$;
 
 -- Name: keep_place_for_cursors(); Type: FUNCTION; Schema: public; Owner: -
@@ -1014,121 +1076,26 @@ begin
 end
 $$;
 
--- Name: keep_sweep_checkpoint(text, bigint); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.keep_sweep_checkpoint(place text, folders bigint) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- INSERT INTO public.checkpoints (task, "position", done)
-   VALUES ('storage.sweep'::text, keep_sweep_checkpoint.place, keep_sweep_checkpoint.folders) ON CONFLICT(task) DO UPDATE SET "position" = excluded."position", done = excluded.done, updated_at = now();
-END;
-
--- Name: learn_changed_search_words(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.learn_changed_search_words() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  insert into search_words (word, editions, forms)
-    select word, 1, search_forms(word) from unnest(tsvector_to_array(new.search_vector)) as word
-    where length(word) between 2 and 40 order by word
-    on conflict do nothing;
-  return null;
-end
-$$;
-
--- Name: learn_search_words(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.learn_search_words() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  insert into search_words (word, editions, forms)
-    select word, count(*), search_forms(word)
-    from new_editions, unnest(tsvector_to_array(search_vector)) as word
-    where length(word) between 2 and 40 group by word order by word
-    on conflict do nothing;
-  return null;
-end
-$$;
-
--- Name: left_covers(integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.left_covers(count integer) RETURNS TABLE(user_id uuid, book_id uuid, version text)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- SELECT r.user_id,
-     r.book_id,
-     r.version
-    FROM public.removed_covers r
-   WHERE (COALESCE(r.kept_until, '-infinity'::timestamp with time zone) < now())
-  LIMIT left_covers.count;
-END;
-
--- Name: change_heads; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.change_heads (
-    user_id uuid NOT NULL,
-    last_seq bigint NOT NULL,
-    pruned_seq bigint DEFAULT 0 NOT NULL,
-    xact xid8 DEFAULT pg_current_xact_id() NOT NULL,
-    base_seq bigint NOT NULL
-)
-WITH (fillfactor='50');
-
-ALTER TABLE ONLY public.change_heads FORCE ROW LEVEL SECURITY;
-
--- Name: events; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.events (
-    user_id uuid NOT NULL,
-    id bigint NOT NULL,
-    kind text NOT NULL,
-    payload jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    delivered_at timestamp with time zone,
-    CONSTRAINT events_kind_check CHECK ((kind ~ '^[a-z]+(_[a-z]+)*$'::text))
-);
-
-ALTER TABLE ONLY public.events FORCE ROW LEVEL SECURITY;
-
--- Name: imports; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.imports (
-    user_id uuid NOT NULL,
-    id uuid NOT NULL,
-    format public.import_format NOT NULL,
-    state public.import_state DEFAULT 'QUEUED'::public.import_state NOT NULL,
-    content bytea,
-    content_hash bytea NOT NULL,
-    total integer,
-    done integer DEFAULT 0 NOT NULL,
-    created integer DEFAULT 0 NOT NULL,
-    updated integer DEFAULT 0 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-ALTER TABLE ONLY public.imports FORCE ROW LEVEL SECURITY;
-
 -- Name: library_positions(uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.library_positions(users uuid[]) RETURNS TABLE(user_id uuid, place bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- SELECT asked.id,
-     ((COALESCE(( SELECT h.last_seq
-            FROM public.change_heads h
-           WHERE (h.user_id = asked.id)), (0)::bigint) + COALESCE(( SELECT max(e.id) AS max
-            FROM public.events e
-           WHERE (e.user_id = asked.id)), (0)::bigint)) + COALESCE(( SELECT ((EXTRACT(epoch FROM max(i.updated_at)) * (1000000)::numeric))::bigint AS int8
-            FROM public.imports i
-           WHERE (i.user_id = asked.id)), (0)::bigint))
-    FROM unnest(library_positions.users) asked(id);
-END;
+    AS $$
+  select asked.id,
+      coalesce((select h.last_seq from change_heads h where h.user_id = asked.id), 0)
+      + coalesce((select max(e.id) from events e where e.user_id = asked.id), 0)
+      + coalesce((select (extract(epoch from max(i.updated_at)) * 1000000)::bigint from imports i where i.user_id = asked.id), 0)
+    from unnest(users) as asked (id);
+$$;
+
+-- Name: lock_user(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.lock_user(user_id uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    SELECT pg_advisory_xact_lock(hashtextextended(user_id::text, 0))
+$$;
 
 -- Name: log_objects(); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1252,11 +1219,49 @@ $$;
 CREATE FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- UPDATE public.events e SET delivered_at = clock_timestamp()
-    FROM UNNEST(mark_events_delivered.user_ids, mark_events_delivered.ids) told(user_id, id)
-   WHERE ((e.user_id = told.user_id) AND (e.id = told.id) AND (e.delivered_at IS NULL));
-END;
+    AS $$
+  update events e set delivered_at = clock_timestamp()
+    from unnest(user_ids, ids) as told (user_id, id)
+    where e.user_id = told.user_id and e.id = told.id and e.delivered_at is null;
+$$;
+
+-- Name: mark_versions_removed(uuid, uuid[], text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) RETURNS TABLE(book_id uuid, version text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+BEGIN
+    -- Waits for the user's running transactions, whose rows the query below then sees. Later ones see its result.
+    PERFORM lock_user(mark_versions_removed.user_id);
+    RETURN QUERY
+        WITH unnamed AS MATERIALIZED (
+            SELECT given.book_id, given.version
+            FROM unnest(book_ids, versions) AS given (book_id, version)
+            WHERE NOT EXISTS (
+                SELECT
+                FROM covers c
+                WHERE c.user_id = mark_versions_removed.user_id
+                    AND c.book_id = given.book_id
+                    AND c.version = given.version
+            )
+        ), marked AS (
+            INSERT INTO removed_covers AS r (user_id, book_id, version, kept_until)
+            SELECT mark_versions_removed.user_id, n.book_id, n.version, now() + interval '1 day'
+            FROM unnamed n
+            -- A deleted user can name no version.
+            WHERE EXISTS (
+                SELECT
+                FROM users u
+                WHERE u.id = mark_versions_removed.user_id
+            )
+            ON CONFLICT (user_id, book_id, version) DO NOTHING
+        )
+        SELECT n.book_id, n.version
+        FROM unnamed n;
+END
+$$;
 
 -- Name: match_changed_records(); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1359,156 +1364,78 @@ begin
 end
 $$;
 
--- Name: search_fold(text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.search_fold(value text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    AS $$
-begin
-  if octet_length(value) = char_length(value) then
-    return btrim(regexp_replace(replace(translate(lower(value collate "C"), '''`', ''), '&', ' and '),
-      '[^a-z0-9]+', ' ', 'g'));
-  end if;
-  return btrim(regexp_replace(regexp_replace(regexp_replace(
-    replace(lower(public.unaccent('public.unaccent'::regdictionary, normalize(value, NFKC)) collate "und-x-icu"),
-      '&', ' and '),
-    '[''’ʼ`]', '', 'g'),
-    '([\u2E80-\u9FFF\uF900-\uFAFF])', ' \1 ', 'g'),
-    '[^[:alnum:]]+', ' ', 'g'));
-end
-$$;
-
--- Name: search_text(text, text, text, text, text[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.search_text(title text, subtitle text, series text, series_position text, authors text[]) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    AS $$
-begin
-  return public.search_fold(concat_ws(' ', title, subtitle, series, series_position, array_to_string(authors, ' ')));
-end
-$$;
-
--- Name: search_vector(text, text, text, text, text[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.search_vector(title text, subtitle text, series text, series_position text, authors text[]) RETURNS tsvector
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    AS $$
-declare
-  names text := public.search_fold(array_to_string(authors, ' '));
-begin
-  return setweight(to_tsvector('simple', public.search_fold(title)), 'A')
-    || setweight(to_tsvector('simple', names), 'B')
-    || setweight(to_tsvector('simple', regexp_replace(names, '(?<=\m\w) (?=\w\M)', '', 'g')), 'B')
-    || setweight(to_tsvector('simple', public.search_fold(concat_ws(' ', subtitle, series, series_position))), 'C');
-end
-$$;
-
--- Name: editions; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.editions (
-    id uuid NOT NULL,
-    isbn13 text,
-    isbn10 text,
-    title text NOT NULL,
-    subtitle text,
-    series text,
-    series_position text,
-    authors text[] DEFAULT '{}'::text[] NOT NULL,
-    publisher text,
-    published_date text,
-    language text,
-    page_count integer,
-    genres text[] DEFAULT '{}'::text[] NOT NULL,
-    description text,
-    hook text,
-    average_rating double precision,
-    ratings_count integer DEFAULT 0 NOT NULL,
-    popularity double precision DEFAULT 0 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    cover_links text[] DEFAULT '{}'::text[] NOT NULL,
-    search_title text GENERATED ALWAYS AS (public.search_fold(title)) STORED,
-    search_text text GENERATED ALWAYS AS (public.search_text(title, subtitle, series, series_position, authors)) STORED,
-    search_vector tsvector GENERATED ALWAYS AS (public.search_vector(title, subtitle, series, series_position, authors)) STORED,
-    sources_asked_at timestamp with time zone,
-    number bigint NOT NULL,
-    cover_version text,
-    cover_width integer,
-    cover_asked_at timestamp with time zone,
-    author_key integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(authors[1])), 0)) STORED,
-    series_key integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(series)), 0)) STORED,
-    cover_due_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    cover_failures integer DEFAULT 0 NOT NULL,
-    CONSTRAINT editions_average_rating_check CHECK (((average_rating >= (0)::double precision) AND (average_rating <= (5)::double precision))),
-    CONSTRAINT editions_cover_version_check CHECK ((cover_version ~ '^[0-9a-f]{32}$'::text)),
-    CONSTRAINT editions_cover_width_check CHECK ((cover_width > 0)),
-    CONSTRAINT editions_hook_check CHECK ((char_length(hook) <= 140)),
-    CONSTRAINT editions_isbn10_check CHECK ((isbn10 ~ '^[0-9]{9}[0-9X]$'::text)),
-    CONSTRAINT editions_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text)),
-    CONSTRAINT editions_number_fits CHECK ((number < '4294967296'::bigint)),
-    CONSTRAINT editions_page_count_check CHECK ((page_count > 0)),
-    CONSTRAINT editions_ratings_count_check CHECK ((ratings_count >= 0)),
-    CONSTRAINT editions_title_check CHECK ((title <> ''::text))
-);
-ALTER TABLE ONLY public.editions ALTER COLUMN search_title SET STATISTICS 0;
-ALTER TABLE ONLY public.editions ALTER COLUMN search_text SET STATISTICS 0;
-ALTER TABLE ONLY public.editions ALTER COLUMN search_vector SET STATISTICS 0;
-
--- Name: miss_edition_cover(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.miss_edition_cover(id uuid, days integer) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- UPDATE public.editions e SET cover_due_at = (now() + ((miss_edition_cover.days)::double precision * '1 day'::interval)), cover_failures = 0
-   WHERE (e.id IN ( SELECT d.id
-            FROM public.editions d
-           WHERE ((d.id = miss_edition_cover.id) AND (d.cover_version IS NULL))
-          FOR UPDATE OF d SKIP LOCKED));
-END;
-
 -- Name: next_cover_due(integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.next_cover_due(failures integer) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
-    RETURN (now() + CASE WHEN (failures >= 7) THEN '90 days'::interval ELSE ('00:15:00'::interval * ((1 << failures))::double precision) END);
+    AS $$
+    SELECT now() + CASE
+        WHEN failures >= 7 THEN interval '90 days'
+        ELSE interval '15 minutes' * (1 << failures)
+    END
+$$;
+
+-- Name: notify_session_ended(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.notify_session_ended() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM pg_notify('session_ended', OLD.id::text);
+    RETURN NULL;
+END
+$$;
 
 -- Name: open_session(uuid, bytea, bytea, timestamp with time zone, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.open_session(session_id uuid, refresh_hash bytea, token_hash bytea, token_expires_at timestamp with time zone, session_days integer, grace_seconds integer, sign_ins_per_hour_max integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
-declare
-  recent bigint;
-begin
-  insert into identity_token_uses (token_hash, expires_at)
-    values (open_session.token_hash, token_expires_at) on conflict do nothing;
-  if not found then
-    perform from sessions s
-      where s.user_id = app_user_id() and s.id = session_id and s.generation = 0
-        and s.revoked_at is null and s.created_at > now() - grace_seconds * interval '1 second';
-    if found then return false; end if;
-    raise exception 'the identity token was used before' using errcode = 'BP411';
-  end if;
+DECLARE
+    recent bigint;
+BEGIN
+    INSERT INTO identity_token_uses (token_hash, expires_at)
+    VALUES (open_session.token_hash, token_expires_at)
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        PERFORM
+        FROM sessions s
+        WHERE s.user_id = app_user_id()
+            AND s.id = session_id
+            AND s.generation = 0
+            AND s.revoked_at IS NULL
+            AND s.created_at > now() - grace_seconds * interval '1 second';
+        IF FOUND THEN
+            RETURN false;
+        END IF;
+        RAISE EXCEPTION 'the identity token was used before' USING ERRCODE = 'BP411';
+    END IF;
 
-  select count(*) into recent from sessions s
-    where s.user_id = app_user_id() and s.created_at > now() - interval '1 hour';
-  if recent >= sign_ins_per_hour_max then
-    raise exception 'the user signs in too often' using errcode = 'BP429', detail = '3600';
-  end if;
-  -- What has ended long ago, and a few uses that say nothing any more: nobody else takes them away.
-  delete from sessions s
-    where s.user_id = app_user_id()
-      and least(s.expires_at, coalesce(s.revoked_at, 'infinity')) < now() - interval '1 day';
-  delete from identity_token_uses u where u.token_hash in (
-    select e.token_hash from identity_token_uses e where e.expires_at < now() - interval '1 hour'
-      order by e.expires_at limit 20 for update skip locked);
+    SELECT count(*) INTO recent
+    FROM sessions s
+    WHERE s.user_id = app_user_id() AND s.created_at > now() - interval '1 hour';
+    IF recent >= sign_ins_per_hour_max THEN
+        RAISE EXCEPTION 'the user signs in too often' USING ERRCODE = 'BP429', DETAIL = '3600';
+    END IF;
 
-  insert into sessions (user_id, id, refresh_hash, expires_at)
-    values (app_user_id(), session_id, open_session.refresh_hash,
-      now() + session_days * interval '1 day');
-  return true;
-end
+    -- Each sign-in deletes the user's old sessions and a few expired tokens; there is no job for it.
+    DELETE FROM sessions s
+    WHERE s.user_id = app_user_id()
+        AND least(s.expires_at, coalesce(s.revoked_at, 'infinity')) < now() - interval '1 day';
+    DELETE FROM identity_token_uses u
+    WHERE u.token_hash IN (
+        SELECT e.token_hash
+        FROM identity_token_uses e
+        WHERE e.expires_at < now() - interval '1 hour'
+        ORDER BY e.expires_at
+        LIMIT 20
+        FOR UPDATE SKIP LOCKED
+    );
+
+    INSERT INTO sessions (user_id, id, refresh_hash, expires_at)
+    VALUES (app_user_id(), session_id, open_session.refresh_hash, now() + session_days * interval '1 day');
+    RETURN true;
+END
 $$;
 
 -- Name: pending_events(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -1516,17 +1443,10 @@ $$;
 CREATE FUNCTION public.pending_events(rows_max integer) RETURNS TABLE(user_id uuid, id bigint, kind text, payload jsonb, created_at timestamp with time zone)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- SELECT e.user_id,
-     e.id,
-     e.kind,
-     e.payload,
-     e.created_at
-    FROM public.events e
-   WHERE (e.delivered_at IS NULL)
-   ORDER BY e.id
-  LIMIT pending_events.rows_max;
-END;
+    AS $$
+  select e.user_id, e.id, e.kind, e.payload, e.created_at from events e
+    where e.delivered_at is null order by e.id limit rows_max;
+$$;
 
 -- Name: place_changed_editions(); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1610,32 +1530,39 @@ $$;
 CREATE FUNCTION public.postpone_edition_cover(id uuid, delay_ms bigint) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- UPDATE public.editions e SET cover_failures =
-         CASE e.cover_failures
-             WHEN 0 THEN 7
-             ELSE e.cover_failures
-         END, cover_due_at = GREATEST((now() + ((postpone_edition_cover.delay_ms)::double precision * '00:00:00.001'::interval)), public.next_cover_due(
-         CASE e.cover_failures
-             WHEN 0 THEN 6
-             ELSE (e.cover_failures - 1)
-         END))
-   WHERE (e.id IN ( SELECT d.id
-            FROM public.editions d
-           WHERE ((d.id = postpone_edition_cover.id) AND (d.cover_version IS NULL))
-          FOR UPDATE OF d SKIP LOCKED));
-END;
+    AS $$
+    UPDATE editions e
+    SET cover_failures = CASE e.cover_failures WHEN 0 THEN 7 ELSE e.cover_failures END,
+        cover_due_at = greatest(
+            now() + postpone_edition_cover.delay_ms * interval '1 millisecond',
+            next_cover_due(CASE e.cover_failures WHEN 0 THEN 6 ELSE e.cover_failures - 1 END)
+        )
+    WHERE e.id IN (
+        SELECT d.id
+        FROM editions d
+        WHERE d.id = postpone_edition_cover.id AND d.cover_version IS NULL
+        FOR UPDATE SKIP LOCKED
+    )
+$$;
 
 -- Name: postpone_job(uuid, integer, text, bigint); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- UPDATE public.jobs j SET state = 'READY'::public.job_state, attempts = GREATEST(0, (j.attempts - 1)), run_at = (now() + ((postpone_job.delay_ms)::double precision * '00:00:00.001'::interval)), postponed_since = COALESCE(j.postponed_since, now()), last_error = "left"(postpone_job.message, 1000), worker = NULL::text, lease_until = NULL::timestamp with time zone, updated_at = now()
-   WHERE ((j.id = postpone_job.id) AND (j.fence = postpone_job.fence) AND (j.state = 'RUNNING'::public.job_state))
-   RETURNING true;
-END;
+    AS $$
+    UPDATE jobs j
+    SET state = 'READY',
+        attempts = greatest(0, j.attempts - 1),
+        run_at = now() + delay_ms * interval '1 millisecond',
+        postponed_since = coalesce(j.postponed_since, now()),
+        last_error = left(message, 1000),
+        worker = NULL,
+        lease_until = NULL,
+        updated_at = now()
+    WHERE j.id = postpone_job.id AND j.fence = postpone_job.fence AND j.state = 'RUNNING'
+    RETURNING true
+$$;
 
 -- Name: prune_changes(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1665,200 +1592,127 @@ begin
 end
 $$;
 
--- Name: earlier_swipes; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.earlier_swipes (
-    user_id uuid NOT NULL,
-    edition_id uuid NOT NULL,
-    said_at timestamp with time zone NOT NULL,
-    swiped_at timestamp with time zone NOT NULL,
-    action public.swipe_action NOT NULL,
-    recorded_at timestamp with time zone NOT NULL,
-    saved_book_id uuid,
-    is_late boolean DEFAULT false NOT NULL,
-    is_taken_back boolean DEFAULT false NOT NULL,
-    ended_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-ALTER TABLE ONLY public.earlier_swipes FORCE ROW LEVEL SECURITY;
-
 -- Name: prune_earlier_swipes(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.prune_earlier_swipes(older_than_days integer, rows_max integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- WITH old AS (
-          SELECT e.user_id,
-             e.edition_id,
-             e.said_at
-            FROM public.earlier_swipes e
-           WHERE (e.ended_at < (now() - ((prune_earlier_swipes.older_than_days)::double precision * '1 day'::interval)))
-          LIMIT prune_earlier_swipes.rows_max
-         ), gone AS (
-          DELETE FROM public.earlier_swipes e
-            USING old
-           WHERE ((e.user_id = old.user_id) AND (e.edition_id = old.edition_id) AND (e.said_at = old.said_at))
-           RETURNING 1 AS "?column?"
-         )
-  SELECT count(*) AS count
-    FROM gone;
-END;
+    AS $$
+  with old as (select e.user_id, e.edition_id, e.said_at from earlier_swipes e
+      where e.ended_at < now() - older_than_days * interval '1 day' limit rows_max),
+    gone as (delete from earlier_swipes e using old
+      where e.user_id = old.user_id and e.edition_id = old.edition_id and e.said_at = old.said_at returning 1)
+  select count(*) from gone;
+$$;
 
 -- Name: prune_events(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.prune_events(older_than_days integer, rows_max integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- WITH old AS (
-          SELECT e.user_id,
-             e.id
-            FROM public.events e
-           WHERE (e.created_at < (now() - ((prune_events.older_than_days)::double precision * '1 day'::interval)))
-          LIMIT prune_events.rows_max
-         ), gone AS (
-          DELETE FROM public.events e
-            USING old
-           WHERE ((e.user_id = old.user_id) AND (e.id = old.id))
-           RETURNING 1 AS "?column?"
-         )
-  SELECT count(*) AS count
-    FROM gone;
-END;
-
--- Name: import_failures; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.import_failures (
-    user_id uuid NOT NULL,
-    import_id uuid NOT NULL,
-    line integer NOT NULL,
-    message text NOT NULL
-);
-
-ALTER TABLE ONLY public.import_failures FORCE ROW LEVEL SECURITY;
+    AS $$
+  with old as (select e.user_id, e.id from events e
+      where e.created_at < now() - older_than_days * interval '1 day' limit rows_max),
+    gone as (delete from events e using old where e.user_id = old.user_id and e.id = old.id returning 1)
+  select count(*) from gone;
+$$;
 
 -- Name: prune_imports(integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.prune_imports(older_than_days integer) RETURNS SETOF uuid
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- WITH ended AS (
-          UPDATE public.imports i SET state = 'FAILED'::public.import_state, content = NULL::bytea, updated_at = now()
-           WHERE ((i.content IS NOT NULL) AND (i.updated_at < (now() - ((prune_imports.older_than_days)::double precision * '1 day'::interval))))
-           RETURNING i.user_id,
-             i.id
-         ), told AS (
-          INSERT INTO public.import_failures (user_id, import_id, line, message)  SELECT e_1.user_id,
-                     e_1.id,
-                     0,
-                     'This import was given up. Import the file again.'
-                    FROM ended e_1 ON CONFLICT DO NOTHING
-         )
-  SELECT e.user_id
-    FROM ended e;
-END;
-
--- Name: books; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.books (
-    user_id uuid NOT NULL,
-    id uuid NOT NULL,
-    edition_id uuid,
-    title text NOT NULL,
-    author text,
-    isbn13 text,
-    publisher text,
-    published_date text,
-    page_count integer,
-    category text,
-    genre text,
-    description text,
-    status public.reading_status DEFAULT 'WANT_TO_READ'::public.reading_status NOT NULL,
-    current_page integer,
-    added_at timestamp with time zone DEFAULT now() NOT NULL,
-    started_at timestamp with time zone,
-    finished_at timestamp with time zone,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    cover_status public.cover_status DEFAULT 'NONE'::public.cover_status NOT NULL,
-    cover_wanted_at timestamp with time zone,
-    search_text text GENERATED ALWAYS AS (public.search_fold(((title || ' '::text) || COALESCE(author, ''::text)))) STORED,
-    cover_sought_at timestamp with time zone,
-    CONSTRAINT books_author_check CHECK (((char_length(author) >= 1) AND (char_length(author) <= 500))),
-    CONSTRAINT books_category_check CHECK (((char_length(category) >= 1) AND (char_length(category) <= 100))),
-    CONSTRAINT books_current_page_check CHECK ((current_page >= 0)),
-    CONSTRAINT books_genre_check CHECK (((char_length(genre) >= 1) AND (char_length(genre) <= 100))),
-    CONSTRAINT books_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text)),
-    CONSTRAINT books_page_count_check CHECK ((page_count > 0)),
-    CONSTRAINT books_title_check CHECK (((title = btrim(title)) AND ((char_length(title) >= 1) AND (char_length(title) <= 500))))
-);
-
-ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
+    AS $$
+    WITH ended AS (
+        UPDATE imports i
+        SET state = 'FAILED',
+            content = NULL,
+            updated_at = now()
+        WHERE i.content IS NOT NULL AND i.updated_at < now() - older_than_days * interval '1 day'
+        RETURNING i.user_id, i.id
+    ), recorded AS (
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        SELECT e.user_id, e.id, 0, 'This import was given up. Import the file again.'
+        FROM ended e
+        ON CONFLICT DO NOTHING
+    )
+    SELECT e.user_id
+    FROM ended e
+$$;
 
 -- Name: public_book_title(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text) RETURNS SETOF record
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- SELECT b.title,
-     b.author,
-     b.genre
-    FROM public.books b
-   WHERE ((b.user_id = public_book_title.user_id) AND (b.id = public_book_title.book_id));
-END;
-
--- Name: covers; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.covers (
-    user_id uuid NOT NULL,
-    book_id uuid NOT NULL,
-    tenant_id uuid NOT NULL,
-    version text NOT NULL,
-    source public.cover_source NOT NULL,
-    width integer NOT NULL,
-    height integer NOT NULL,
-    dominant_color text NOT NULL,
-    blur_hash text NOT NULL,
-    byte_counts integer[] NOT NULL,
-    hashes bytea[] NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT covers_byte_counts_check CHECK ((array_length(byte_counts, 1) = 3)),
-    CONSTRAINT covers_dominant_color_check CHECK ((dominant_color ~ '^#[0-9A-F]{6}$'::text)),
-    CONSTRAINT covers_hashes_check CHECK ((array_length(hashes, 1) = 3)),
-    CONSTRAINT covers_height_check CHECK ((height > 0)),
-    CONSTRAINT covers_version_check CHECK ((version ~ '^[0-9a-f]{32}$'::text)),
-    CONSTRAINT covers_width_check CHECK ((width > 0))
-);
-
-ALTER TABLE ONLY public.covers FORCE ROW LEVEL SECURITY;
+    AS $$
+    SELECT b.title, b.author, b.genre
+    FROM books b
+    WHERE b.user_id = public_book_title.user_id AND b.id = public_book_title.book_id
+$$;
 
 -- Name: public_cover_version(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.public_cover_version(user_id uuid, book_id uuid) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- SELECT c.version
-    FROM public.covers c
-   WHERE ((c.user_id = public_cover_version.user_id) AND (c.book_id = public_cover_version.book_id));
-END;
+    AS $$
+    SELECT c.version
+    FROM covers c
+    WHERE c.user_id = public_cover_version.user_id AND c.book_id = public_cover_version.book_id
+$$;
 
 -- Name: purge_dead_jobs(integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.purge_dead_jobs(older_than_days integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- WITH gone AS (
-          DELETE FROM public.jobs
-           WHERE ((jobs.state = 'DEAD'::public.job_state) AND (jobs.updated_at < (now() - ((purge_dead_jobs.older_than_days)::double precision * '1 day'::interval))))
-           RETURNING jobs.id
-         )
-  SELECT count(*) AS count
-    FROM gone;
-END;
+    AS $$
+    WITH deleted AS (
+        DELETE FROM jobs
+        WHERE state = 'DEAD' AND updated_at < now() - older_than_days * interval '1 day'
+        RETURNING id
+    )
+    SELECT count(*)
+    FROM deleted
+$$;
+
+-- Name: record_apple_notification(bytea, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_apple_notification(id_hash bytea, expires_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM apple_notifications n
+    WHERE n.id_hash IN (
+        SELECT e.id_hash
+        FROM apple_notifications e
+        WHERE e.expires_at < now() - interval '1 hour'
+        ORDER BY e.expires_at
+        LIMIT 20
+        FOR UPDATE SKIP LOCKED
+    );
+    INSERT INTO apple_notifications (id_hash, expires_at)
+    VALUES (record_apple_notification.id_hash, record_apple_notification.expires_at)
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the notification was processed before' USING ERRCODE = 'BP412';
+    END IF;
+END
+$$;
+
+-- Name: record_apple_revocation(uuid, uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE account_tombstones t
+    SET apple_token_revoked = coalesce(t.apple_token_revoked, record_apple_revocation.revoked)
+    WHERE t.user_hash = sha256(uuid_send(record_apple_revocation.user_id))
+        AND t.session_hash = sha256(uuid_send(record_apple_revocation.session_id))
+    RETURNING t.apple_token_revoked
+$$;
 
 -- Name: record_changes(uuid, public.change_kind, text, uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1893,6 +1747,115 @@ begin
     select owner, head.last_seq + listed.place, change, record_changes.typename, listed.id, clock_timestamp()
     from unnest(fresh) with ordinality as listed (id, place);
 end
+$$;
+
+-- Name: record_cover_event(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_cover_event() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO events (user_id, kind, payload)
+    VALUES (
+        NEW.user_id,
+        'cover_changed',
+        jsonb_build_object(
+            'book_id', NEW.book_id, 'status', 'READY', 'source', NEW.source, 'version', NEW.version)
+    );
+    RETURN NULL;
+END
+$$;
+
+-- Name: record_cover_status_event(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_cover_status_event() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO events (user_id, kind, payload)
+    VALUES (
+        NEW.user_id,
+        'cover_changed',
+        jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
+    );
+    RETURN NULL;
+END
+$$;
+
+-- Name: record_missing_edition_cover(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_missing_edition_cover(id uuid, days integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE editions e
+    SET cover_due_at = now() + record_missing_edition_cover.days * interval '1 day',
+        cover_failures = 0
+    WHERE e.id IN (
+        SELECT d.id
+        FROM editions d
+        WHERE d.id = record_missing_edition_cover.id AND d.cover_version IS NULL
+        FOR UPDATE SKIP LOCKED
+    )
+$$;
+
+-- Name: record_removed_cover(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_removed_cover() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO removed_covers (user_id, book_id, version)
+    SELECT OLD.user_id, OLD.book_id, OLD.version
+    WHERE EXISTS (
+        SELECT
+        FROM users u
+        WHERE u.id = OLD.user_id
+    )
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+-- Name: record_source_misses(text[], text[], integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_source_misses(sources text[], isbns text[], seconds integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO source_misses (source, isbn13, expires_at)
+    SELECT DISTINCT given.source, given.isbn13, now() + least(seconds, 2592000) * interval '1 second'
+    FROM unnest(sources, isbns) AS given (source, isbn13)
+    -- A fixed order prevents deadlocks between servers.
+    ORDER BY 2, 1
+    ON CONFLICT (source, isbn13) DO UPDATE
+    SET expires_at = excluded.expires_at
+$$;
+
+-- Name: record_source_search(text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_source_search(query text, seconds integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO source_searches (query, expires_at)
+    VALUES (search_fold(record_source_search.query), now() + least(seconds, 2592000) * interval '1 second')
+    ON CONFLICT (query) DO UPDATE
+    SET expires_at = excluded.expires_at
+$$;
+
+-- Name: record_unchanged_cover_event(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_unchanged_cover_event(user_id uuid, book_id uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO events (user_id, kind, payload)
+    SELECT
+        c.user_id,
+        'cover_changed',
+        jsonb_build_object('book_id', c.book_id, 'status', 'READY', 'source', c.source, 'version', c.version)
+    FROM covers c
+    WHERE c.user_id = record_unchanged_cover_event.user_id AND c.book_id = record_unchanged_cover_event.book_id
 $$;
 
 -- Name: refresh_feed(); Type: FUNCTION; Schema: public; Owner: -
@@ -1963,32 +1926,26 @@ $$;
 CREATE FUNCTION public.refresh_search_words() RETURNS void
     LANGUAGE plpgsql
     AS $$
-begin
-  create temporary table counted on commit drop as
-    select word, ndoc as editions from ts_stat('select search_vector from editions')
-    where length(word) between 2 and 40;
-  insert into search_words as w (word, editions, forms)
-    select c.word, c.editions, search_forms(c.word) from counted c
-    left join search_words known on known.word = c.word
-    where known.editions is distinct from c.editions
-    on conflict (word) do update set editions = excluded.editions;
-  delete from search_words w where not exists (select from counted c where c.word = w.word);
-  drop table counted;
-end
-$$;
-
--- Name: refuse_removed_version(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_removed_version() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  if exists (select from removed_covers r
-      where r.user_id = new.user_id and r.book_id = new.book_id and r.version = new.version) then
-    raise exception 'The picture came too late to be kept. Send it again.' using errcode = 'BP409';
-  end if;
-  return new;
-end
+BEGIN
+    CREATE TEMPORARY TABLE counted ON COMMIT DROP AS
+        SELECT word, ndoc AS editions
+        FROM ts_stat('select search_vector from editions')
+        WHERE length(word) BETWEEN 2 AND 40;
+    INSERT INTO search_words AS w (word, editions, forms)
+    SELECT c.word, c.editions, search_forms(c.word)
+    FROM counted c
+    LEFT JOIN search_words known ON known.word = c.word
+    WHERE known.editions IS DISTINCT FROM c.editions
+    ON CONFLICT (word) DO UPDATE
+    SET editions = excluded.editions;
+    DELETE FROM search_words w
+    WHERE NOT EXISTS (
+        SELECT
+        FROM counted c
+        WHERE c.word = w.word
+    );
+    DROP TABLE counted;
+END
 $$;
 
 -- Name: refuse_session(); Type: FUNCTION; Schema: public; Owner: -
@@ -1996,107 +1953,67 @@ $$;
 CREATE FUNCTION public.refuse_session() RETURNS boolean
     LANGUAGE plpgsql
     AS $$
-begin
-  raise exception 'the session has ended' using errcode = 'BP401';
-end
+BEGIN
+    RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
+END
 $$;
 
--- Name: leases; Type: TABLE; Schema: public; Owner: -
+-- Name: reject_removed_version(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE TABLE public.leases (
-    name text NOT NULL,
-    holder uuid NOT NULL,
-    lease_until timestamp with time zone NOT NULL
-);
+CREATE FUNCTION public.reject_removed_version() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF EXISTS (
+        SELECT
+        FROM removed_covers r
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.book_id AND r.version = NEW.version
+    ) THEN
+        RAISE EXCEPTION 'The image arrived too late to be stored. Send it again.' USING ERRCODE = 'BP409';
+    END IF;
+    RETURN NEW;
+END
+$$;
 
 -- Name: release_events(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.release_events(holder uuid) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- DELETE FROM public.leases l
-   WHERE ((l.name = 'events'::text) AND (l.holder = release_events.holder));
-END;
+    AS $$
+  delete from leases l where l.name = 'events' and l.holder = release_events.holder;
+$$;
 
 -- Name: release_jobs(uuid[], integer[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.release_jobs(ids uuid[], fences integer[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- UPDATE public.jobs j SET state = 'READY'::public.job_state, attempts = (j.attempts - 1), run_at = now(), worker = NULL::text, lease_until = NULL::timestamp with time zone, updated_at = now()
-    FROM UNNEST(release_jobs.ids, release_jobs.fences) held(id, fence)
-   WHERE ((j.id = held.id) AND (j.fence = held.fence) AND (j.state = 'RUNNING'::public.job_state));
- SELECT pg_notify('jobs'::text, ''::text) AS pg_notify;
-END;
-
--- Name: source_misses; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.source_misses (
-    source text NOT NULL,
-    isbn13 text NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    CONSTRAINT source_misses_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text)),
-    CONSTRAINT source_misses_source_check CHECK ((source ~ '^[a-z_]{1,32}$'::text))
-);
-
--- Name: remember_misses(text[], text[], integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.remember_misses(sources text[], isbns text[], seconds integer) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- INSERT INTO public.source_misses (source, isbn13, expires_at)  SELECT DISTINCT w.source,
-             w.isbn13,
-             (now() + ((LEAST(remember_misses.seconds, 2592000))::double precision * '00:00:01'::interval))
-            FROM UNNEST(remember_misses.sources, remember_misses.isbns) w(source, isbn13)
-           ORDER BY w.isbn13, w.source ON CONFLICT(source, isbn13) DO UPDATE SET expires_at = excluded.expires_at;
-END;
-
--- Name: remember_removed_cover(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.remember_removed_cover() RETURNS trigger
-    LANGUAGE plpgsql
     AS $$
-begin
-  insert into removed_covers (user_id, book_id, version)
-    select old.user_id, old.book_id, old.version
-    where exists (select from users u where u.id = old.user_id)
-    on conflict do nothing;
-  return null;
-end
+    UPDATE jobs j
+    SET state = 'READY',
+        attempts = j.attempts - 1,
+        run_at = now(),
+        worker = NULL,
+        lease_until = NULL,
+        updated_at = now()
+    FROM unnest(ids, fences) AS held (id, fence)
+    WHERE j.id = held.id AND j.fence = held.fence AND j.state = 'RUNNING';
+    SELECT pg_notify('jobs', '')
 $$;
-
--- Name: source_searches; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.source_searches (
-    query text NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    CONSTRAINT source_searches_query_check CHECK (((char_length(query) >= 1) AND (char_length(query) <= 1000)))
-);
-
--- Name: remember_search(text, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.remember_search(query text, seconds integer) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- INSERT INTO public.source_searches (query, expires_at)
-   VALUES (public.search_fold(remember_search.query), (now() + ((LEAST(remember_search.seconds, 2592000))::double precision * '00:00:01'::interval))) ON CONFLICT(query) DO UPDATE SET expires_at = excluded.expires_at;
-END;
 
 -- Name: renew_jobs(uuid[], integer[], integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.renew_jobs(ids uuid[], fences integer[], lease_ms integer) RETURNS SETOF uuid
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- UPDATE public.jobs j SET lease_until = (now() + ((renew_jobs.lease_ms)::double precision * '00:00:00.001'::interval))
-    FROM UNNEST(renew_jobs.ids, renew_jobs.fences) held(id, fence)
-   WHERE ((j.id = held.id) AND (j.fence = held.fence) AND (j.state = 'RUNNING'::public.job_state))
-   RETURNING j.id;
-END;
+    AS $$
+    UPDATE jobs j
+    SET lease_until = now() + lease_ms * interval '1 millisecond'
+    FROM unnest(ids, fences) AS held (id, fence)
+    WHERE j.id = held.id AND j.fence = held.fence AND j.state = 'RUNNING'
+    RETURNING j.id
+$$;
 
 -- Name: replace_similar(bigint[], bigint[], bigint[], bigint[], double precision[]); Type: FUNCTION; Schema: public; Owner: -
 
@@ -2134,33 +2051,45 @@ $$;
 
 -- Name: reserve_source_requests(text, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.reserve_source_requests(source text, wanted integer, used_max integer, background_max integer) RETURNS TABLE(granted integer, resets_in_ms bigint)
+CREATE FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) RETURNS TABLE(granted integer, resets_in_ms bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
-declare
-  today date := (clock_timestamp() at time zone 'UTC')::date;
-  usage source_usage;
-begin
-  insert into source_usage as u (source, day) values (reserve_source_requests.source, today)
-    on conflict (source, day) do update set used = u.used
-    returning u.* into usage;
-  granted := greatest(0, least(reserve_source_requests.wanted, used_max - usage.used,
-    background_max - usage.used_in_background));
-  if granted > 0 then
-    update source_usage u
-      set used = u.used + granted,
-        used_in_background = u.used_in_background + case when background_max is null then 0 else granted end
-      where u.source = usage.source and u.day = usage.day;
-  end if;
-  if usage.used = 0 then
-    delete from source_usage u where u.source = usage.source and u.day < usage.day - 30;
-  end if;
-  resets_in_ms := greatest(0, ceil(extract(epoch from
-    ((usage.day + 1)::timestamp at time zone 'UTC') - clock_timestamp()) * 1000))::bigint;
-  return next;
-end
+DECLARE
+    today date := (clock_timestamp() AT TIME ZONE 'UTC')::date;
+    usage source_usage;
+BEGIN
+    INSERT INTO source_usage AS u (source, day)
+    VALUES (reserve_source_requests.source, today)
+    ON CONFLICT (source, day) DO UPDATE
+    SET used = u.used
+    RETURNING u.* INTO usage;
+    granted := greatest(
+        0,
+        least(
+            reserve_source_requests.requested,
+            used_max - usage.used,
+            background_max - usage.used_in_background
+        )
+    );
+    IF granted > 0 THEN
+        UPDATE source_usage u
+        SET used = u.used + granted,
+            used_in_background = u.used_in_background + CASE WHEN background_max IS NULL THEN 0 ELSE granted END
+        WHERE u.source = usage.source AND u.day = usage.day;
+    END IF;
+    -- The first reservation of a day deletes the rows of old days.
+    IF usage.used = 0 THEN
+        DELETE FROM source_usage u
+        WHERE u.source = usage.source AND u.day < usage.day - 30;
+    END IF;
+    resets_in_ms := greatest(
+        0,
+        ceil(extract(epoch FROM ((usage.day + 1)::timestamp AT TIME ZONE 'UTC') - clock_timestamp()) * 1000)
+    )::bigint;
+    RETURN NEXT;
+END
 $$;
 
 -- Name: return_changed_to_feed(); Type: FUNCTION; Schema: public; Owner: -
@@ -2205,38 +2134,58 @@ CREATE FUNCTION public.save_edition(isbn13 text, isbn10 text, title text, subtit
     SET search_path TO 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
-declare
-  saved uuid;
-  -- Genres of the catalogue's own only: sources call everything a subject.
-  known text[] := array(
-    select g.name from unnest(save_edition.genres) with ordinality as w (name, place)
-    join genres g on lower(g.name) = lower(w.name) order by w.place);
-begin
-  insert into editions as e (id, isbn13, isbn10, title, subtitle, authors, publisher, published_date,
-      page_count, language, genres, description, hook, cover_links)
-    values (gen_random_uuid(), save_edition.isbn13, save_edition.isbn10, save_edition.title,
-      save_edition.subtitle, save_edition.authors, save_edition.publisher,
-      save_edition.published_date, save_edition.page_count, save_edition.language, known,
-      save_edition.description, save_edition.hook, save_edition.cover_links)
-    on conflict (isbn13) do update set
-      isbn10 = coalesce(e.isbn10, excluded.isbn10),
-      subtitle = coalesce(e.subtitle, excluded.subtitle),
-      authors = case when e.authors = '{}' then excluded.authors else e.authors end,
-      publisher = coalesce(e.publisher, excluded.publisher),
-      published_date = coalesce(e.published_date, excluded.published_date),
-      page_count = coalesce(e.page_count, excluded.page_count),
-      language = coalesce(e.language, excluded.language),
-      genres = case when e.genres = '{}' then excluded.genres else e.genres end,
-      description = coalesce(e.description, excluded.description),
-      hook = coalesce(e.hook, excluded.hook),
-      cover_links = case when e.cover_links = '{}' then excluded.cover_links else e.cover_links end,
-      updated_at = now()
-    returning e.id into saved;
-  insert into edition_sources (source, key, edition_id)
-    select w.source, w.key, saved from unnest(save_edition.sources, save_edition.keys) w (source, key)
-    on conflict do nothing;
-  return saved;
-end
+DECLARE
+    saved uuid;
+    known_genres text[] := array(
+        SELECT g.name
+        FROM unnest(save_edition.genres) WITH ORDINALITY AS given (name, position)
+        JOIN genres g ON lower(g.name) = lower(given.name)
+        ORDER BY given.position
+    );
+BEGIN
+    INSERT INTO editions AS e (
+        id, isbn13, isbn10, title, subtitle, authors, publisher, published_date,
+        page_count, language, genres, description, hook, cover_links
+    )
+    VALUES (
+        gen_random_uuid(), save_edition.isbn13, save_edition.isbn10, save_edition.title, save_edition.subtitle,
+        save_edition.authors, save_edition.publisher, save_edition.published_date, save_edition.page_count,
+        save_edition.language, known_genres, save_edition.description, save_edition.hook, save_edition.cover_links
+    )
+    ON CONFLICT (isbn13) DO UPDATE
+    SET isbn10 = coalesce(e.isbn10, excluded.isbn10),
+        subtitle = coalesce(e.subtitle, excluded.subtitle),
+        authors = CASE WHEN e.authors = '{}' THEN excluded.authors ELSE e.authors END,
+        publisher = coalesce(e.publisher, excluded.publisher),
+        published_date = coalesce(e.published_date, excluded.published_date),
+        page_count = coalesce(e.page_count, excluded.page_count),
+        language = coalesce(e.language, excluded.language),
+        genres = CASE WHEN e.genres = '{}' THEN excluded.genres ELSE e.genres END,
+        description = coalesce(e.description, excluded.description),
+        hook = coalesce(e.hook, excluded.hook),
+        cover_links = CASE WHEN e.cover_links = '{}' THEN excluded.cover_links ELSE e.cover_links END,
+        updated_at = now()
+    RETURNING e.id INTO saved;
+    INSERT INTO edition_sources (source, key, edition_id)
+    SELECT given.source, given.key, saved
+    FROM unnest(save_edition.sources, save_edition.keys) AS given (source, key)
+    ON CONFLICT DO NOTHING;
+    RETURN saved;
+END
+$$;
+
+-- Name: save_sweep_checkpoint(text, bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.save_sweep_checkpoint("position" text, folders bigint) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO checkpoints (task, position, done)
+    VALUES ('storage.sweep', save_sweep_checkpoint.position, save_sweep_checkpoint.folders)
+    ON CONFLICT (task) DO UPDATE
+    SET position = excluded.position,
+        done = excluded.done,
+        updated_at = now()
 $$;
 
 -- Name: schedule_job(text, bigint, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -2244,12 +2193,15 @@ $$;
 CREATE FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- INSERT INTO public.jobs AS j (kind, payload, key, every, attempts_max)
-   VALUES (schedule_job.kind, '{}'::jsonb, 'schedule'::text, ((schedule_job.every_ms)::double precision * '00:00:00.001'::interval), schedule_job.attempts_max) ON CONFLICT(user_id, kind, key)
-   WHERE ((key IS NOT NULL) AND (state <> 'DEAD'::public.job_state)) DO UPDATE SET every = excluded.every, attempts_max = excluded.attempts_max, run_at = LEAST(j.run_at, (now() + excluded.every))
-   WHERE ((j.every IS DISTINCT FROM excluded.every) OR (j.attempts_max IS DISTINCT FROM excluded.attempts_max));
-END;
+    AS $$
+    INSERT INTO jobs AS j (kind, payload, key, every, attempts_max)
+    VALUES (schedule_job.kind, '{}', 'schedule', every_ms * interval '1 millisecond', schedule_job.attempts_max)
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET every = excluded.every,
+        attempts_max = excluded.attempts_max,
+        run_at = least(j.run_at, now() + excluded.every)
+    WHERE (j.every, j.attempts_max) IS DISTINCT FROM (excluded.every, excluded.attempts_max)
+$$;
 
 -- Name: search_candidates(text[], double precision[], double precision); Type: FUNCTION; Schema: public; Owner: -
 
@@ -2258,183 +2210,331 @@ CREATE FUNCTION public.search_candidates(parts text[], counts double precision[]
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
     AS $$
-declare
-  wanted tsquery := array_to_string(parts, ' & ')::tsquery;
-  narrow tsquery;
-  expected float8 := total;
-  narrowed float8 := total;
-  part record;
-begin
-  for part in select * from unnest(parts, counts) as p (spelling, count) order by count loop
-    if narrow is null or narrowed > 500 then
-      narrow := case when narrow is null then part.spelling::tsquery else narrow && part.spelling::tsquery end;
-      narrowed := narrowed * least(1, part.count / total);
-    end if;
-    expected := expected * least(1, part.count / total);
-  end loop;
-  if expected > 8000 then
-    return array(
-      select e.id from (select id, search_vector, popularity from editions order by popularity desc, id limit 100000) e
-      where ts_match_vq(e.search_vector, wanted) order by e.popularity desc, e.id limit 100);
-  end if;
-  return array(
-    select e.id from (
-      select id, popularity from editions
-      where search_vector @@ narrow and ts_match_vq(search_vector, wanted) offset 0) e
-    order by e.popularity desc, e.id limit 200);
-end
+DECLARE
+    all_parts tsquery := array_to_string(parts, ' & ')::tsquery;
+    rare_parts tsquery;
+    -- The expected number of editions that match all parts, and the rare parts.
+    expected float8 := total;
+    expected_of_rare float8 := total;
+    part record;
+BEGIN
+    FOR part IN
+        SELECT *
+        FROM unnest(parts, counts) AS p (spelling, count)
+        ORDER BY count
+    LOOP
+        IF rare_parts IS NULL OR expected_of_rare > 500 THEN
+            rare_parts := CASE
+                WHEN rare_parts IS NULL THEN part.spelling::tsquery
+                ELSE rare_parts && part.spelling::tsquery
+            END;
+            expected_of_rare := expected_of_rare * least(1, part.count / total);
+        END IF;
+        expected := expected * least(1, part.count / total);
+    END LOOP;
+    IF expected > 8000 THEN
+        RETURN array(
+            SELECT e.id
+            FROM (
+                SELECT id, search_vector, popularity
+                FROM editions
+                ORDER BY popularity DESC, id
+                LIMIT 100000
+            ) e
+            -- The function instead of the operator @@, so that the index is not used.
+            WHERE ts_match_vq(e.search_vector, all_parts)
+            ORDER BY e.popularity DESC, e.id
+            LIMIT 100
+        );
+    END IF;
+    RETURN array(
+        SELECT e.id
+        FROM (
+            SELECT id, popularity
+            FROM editions
+            WHERE search_vector @@ rare_parts AND ts_match_vq(search_vector, all_parts)
+            OFFSET 0
+        ) e
+        ORDER BY e.popularity DESC, e.id
+        LIMIT 200
+    );
+END
 $$;
 
 -- Name: search_editions(text, integer, double precision, uuid); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.search_editions(folded text, wanted integer, after_score double precision, after_id uuid) RETURNS TABLE(id uuid, score double precision, is_match boolean)
+CREATE FUNCTION public.search_editions(folded text, rows_max integer, after_score double precision, after_id uuid) RETURNS TABLE(id uuid, score double precision, is_match boolean)
     LANGUAGE plpgsql STABLE
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
-declare
-  enough constant int := 10;
-  total float8 := (select greatest(reltuples, 1000) from pg_class where oid = 'editions'::regclass);
-  words text[] := (string_to_array(folded, ' '))[1:12];
-  n int := coalesce(cardinality(words), 0);
-  parts text[] := '{}';
-  counts float8[] := '{}';
-  spelling text;
-  count float8;
-  near text[];
-  split text;
-  dropped int;
-  exact tsquery;
-  found uuid[];
-begin
-  for i in 1..n loop
-    spelling := quote_literal(words[i]);
-    count := (select w.editions from search_words w where w.word = words[i]);
-    if i = n then
-      spelling := spelling || ':*';
-      count := (select sum(w.editions) from search_words w where w.word ^@ words[i]);
-    end if;
-    if count is null and length(words[i]) > 1 then
-      near := search_similar_words(words[i]);
-      split := (
-        select format('%L & %L', a.word, b.word) from generate_series(2, length(words[i]) - 2) k
-        join search_words a on a.word = left(words[i], k)
-        join search_words b on b.word = substr(words[i], k + 1)
-        order by least(a.editions, b.editions) desc limit 1);
-      spelling := concat_ws(' | ', spelling, (select string_agg(quote_literal(w), ' | ') from unnest(near) w), split);
-      count := (select sum(w.editions) from search_words w where w.word = any(near));
-      if split is not null then count := coalesce(count, 0) + 100; end if;
-    end if;
-    parts := parts || ('(' || spelling || ')');
-    -- Words that nobody knows are the first to be done without.
-    counts := counts || coalesce(count, case when length(words[i]) = 1 then total / 20 else total end);
-  end loop;
-  if n = 0 then return; end if;
-  for i in 1..n - 1 loop
-    count := (select w.editions from search_words w where w.word = words[i] || words[i + 1]);
-    if count is not null then
-      parts[i] := format('(%s & %s | %L)', parts[i], parts[i + 1], words[i] || words[i + 1]);
-      parts[i + 1] := parts[i];
-      counts[i] := count + least(counts[i], counts[i + 1]);
-      counts[i + 1] := counts[i];
-    end if;
-  end loop;
-  exact := array_to_string(parts, ' & ')::tsquery;
-  -- offset 0: by the title's index, whatever the planner thinks of titles. It has no statistics of them, and of a
-  -- million books it went through all in the order of their popularity.
-  found := array(
-    select e.id from (select t.id, t.popularity from editions t where t.search_title = folded offset 0) e
-    order by e.popularity desc, e.id limit 50)
-    || search_candidates(parts, counts, total);
-  if cardinality(found) < enough then
-    -- What is spelled like a rare word may be another one's misspelling.
-    for i in 1..n loop
-      if length(words[i]) > 3 and counts[i] < greatest(100, total / 1000) then
-        near := search_similar_words(words[i]);
-        if near <> '{}' then
-          parts[i] := format('(%s | %s)', parts[i], (select string_agg(quote_literal(w), ' | ') from unnest(near) w));
-          counts[i] := counts[i] + (select sum(w.editions) from search_words w where w.word = any(near));
-        end if;
-      end if;
-    end loop;
-    found := found || search_candidates(parts, counts, total);
-    while cardinality(found) < enough and cardinality(parts) > 1 loop
-      dropped := (select place from unnest(counts) with ordinality c (count, place) order by c.count desc, place limit 1);
-      parts := parts[:dropped - 1] || parts[dropped + 1:];
-      counts := counts[:dropped - 1] || counts[dropped + 1:];
-      found := found || search_candidates(parts, counts, total);
-    end loop;
-  end if;
-  return query
-    select ranked.id, ranked.score, ranked.is_match from (
-      select e.id, e.search_vector @@ exact as is_match,
-        similarity(e.search_title, folded) + word_similarity(folded, e.search_text)
-          + 0.5 * (e.search_title = folded)::int
-          + 0.2 * (e.search_title ^@ (folded || ' '))::int
-          + 0.5 * (e.search_vector @@ exact)::int
-          + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
-          + 0.05 * ln(1 + e.popularity) as score
-      from (select distinct unnest(found) as id) f join editions e on e.id = f.id) ranked
-    where after_score is null or (ranked.score, ranked.id) < (after_score, after_id)
-    order by ranked.score desc, ranked.id desc limit wanted;
-end
+DECLARE
+    enough CONSTANT int := 10;
+    total float8 := (
+        SELECT greatest(reltuples, 1000)
+        FROM pg_class
+        WHERE oid = 'editions'::regclass
+    );
+    words text[] := (string_to_array(folded, ' '))[1:12];
+    n int := coalesce(cardinality(words), 0);
+    -- The parts of the query, one per word, and how many editions match each.
+    parts text[] := '{}';
+    counts float8[] := '{}';
+    spelling text;
+    count float8;
+    similar_words text[];
+    split text;
+    dropped int;
+    exact tsquery;
+    candidates uuid[];
+BEGIN
+    FOR i IN 1..n LOOP
+        spelling := quote_literal(words[i]);
+        count := (
+            SELECT w.editions
+            FROM search_words w
+            WHERE w.word = words[i]
+        );
+        IF i = n THEN
+            spelling := spelling || ':*';
+            count := (
+                SELECT sum(w.editions)
+                FROM search_words w
+                WHERE w.word ^@ words[i]
+            );
+        END IF;
+        IF count IS NULL AND length(words[i]) > 1 THEN
+            similar_words := search_similar_words(words[i]);
+            split := (
+                SELECT format('%L & %L', a.word, b.word)
+                FROM generate_series(2, length(words[i]) - 2) k
+                JOIN search_words a ON a.word = left(words[i], k)
+                JOIN search_words b ON b.word = substr(words[i], k + 1)
+                ORDER BY least(a.editions, b.editions) DESC
+                LIMIT 1
+            );
+            spelling := concat_ws(
+                ' | ',
+                spelling,
+                (SELECT string_agg(quote_literal(w), ' | ') FROM unnest(similar_words) w),
+                split
+            );
+            count := (
+                SELECT sum(w.editions)
+                FROM search_words w
+                WHERE w.word = ANY (similar_words)
+            );
+            IF split IS NOT NULL THEN
+                count := coalesce(count, 0) + 100;
+            END IF;
+        END IF;
+        parts := parts || ('(' || spelling || ')');
+        -- An unknown word gets a high count, so it is the first to be left out.
+        counts := counts || coalesce(count, CASE WHEN length(words[i]) = 1 THEN total / 20 ELSE total END);
+    END LOOP;
+    IF n = 0 THEN
+        RETURN;
+    END IF;
+    FOR i IN 1..n - 1 LOOP
+        count := (
+            SELECT w.editions
+            FROM search_words w
+            WHERE w.word = words[i] || words[i + 1]
+        );
+        IF count IS NOT NULL THEN
+            parts[i] := format('(%s & %s | %L)', parts[i], parts[i + 1], words[i] || words[i + 1]);
+            parts[i + 1] := parts[i];
+            counts[i] := count + least(counts[i], counts[i + 1]);
+            counts[i + 1] := counts[i];
+        END IF;
+    END LOOP;
+    exact := array_to_string(parts, ' & ')::tsquery;
+    -- OFFSET 0 makes the planner use the index of titles. Without statistics of them, it read a million editions in order of
+    -- popularity.
+    candidates := array(
+        SELECT e.id
+        FROM (
+            SELECT t.id, t.popularity
+            FROM editions t
+            WHERE t.search_title = folded
+            OFFSET 0
+        ) e
+        ORDER BY e.popularity DESC, e.id
+        LIMIT 50
+    ) || search_candidates(parts, counts, total);
+    IF cardinality(candidates) < enough THEN
+        -- A rare word may be a misspelling that the catalog also has.
+        FOR i IN 1..n LOOP
+            IF length(words[i]) > 3 AND counts[i] < greatest(100, total / 1000) THEN
+                similar_words := search_similar_words(words[i]);
+                IF similar_words <> '{}' THEN
+                    parts[i] := format(
+                        '(%s | %s)',
+                        parts[i],
+                        (SELECT string_agg(quote_literal(w), ' | ') FROM unnest(similar_words) w)
+                    );
+                    counts[i] := counts[i] + (
+                        SELECT sum(w.editions)
+                        FROM search_words w
+                        WHERE w.word = ANY (similar_words)
+                    );
+                END IF;
+            END IF;
+        END LOOP;
+        candidates := candidates || search_candidates(parts, counts, total);
+        WHILE cardinality(candidates) < enough AND cardinality(parts) > 1 LOOP
+            dropped := (
+                SELECT position
+                FROM unnest(counts) WITH ORDINALITY c (count, position)
+                ORDER BY c.count DESC, position
+                LIMIT 1
+            );
+            parts := parts[:dropped - 1] || parts[dropped + 1:];
+            counts := counts[:dropped - 1] || counts[dropped + 1:];
+            candidates := candidates || search_candidates(parts, counts, total);
+        END LOOP;
+    END IF;
+    RETURN QUERY
+        SELECT ranked.id, ranked.score, ranked.is_match
+        FROM (
+            SELECT
+                e.id,
+                e.search_vector @@ exact AS is_match,
+                similarity(e.search_title, folded)
+                    + word_similarity(folded, e.search_text)
+                    + 0.5 * (e.search_title = folded)::int
+                    + 0.2 * (e.search_title ^@ (folded || ' '))::int
+                    + 0.5 * (e.search_vector @@ exact)::int
+                    + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
+                    + 0.05 * ln(1 + e.popularity) AS score
+            FROM (SELECT DISTINCT unnest(candidates) AS id) c
+            JOIN editions e ON e.id = c.id
+        ) ranked
+        WHERE after_score IS NULL OR (ranked.score, ranked.id) < (after_score, after_id)
+        ORDER BY ranked.score DESC, ranked.id DESC
+        LIMIT rows_max;
+END
+$$;
+
+-- Name: search_fold(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_fold(value text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+BEGIN
+    IF octet_length(value) = char_length(value) THEN
+        RETURN btrim(regexp_replace(
+            replace(translate(lower(value COLLATE "C"), '''`', ''), '&', ' and '),
+            '[^a-z0-9]+', ' ', 'g'));
+    END IF;
+    RETURN btrim(regexp_replace(
+        regexp_replace(
+            regexp_replace(
+                replace(
+                    lower(public.unaccent('public.unaccent'::regdictionary, normalize(value, NFKC)) COLLATE "und-x-icu"),
+                    '&', ' and '),
+                '[''’ʼ`]', '', 'g'),
+            '([\u2E80-\u9FFF\uF900-\uFAFF])', ' \1 ', 'g'),
+        '[^[:alnum:]]+', ' ', 'g'));
+END
 $$;
 
 -- Name: search_forms(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.search_forms(word text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN (SELECT (array_agg(DISTINCT ("left"(search_forms.word, (n.n - 1)) || substr(search_forms.word, (n.n + 1)))) || search_forms.word) FROM generate_series(1, length(search_forms.word)) n(n));
+    AS $$
+    SELECT array_agg(DISTINCT left(word, n - 1) || substr(word, n + 1)) || word
+    FROM generate_series(1, length(word)) n
+$$;
 
 -- Name: search_matches(text, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.search_matches(folded_text text, folded_query text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS $$
-declare
-  words text[] := string_to_array(folded_text, ' ');
-  wanted text;
-  word text;
-  is_near boolean;
-begin
-  foreach wanted in array string_to_array(folded_query, ' ') loop
-    continue when strpos(' ' || folded_text, ' ' || wanted) > 0;
-    if length(wanted) < 4 then return false; end if;
-    is_near := false;
-    foreach word in array words loop
-      if abs(length(word) - length(wanted)) < 3 then
-        is_near := case levenshtein_less_equal(left(word, 100), left(wanted, 100), 2)
-          when 1 then true
-          when 2 then length(wanted) > 6 or search_forms(word) && search_forms(wanted)
-          else false end;
-        exit when is_near;
-      end if;
-    end loop;
-    if not is_near then return false; end if;
-  end loop;
-  return true;
-end
+DECLARE
+    words text[] := string_to_array(folded_text, ' ');
+    query_word text;
+    word text;
+    is_similar boolean;
+BEGIN
+    FOREACH query_word IN ARRAY string_to_array(folded_query, ' ') LOOP
+        CONTINUE WHEN strpos(' ' || folded_text, ' ' || query_word) > 0;
+        IF length(query_word) < 4 THEN
+            RETURN false;
+        END IF;
+        is_similar := false;
+        FOREACH word IN ARRAY words LOOP
+            IF abs(length(word) - length(query_word)) < 3 THEN
+                is_similar := CASE levenshtein_less_equal(left(word, 100), left(query_word, 100), 2)
+                    WHEN 1 THEN true
+                    WHEN 2 THEN length(query_word) > 6 OR search_forms(word) && search_forms(query_word)
+                    ELSE false
+                END;
+                EXIT WHEN is_similar;
+            END IF;
+        END LOOP;
+        IF NOT is_similar THEN
+            RETURN false;
+        END IF;
+    END LOOP;
+    RETURN true;
+END
 $$;
 
 -- Name: search_similar_words(text); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.search_similar_words(wanted text) RETURNS text[]
+CREATE FUNCTION public.search_similar_words(misspelled text) RETURNS text[]
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET "pg_trgm.similarity_threshold" TO '0.35'
     AS $$
-declare
-  near text[];
-begin
-  near := array(
-    select w.word from search_words w where w.forms && search_forms(wanted) and w.word <> wanted
-    order by w.editions desc, w.word limit case when length(wanted) < 6 then 16 else 8 end);
-  if near = '{}' and length(wanted) >= 6 then
-    near := array(
-      select w.word from search_words w
-      where w.word % wanted and levenshtein(w.word, wanted) <= length(wanted) / 3
-      order by levenshtein(w.word, wanted), w.editions desc, w.word limit 4);
-  end if;
-  return near;
-end
+DECLARE
+    similar_words text[];
+BEGIN
+    similar_words := array(
+        SELECT w.word
+        FROM search_words w
+        WHERE w.forms && search_forms(misspelled) AND w.word <> misspelled
+        ORDER BY w.editions DESC, w.word
+        LIMIT CASE WHEN length(misspelled) < 6 THEN 16 ELSE 8 END
+    );
+    IF similar_words = '{}' AND length(misspelled) >= 6 THEN
+        similar_words := array(
+            SELECT w.word
+            FROM search_words w
+            WHERE w.word % misspelled AND levenshtein(w.word, misspelled) <= length(misspelled) / 3
+            ORDER BY levenshtein(w.word, misspelled), w.editions DESC, w.word
+            LIMIT 4
+        );
+    END IF;
+    RETURN similar_words;
+END
+$$;
+
+-- Name: search_text(text, text, text, text, text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_text(title text, subtitle text, series text, series_position text, authors text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+BEGIN
+    RETURN public.search_fold(
+        concat_ws(' ', title, subtitle, series, series_position, array_to_string(authors, ' ')));
+END
+$$;
+
+-- Name: search_vector(text, text, text, text, text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_vector(title text, subtitle text, series text, series_position text, authors text[]) RETURNS tsvector
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+DECLARE
+    names text := public.search_fold(array_to_string(authors, ' '));
+BEGIN
+    RETURN setweight(to_tsvector('simple', public.search_fold(title)), 'A')
+        || setweight(to_tsvector('simple', names), 'B')
+        || setweight(to_tsvector('simple', regexp_replace(names, '(?<=\m\w) (?=\w\M)', '', 'g')), 'B')
+        || setweight(to_tsvector('simple', public.search_fold(concat_ws(' ', subtitle, series, series_position))), 'C');
+END
 $$;
 
 -- Name: set_cover(uuid, uuid, text, public.cover_source, integer, integer, text, text, integer[], bytea[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
@@ -2443,52 +2543,81 @@ CREATE FUNCTION public.set_cover(user_id uuid, book_id uuid, version text, sourc
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
-declare
-  tenant tenants;
-  current covers;
-  status cover_status;
-  added bigint := cover_bytes(set_cover.byte_counts);
-begin
-  -- Two covers of one book come one after the other, and a book that is being deleted is gone first.
-  select b.cover_status into status from books b
-    where b.user_id = set_cover.user_id and b.id = set_cover.book_id for no key update;
-  if not found then
-    raise exception 'There is no such book in the library.' using errcode = 'BP404';
-  end if;
-  select * into current from covers c where c.user_id = set_cover.user_id and c.book_id = set_cover.book_id;
-  if current.updated_at > unless_newer_than then return current.version; end if;
+DECLARE
+    tenant tenants;
+    current covers;
+    status cover_status;
+    added bigint := cover_bytes(set_cover.byte_counts);
+BEGIN
+    -- The lock serializes concurrent covers of one book, and waits for a transaction that deletes the book.
+    SELECT b.cover_status INTO status
+    FROM books b
+    WHERE b.user_id = set_cover.user_id AND b.id = set_cover.book_id
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no such book in the library.' USING ERRCODE = 'BP404';
+    END IF;
+    SELECT * INTO current
+    FROM covers c
+    WHERE c.user_id = set_cover.user_id AND c.book_id = set_cover.book_id;
+    IF current.updated_at > unless_newer_than THEN
+        RETURN current.version;
+    END IF;
 
-  select t.* into tenant from tenants t join users u on u.tenant_id = t.id where u.id = set_cover.user_id;
-  if added + (select coalesce(sum(cover_bytes(c.byte_counts)), 0) from covers c
-      where c.user_id = set_cover.user_id and c.book_id <> set_cover.book_id) > tenant.user_storage_bytes_max then
-    raise exception 'Your covers take all the room there is for them. Remove some, and try again.'
-      using errcode = 'BP413';
-  end if;
-  if added + (select coalesce(sum(s.bytes), 0) from tenant_storage s where s.tenant_id = tenant.id)
-      > tenant.storage_bytes_max then
-    raise exception 'There is no room for more covers at the moment. Try again later.' using errcode = 'BP413';
-  end if;
+    SELECT t.* INTO tenant
+    FROM tenants t
+    JOIN users u ON u.tenant_id = t.id
+    WHERE u.id = set_cover.user_id;
+    IF added + (
+        SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
+        FROM covers c
+        WHERE c.user_id = set_cover.user_id AND c.book_id <> set_cover.book_id
+    ) > tenant.user_storage_bytes_max THEN
+        RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
+    END IF;
+    IF added + (
+        SELECT coalesce(sum(s.bytes), 0)
+        FROM tenant_storage s
+        WHERE s.tenant_id = tenant.id
+    ) > tenant.storage_bytes_max THEN
+        RAISE EXCEPTION 'The storage for covers is full. Try again later.' USING ERRCODE = 'BP413';
+    END IF;
 
-  update books b set cover_status = 'READY', cover_wanted_at = null,
-      updated_at = case when unless_newer_than is null then now() else b.updated_at end
-    where b.user_id = set_cover.user_id and b.id = set_cover.book_id;
-  if left(current.version, 16) = left(set_cover.version, 16) then
-    update covers c set source = set_cover.source
-      where c.user_id = set_cover.user_id and c.book_id = set_cover.book_id and c.source <> set_cover.source;
-    if status <> 'READY' then perform tell_cover_stays(set_cover.user_id, set_cover.book_id); end if;
-    return current.version;
-  end if;
-  insert into covers (user_id, book_id, tenant_id, version, source, width, height, dominant_color,
-      blur_hash, byte_counts, hashes)
-    values (set_cover.user_id, set_cover.book_id, tenant.id, set_cover.version, set_cover.source,
-      set_cover.width, set_cover.height, set_cover.dominant_color, set_cover.blur_hash,
-      set_cover.byte_counts, set_cover.hashes)
-    on conflict (user_id, book_id) do update
-      set version = excluded.version, source = excluded.source, width = excluded.width,
-        height = excluded.height, dominant_color = excluded.dominant_color, blur_hash = excluded.blur_hash,
-        byte_counts = excluded.byte_counts, hashes = excluded.hashes, updated_at = now();
-  return set_cover.version;
-end
+    UPDATE books b
+    SET cover_status = 'READY',
+        cover_requested_at = NULL,
+        updated_at = CASE WHEN unless_newer_than IS NULL THEN now() ELSE b.updated_at END
+    WHERE b.user_id = set_cover.user_id AND b.id = set_cover.book_id;
+    -- Versions of the same image differ in their last 16 digits only.
+    IF left(current.version, 16) = left(set_cover.version, 16) THEN
+        UPDATE covers c
+        SET source = set_cover.source
+        WHERE c.user_id = set_cover.user_id AND c.book_id = set_cover.book_id AND c.source <> set_cover.source;
+        IF status <> 'READY' THEN
+            PERFORM record_unchanged_cover_event(set_cover.user_id, set_cover.book_id);
+        END IF;
+        RETURN current.version;
+    END IF;
+    INSERT INTO covers (
+        user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes
+    )
+    VALUES (
+        set_cover.user_id, set_cover.book_id, tenant.id, set_cover.version, set_cover.source,
+        set_cover.width, set_cover.height, set_cover.dominant_color, set_cover.blur_hash,
+        set_cover.byte_counts, set_cover.hashes
+    )
+    ON CONFLICT (user_id, book_id) DO UPDATE
+    SET version = excluded.version,
+        source = excluded.source,
+        width = excluded.width,
+        height = excluded.height,
+        dominant_color = excluded.dominant_color,
+        blur_hash = excluded.blur_hash,
+        byte_counts = excluded.byte_counts,
+        hashes = excluded.hashes,
+        updated_at = now();
+    RETURN set_cover.version;
+END
 $$;
 
 -- Name: set_edition_cover(uuid, text, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -2498,51 +2627,55 @@ CREATE FUNCTION public.set_edition_cover(id uuid, version text, width integer) R
     SET search_path TO 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
-begin
-  update editions e set cover_version = set_edition_cover.version, cover_width = set_edition_cover.width
-    where e.id = set_edition_cover.id and e.cover_version is null;
-  return (select e.cover_version from editions e where e.id = set_edition_cover.id);
-end
+BEGIN
+    UPDATE editions e
+    SET cover_version = set_edition_cover.version,
+        cover_width = set_edition_cover.width
+    WHERE e.id = set_edition_cover.id AND e.cover_version IS NULL;
+    RETURN (
+        SELECT e.cover_version
+        FROM editions e
+        WHERE e.id = set_edition_cover.id
+    );
+END
 $$;
 
 -- Name: set_found_cover(uuid, uuid, text, public.cover_source, integer, integer, text, text, integer[], bytea[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.set_found_cover(user_id uuid, book_id uuid, version text, source public.cover_source, width integer, height integer, dominant_color text, blur_hash text, byte_counts integer[], hashes bytea[], wanted_at timestamp with time zone) RETURNS text
+CREATE FUNCTION public.set_found_cover(user_id uuid, book_id uuid, version text, source public.cover_source, width integer, height integer, dominant_color text, blur_hash text, byte_counts integer[], hashes bytea[], requested_at timestamp with time zone) RETURNS text
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
-declare
-  book books;
-  current covers;
-begin
-  select * into book from books b
-    where b.user_id = set_found_cover.user_id and b.id = set_found_cover.book_id for no key update;
-  if not found or book.cover_wanted_at is distinct from set_found_cover.wanted_at then return null; end if;
-  select * into current from covers c
-    where c.user_id = set_found_cover.user_id and c.book_id = set_found_cover.book_id;
-  if found and set_found_cover.wanted_at is null then return current.version; end if;
-  -- What was found before is not replaced by something smaller.
-  if current.source not in ('MANUAL_UPLOAD', 'URL') and current.width > set_found_cover.width then
-    perform end_cover_search(set_found_cover.user_id, set_found_cover.book_id, set_found_cover.wanted_at, 'READY');
-    return current.version;
-  end if;
-  -- The reader did not touch the book: its time stays.
-  return set_cover(set_found_cover.user_id, set_found_cover.book_id, set_found_cover.version,
-    set_found_cover.source, set_found_cover.width, set_found_cover.height, set_found_cover.dominant_color,
-    set_found_cover.blur_hash, set_found_cover.byte_counts, set_found_cover.hashes, 'infinity');
-end
+DECLARE
+    book books;
+    current covers;
+BEGIN
+    SELECT * INTO book
+    FROM books b
+    WHERE b.user_id = set_found_cover.user_id AND b.id = set_found_cover.book_id
+    FOR NO KEY UPDATE;
+    IF NOT FOUND OR book.cover_requested_at IS DISTINCT FROM set_found_cover.requested_at THEN
+        RETURN NULL;
+    END IF;
+    SELECT * INTO current
+    FROM covers c
+    WHERE c.user_id = set_found_cover.user_id AND c.book_id = set_found_cover.book_id;
+    IF FOUND AND set_found_cover.requested_at IS NULL THEN
+        RETURN current.version;
+    END IF;
+    -- A smaller image does not replace one that was found before.
+    IF current.source NOT IN ('MANUAL_UPLOAD', 'URL') AND current.width > set_found_cover.width THEN
+        PERFORM end_cover_search(
+            set_found_cover.user_id, set_found_cover.book_id, set_found_cover.requested_at, 'READY', false);
+        RETURN current.version;
+    END IF;
+    -- 'infinity' always sets the cover without changing books.updated_at, because the reader did not change the book.
+    RETURN set_cover(
+        set_found_cover.user_id, set_found_cover.book_id, set_found_cover.version,
+        set_found_cover.source, set_found_cover.width, set_found_cover.height, set_found_cover.dominant_color,
+        set_found_cover.blur_hash, set_found_cover.byte_counts, set_found_cover.hashes, 'infinity');
+END
 $$;
-
--- Name: settle_apple_revocation(uuid, uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.settle_apple_revocation(user_id uuid, session_id uuid, revoked boolean) RETURNS boolean
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- UPDATE public.account_tombstones t SET apple_token_revoked = COALESCE(t.apple_token_revoked, settle_apple_revocation.revoked)
-   WHERE ((t.user_hash = sha256(uuid_send(settle_apple_revocation.user_id))) AND (t.session_hash = sha256(uuid_send(settle_apple_revocation.session_id))))
-   RETURNING t.apple_token_revoked;
-END;
 
 -- Name: signals_of_readers(); Type: FUNCTION; Schema: public; Owner: -
 
@@ -2579,39 +2712,23 @@ CREATE FUNCTION public.similar_was_learned(at timestamp with time zone) RETURNS 
   select pg_notify('jobs', 'feed.deck');
 $$;
 
--- Name: source_usage; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.source_usage (
-    source text NOT NULL,
-    day date NOT NULL,
-    used integer DEFAULT 0 NOT NULL,
-    used_in_background integer DEFAULT 0 NOT NULL,
-    CONSTRAINT source_usage_check CHECK (((used_in_background >= 0) AND (used_in_background <= used))),
-    CONSTRAINT source_usage_source_check CHECK ((source ~ '^[a-z-]{1,40}$'::text)),
-    CONSTRAINT source_usage_used_check CHECK ((used >= 0))
-);
-
-ALTER TABLE ONLY public.source_usage FORCE ROW LEVEL SECURITY;
-
 -- Name: source_usage_today(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.source_usage_today() RETURNS TABLE(source text, used integer, used_in_background integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- SELECT u.source,
-     u.used,
-     u.used_in_background
-    FROM public.source_usage u
-   WHERE (u.day = ((now() AT TIME ZONE 'UTC'::text))::date);
-END;
+    AS $$
+    SELECT u.source, u.used, u.used_in_background
+    FROM source_usage u
+    WHERE u.day = (now() AT TIME ZONE 'UTC')::date
+$$;
 
 -- Name: status_rank(public.reading_status); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.status_rank(status public.reading_status) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-  select case status when 'WANT_TO_READ' then 0 when 'READ' then 2 else 1 end
+    SELECT CASE status WHEN 'WANT_TO_READ' THEN 0 WHEN 'READ' THEN 2 ELSE 1 END
 $$;
 
 -- Name: store_imported_books(jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -2647,31 +2764,13 @@ $$;
 
 -- Name: sweep_checkpoint(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.sweep_checkpoint() RETURNS TABLE(place text, folders bigint)
+CREATE FUNCTION public.sweep_checkpoint() RETURNS TABLE("position" text, folders bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- SELECT c."position",
-     c.done
-    FROM public.checkpoints c
-   WHERE ((c.task = 'storage.sweep'::text) AND (c.updated_at > (now() - '1 day'::interval)));
-END;
-
--- Name: take_apple_notification(bytea, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.take_apple_notification(id_hash bytea, expires_at timestamp with time zone) RETURNS void
-    LANGUAGE plpgsql
     AS $$
-begin
-  delete from apple_notifications n where n.id_hash in (
-    select e.id_hash from apple_notifications e where e.expires_at < now() - interval '1 hour'
-      order by e.expires_at limit 20 for update skip locked);
-  insert into apple_notifications (id_hash, expires_at)
-    values (take_apple_notification.id_hash, take_apple_notification.expires_at) on conflict do nothing;
-  if not found then
-    raise exception 'the notification was acted on before' using errcode = 'BP412';
-  end if;
-end
+    SELECT c.position, c.done
+    FROM checkpoints c
+    WHERE c.task = 'storage.sweep' AND c.updated_at > now() - interval '1 day'
 $$;
 
 -- Name: take_back_swipe(uuid, uuid, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
@@ -2741,52 +2840,6 @@ begin
 end
 $$;
 
--- Name: take_edition_without_cover(text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.take_edition_without_cover(isbn13 text) RETURNS TABLE(id uuid, isbn13 text, cover_links text[])
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- UPDATE public.editions e SET cover_due_at = public.next_cover_due(e.cover_failures), cover_failures = ((e.cover_failures + 1) % 8), cover_asked_at = NULL::timestamp with time zone
-   WHERE ((e.isbn13 = take_edition_without_cover.isbn13) AND (e.cover_version IS NULL))
-   RETURNING e.id,
-     e.isbn13,
-     e.cover_links;
-END;
-
--- Name: take_editions_without_cover(integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.take_editions_without_cover(count integer) RETURNS TABLE(id uuid, isbn13 text, cover_links text[])
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- WITH late AS (
-          SELECT d.id
-            FROM public.editions d
-           WHERE ((d.cover_version IS NULL) AND (d.cover_failures > 0) AND (d.cover_due_at < now()))
-           ORDER BY d.cover_due_at
-          LIMIT GREATEST(1, (take_editions_without_cover.count / 2))
-          FOR UPDATE OF d SKIP LOCKED
-         ), others AS (
-          SELECT d.id
-            FROM public.editions d
-           WHERE ((d.cover_version IS NULL) AND ((d.isbn13 IS NOT NULL) OR (d.cover_links <> '{}'::text[])) AND (d.cover_failures = 0) AND (GREATEST(d.cover_due_at, (((d.cover_asked_at AT TIME ZONE 'UTC'::text) + '90 days'::interval) AT TIME ZONE 'UTC'::text)) < now()))
-           ORDER BY GREATEST(d.cover_due_at, (((d.cover_asked_at AT TIME ZONE 'UTC'::text) + '90 days'::interval) AT TIME ZONE 'UTC'::text)), d.popularity DESC, d.id
-          LIMIT (take_editions_without_cover.count - ( SELECT count(*) AS count
-                    FROM late))
-          FOR UPDATE OF d SKIP LOCKED
-         )
-  UPDATE public.editions e SET cover_due_at = public.next_cover_due(e.cover_failures), cover_failures = ((e.cover_failures + 1) % 8), cover_asked_at = NULL::timestamp with time zone
-   WHERE (e.id IN ( SELECT l.id
-            FROM late l
-         UNION ALL
-          SELECT o.id
-            FROM others o))
-   RETURNING e.id,
-     e.isbn13,
-     e.cover_links;
-END;
-
 -- Name: take_events(uuid, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) RETURNS TABLE(user_id uuid, id bigint, kind text, payload jsonb, created_at timestamp with time zone)
@@ -2805,62 +2858,6 @@ begin
 end
 $$;
 
--- Name: take_turns(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.take_turns(user_id uuid) RETURNS void
-    LANGUAGE sql
-    AS $$
-  select pg_advisory_xact_lock(hashtextextended(user_id::text, 0))
-$$;
-
--- Name: tell_cover_status(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.tell_cover_status() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  insert into events (user_id, kind, payload)
-    values (new.user_id, 'cover_changed', jsonb_build_object(
-      'book_id', new.id, 'status', new.cover_status));
-  return null;
-end
-$$;
-
--- Name: tell_cover_stays(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.tell_cover_stays(user_id uuid, book_id uuid) RETURNS void
-    LANGUAGE sql
-    AS $$
-  insert into events (user_id, kind, payload)
-    select c.user_id, 'cover_changed', jsonb_build_object(
-        'book_id', c.book_id, 'status', 'READY', 'source', c.source, 'version', c.version)
-      from covers c where c.user_id = tell_cover_stays.user_id and c.book_id = tell_cover_stays.book_id
-$$;
-
--- Name: tell_cover_stored(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.tell_cover_stored() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  insert into events (user_id, kind, payload)
-    values (new.user_id, 'cover_changed', jsonb_build_object(
-      'book_id', new.book_id, 'status', 'READY', 'source', new.source, 'version', new.version));
-  return null;
-end
-$$;
-
--- Name: tell_session_ended(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.tell_session_ended() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  perform pg_notify('session_ended', old.id::text);
-  return null;
-end
-$$;
-
 -- Name: touch_decks(uuid, uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.touch_decks(reader uuid, seen uuid[]) RETURNS void
@@ -2871,6 +2868,30 @@ CREATE FUNCTION public.touch_decks(reader uuid, seen uuid[]) RETURNS void
     cross join lateral (select w.work_key, w.volume from work_records w where w.edition_id = card.id offset 0) w
     cross join lateral (select o.edition_id from work_records o
       where o.work_key = w.work_key and o.volume = w.volume and o.rank <= 50 offset 0) other))
+$$;
+
+-- Name: update_tenant_storage(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.update_tenant_storage() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF TG_OP <> 'INSERT' THEN
+        UPDATE tenant_storage t
+        SET bytes = t.bytes - cover_bytes(OLD.byte_counts),
+            covers = t.covers - 1
+        WHERE t.tenant_id = OLD.tenant_id AND t.part = abs(hashtext(OLD.user_id::text) % 16);
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
+        VALUES (NEW.tenant_id, abs(hashtext(NEW.user_id::text) % 16), cover_bytes(NEW.byte_counts), 1)
+        ON CONFLICT (tenant_id, part) DO UPDATE
+        SET bytes = t.bytes + excluded.bytes,
+            covers = t.covers + 1;
+    END IF;
+    RETURN NULL;
+END
 $$;
 
 -- Name: was_other_record_seen(uuid, uuid, timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
@@ -2896,10 +2917,10 @@ $$;
 CREATE FUNCTION public.withdraw_jobs(ids uuid[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    BEGIN ATOMIC
- DELETE FROM public.jobs j
-   WHERE ((j.id = ANY (withdraw_jobs.ids)) AND (j.user_id IS NULL) AND (j.state = 'READY'::public.job_state) AND (j.every IS NULL));
-END;
+    AS $$
+    DELETE FROM jobs j
+    WHERE j.id = ANY (ids) AND j.user_id IS NULL AND j.state = 'READY' AND j.every IS NULL
+$$;
 
 -- Name: work_key(text, text[]); Type: FUNCTION; Schema: public; Owner: -
 
@@ -2938,6 +2959,19 @@ CREATE FUNCTION public.work_volume(title text, series_position text) RETURNS tex
     substring(title from '[(\[][^)\]]*(?:#|\m(?:[Vv]olume|[Vv]ol|[Bb]ook|[Pp]art|[Nn]umber|[Nn]o)\M\.?)\s*([[:alnum:]]+)')))
 $$;
 
+-- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.account_tombstones (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    user_hash bytea NOT NULL,
+    session_hash bytea,
+    deleted_at timestamp with time zone DEFAULT now() NOT NULL,
+    books integer NOT NULL,
+    reviews integer NOT NULL,
+    covers integer DEFAULT 0 NOT NULL,
+    apple_token_revoked boolean
+);
+
 -- Name: apple_grants; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.apple_grants (
@@ -2959,15 +2993,54 @@ CREATE TABLE public.apple_notifications (
     CONSTRAINT apple_notifications_id_hash_check CHECK ((octet_length(id_hash) = 32))
 );
 
--- Name: backfill_checkpoints; Type: TABLE; Schema: public; Owner: -
+-- Name: books; Type: TABLE; Schema: public; Owner: -
 
-CREATE TABLE public.backfill_checkpoints (
-    task text NOT NULL,
-    "position" text NOT NULL,
-    done bigint NOT NULL,
+CREATE TABLE public.books (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    edition_id uuid,
+    title text NOT NULL,
+    author text,
+    isbn13 text,
+    publisher text,
+    published_date text,
+    page_count integer,
+    category text,
+    genre text,
+    description text,
+    status public.reading_status DEFAULT 'WANT_TO_READ'::public.reading_status NOT NULL,
+    current_page integer,
+    added_at timestamp with time zone DEFAULT now() NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT backfill_checkpoints_done_check CHECK ((done >= 0))
+    cover_status public.cover_status DEFAULT 'NONE'::public.cover_status NOT NULL,
+    cover_requested_at timestamp with time zone,
+    cover_not_found_at timestamp with time zone,
+    search_text text GENERATED ALWAYS AS (public.search_fold(((title || ' '::text) || COALESCE(author, ''::text)))) STORED,
+    CONSTRAINT books_author_check CHECK (((char_length(author) >= 1) AND (char_length(author) <= 500))),
+    CONSTRAINT books_category_check CHECK (((char_length(category) >= 1) AND (char_length(category) <= 100))),
+    CONSTRAINT books_current_page_check CHECK ((current_page >= 0)),
+    CONSTRAINT books_genre_check CHECK (((char_length(genre) >= 1) AND (char_length(genre) <= 100))),
+    CONSTRAINT books_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text)),
+    CONSTRAINT books_page_count_check CHECK ((page_count > 0)),
+    CONSTRAINT books_title_check CHECK (((title = btrim(title)) AND ((char_length(title) >= 1) AND (char_length(title) <= 500))))
 );
+
+ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
+
+-- Name: change_heads; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.change_heads (
+    user_id uuid NOT NULL,
+    last_seq bigint NOT NULL,
+    pruned_seq bigint DEFAULT 0 NOT NULL,
+    xact xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    base_seq bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.change_heads FORCE ROW LEVEL SECURITY;
 
 -- Name: changes; Type: TABLE; Schema: public; Owner: -
 
@@ -2982,17 +3055,42 @@ CREATE TABLE public.changes (
 
 ALTER TABLE ONLY public.changes FORCE ROW LEVEL SECURITY;
 
--- Name: cover_backfill; Type: TABLE; Schema: public; Owner: -
+-- Name: checkpoints; Type: TABLE; Schema: public; Owner: -
 
-CREATE TABLE public.cover_backfill (
-    is_only boolean DEFAULT true NOT NULL,
-    reader uuid NOT NULL,
-    book uuid NOT NULL,
-    asked bigint DEFAULT 0 NOT NULL,
+CREATE TABLE public.checkpoints (
+    task text NOT NULL,
+    "position" text NOT NULL,
+    done bigint DEFAULT 0 NOT NULL,
     found bigint DEFAULT 0 NOT NULL,
-    started_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT cover_backfill_is_only_check CHECK (is_only)
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT checkpoints_done_check CHECK ((done >= 0)),
+    CONSTRAINT checkpoints_found_check CHECK ((found >= 0))
 );
+
+-- Name: covers; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.covers (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    version text NOT NULL,
+    source public.cover_source NOT NULL,
+    width integer NOT NULL,
+    height integer NOT NULL,
+    dominant_color text NOT NULL,
+    blur_hash text NOT NULL,
+    byte_counts integer[] NOT NULL,
+    hashes bytea[] NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT covers_byte_counts_check CHECK ((array_length(byte_counts, 1) = 3)),
+    CONSTRAINT covers_dominant_color_check CHECK ((dominant_color ~ '^#[0-9A-F]{6}$'::text)),
+    CONSTRAINT covers_hashes_check CHECK ((array_length(hashes, 1) = 3)),
+    CONSTRAINT covers_height_check CHECK ((height > 0)),
+    CONSTRAINT covers_version_check CHECK ((version ~ '^[0-9a-f]{32}$'::text)),
+    CONSTRAINT covers_width_check CHECK ((width > 0))
+);
+
+ALTER TABLE ONLY public.covers FORCE ROW LEVEL SECURITY;
 
 -- Name: documents; Type: TABLE; Schema: public; Owner: -
 
@@ -3008,6 +3106,23 @@ CREATE TABLE public.documents (
     CONSTRAINT documents_kind_check CHECK ((kind = ANY (ARRAY['query'::text, 'mutation'::text, 'subscription'::text]))),
     CONSTRAINT documents_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
 );
+
+-- Name: earlier_swipes; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.earlier_swipes (
+    user_id uuid NOT NULL,
+    edition_id uuid NOT NULL,
+    said_at timestamp with time zone NOT NULL,
+    swiped_at timestamp with time zone NOT NULL,
+    action public.swipe_action NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    saved_book_id uuid,
+    is_late boolean DEFAULT false NOT NULL,
+    is_taken_back boolean DEFAULT false NOT NULL,
+    ended_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.earlier_swipes FORCE ROW LEVEL SECURITY;
 
 -- Name: edition_similar; Type: TABLE; Schema: public; Owner: -
 
@@ -3028,6 +3143,56 @@ CREATE TABLE public.edition_sources (
     CONSTRAINT edition_sources_source_check CHECK ((source ~ '^[a-z_]{1,32}$'::text))
 );
 
+-- Name: editions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.editions (
+    id uuid NOT NULL,
+    number bigint NOT NULL,
+    isbn13 text,
+    isbn10 text,
+    title text NOT NULL,
+    subtitle text,
+    series text,
+    series_position text,
+    authors text[] DEFAULT '{}'::text[] NOT NULL,
+    publisher text,
+    published_date text,
+    language text,
+    page_count integer,
+    genres text[] DEFAULT '{}'::text[] NOT NULL,
+    description text,
+    hook text,
+    average_rating double precision,
+    ratings_count integer DEFAULT 0 NOT NULL,
+    popularity double precision DEFAULT 0 NOT NULL,
+    sources_requested_at timestamp with time zone,
+    cover_links text[] DEFAULT '{}'::text[] NOT NULL,
+    cover_version text,
+    cover_width integer,
+    cover_due_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    cover_failures integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    search_title text GENERATED ALWAYS AS (public.search_fold(title)) STORED,
+    search_text text GENERATED ALWAYS AS (public.search_text(title, subtitle, series, series_position, authors)) STORED,
+    search_vector tsvector GENERATED ALWAYS AS (public.search_vector(title, subtitle, series, series_position, authors)) STORED,
+    author_key integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(authors[1])), 0)) STORED,
+    series_key integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(series)), 0)) STORED,
+    CONSTRAINT editions_average_rating_check CHECK (((average_rating >= (0)::double precision) AND (average_rating <= (5)::double precision))),
+    CONSTRAINT editions_cover_version_check CHECK ((cover_version ~ '^[0-9a-f]{32}$'::text)),
+    CONSTRAINT editions_cover_width_check CHECK ((cover_width > 0)),
+    CONSTRAINT editions_hook_check CHECK ((char_length(hook) <= 140)),
+    CONSTRAINT editions_isbn10_check CHECK ((isbn10 ~ '^[0-9]{9}[0-9X]$'::text)),
+    CONSTRAINT editions_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text)),
+    CONSTRAINT editions_number_fits CHECK ((number < '4294967296'::bigint)),
+    CONSTRAINT editions_page_count_check CHECK ((page_count > 0)),
+    CONSTRAINT editions_ratings_count_check CHECK ((ratings_count >= 0)),
+    CONSTRAINT editions_title_check CHECK ((title <> ''::text))
+);
+ALTER TABLE ONLY public.editions ALTER COLUMN search_title SET STATISTICS 0;
+ALTER TABLE ONLY public.editions ALTER COLUMN search_text SET STATISTICS 0;
+ALTER TABLE ONLY public.editions ALTER COLUMN search_vector SET STATISTICS 0;
+
 -- Name: editions_number_seq; Type: SEQUENCE; Schema: public; Owner: -
 
 ALTER TABLE public.editions ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
@@ -3038,6 +3203,20 @@ ALTER TABLE public.editions ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY
     NO MAXVALUE
     CACHE 1
 );
+
+-- Name: events; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.events (
+    user_id uuid NOT NULL,
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    payload jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    delivered_at timestamp with time zone,
+    CONSTRAINT events_kind_check CHECK ((kind ~ '^[a-z]+(_[a-z]+)*$'::text))
+);
+
+ALTER TABLE ONLY public.events FORCE ROW LEVEL SECURITY;
 
 -- Name: events_id_seq; Type: SEQUENCE; Schema: public; Owner: -
 
@@ -3056,8 +3235,8 @@ CREATE TABLE public.feed_decks (
     user_id uuid NOT NULL,
     version integer NOT NULL,
     editions uuid[] NOT NULL,
-    made_at timestamp with time zone DEFAULT now() NOT NULL,
     genres smallint[] NOT NULL,
+    made_at timestamp with time zone DEFAULT now() NOT NULL,
     touched_at timestamp with time zone
 );
 
@@ -3155,12 +3334,80 @@ CREATE TABLE public.identity_token_uses (
     CONSTRAINT identity_token_uses_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
+-- Name: import_failures; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.import_failures (
+    user_id uuid NOT NULL,
+    import_id uuid NOT NULL,
+    line integer NOT NULL,
+    message text NOT NULL
+);
+
+ALTER TABLE ONLY public.import_failures FORCE ROW LEVEL SECURITY;
+
+-- Name: imports; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.imports (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    format public.import_format NOT NULL,
+    state public.import_state DEFAULT 'QUEUED'::public.import_state NOT NULL,
+    content bytea,
+    content_hash bytea NOT NULL,
+    total integer,
+    done integer DEFAULT 0 NOT NULL,
+    created integer DEFAULT 0 NOT NULL,
+    updated integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.imports FORCE ROW LEVEL SECURITY;
+
 -- Name: installation; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.installation (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     is_only boolean DEFAULT true NOT NULL,
     CONSTRAINT installation_is_only_check CHECK (is_only)
+);
+
+-- Name: jobs; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.jobs (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    user_id uuid,
+    kind text NOT NULL,
+    payload jsonb NOT NULL,
+    key text,
+    state public.job_state DEFAULT 'READY'::public.job_state NOT NULL,
+    priority smallint DEFAULT 0 NOT NULL,
+    run_at timestamp with time zone DEFAULT now() NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    attempts_max integer NOT NULL,
+    fence integer DEFAULT 0 NOT NULL,
+    worker text,
+    lease_until timestamp with time zone,
+    again boolean DEFAULT false NOT NULL,
+    every interval,
+    last_error text,
+    postponed_since timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT jobs_attempts_max_check CHECK ((attempts_max > 0)),
+    CONSTRAINT jobs_every_check CHECK ((every > '00:00:00'::interval)),
+    CONSTRAINT jobs_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 200))),
+    CONSTRAINT jobs_kind_check CHECK ((kind ~ '^[a-z]+(\.[a-z_]+)+$'::text))
+);
+
+ALTER TABLE ONLY public.jobs FORCE ROW LEVEL SECURITY;
+
+-- Name: leases; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.leases (
+    name text NOT NULL,
+    holder uuid NOT NULL,
+    lease_until timestamp with time zone NOT NULL
 );
 
 -- Name: reviews; Type: TABLE; Schema: public; Owner: -
@@ -3256,6 +3503,17 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
                   WHERE (books.edition_id IS NOT NULL)) said
           ORDER BY said.user_id, said.edition_id, said.rank) signals;
 
+-- Name: removed_covers; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.removed_covers (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    version text NOT NULL,
+    kept_until timestamp with time zone
+);
+
+ALTER TABLE ONLY public.removed_covers FORCE ROW LEVEL SECURITY;
+
 -- Name: schema_functions; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.schema_functions (
@@ -3290,6 +3548,22 @@ CREATE TABLE public.search_words (
     forms text[] NOT NULL
 );
 
+-- Name: sessions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.sessions (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    generation integer DEFAULT 0 NOT NULL,
+    refresh_hash bytea NOT NULL,
+    device_name text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    rotated_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.sessions FORCE ROW LEVEL SECURITY;
+
 -- Name: shelf_books; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.shelf_books (
@@ -3315,6 +3589,38 @@ CREATE TABLE public.shelves (
 
 ALTER TABLE ONLY public.shelves FORCE ROW LEVEL SECURITY;
 
+-- Name: source_misses; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.source_misses (
+    source text NOT NULL,
+    isbn13 text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT source_misses_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text)),
+    CONSTRAINT source_misses_source_check CHECK ((source ~ '^[a-z_]{1,32}$'::text))
+);
+
+-- Name: source_searches; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.source_searches (
+    query text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT source_searches_query_check CHECK (((char_length(query) >= 1) AND (char_length(query) <= 1000)))
+);
+
+-- Name: source_usage; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.source_usage (
+    source text NOT NULL,
+    day date NOT NULL,
+    used integer DEFAULT 0 NOT NULL,
+    used_in_background integer DEFAULT 0 NOT NULL,
+    CONSTRAINT source_usage_check CHECK (((used_in_background >= 0) AND (used_in_background <= used))),
+    CONSTRAINT source_usage_source_check CHECK ((source ~ '^[a-z-]{1,40}$'::text)),
+    CONSTRAINT source_usage_used_check CHECK ((used >= 0))
+);
+
+ALTER TABLE ONLY public.source_usage FORCE ROW LEVEL SECURITY;
+
 -- Name: tenant_storage; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.tenant_storage (
@@ -3334,10 +3640,10 @@ CREATE TABLE public.tenants (
     audiences text[] NOT NULL,
     amazon_tag text,
     bookshop_id text,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
     storage_bytes_max bigint,
     user_storage_bytes_max bigint DEFAULT '2147483648'::bigint,
     requests_per_minute integer,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT tenants_amazon_tag_check CHECK ((amazon_tag ~ '^[A-Za-z0-9-]{1,64}$'::text)),
     CONSTRAINT tenants_bookshop_id_check CHECK ((bookshop_id ~ '^[0-9]{1,10}$'::text)),
     CONSTRAINT tenants_name_check CHECK ((name <> ''::text)),
@@ -3354,11 +3660,11 @@ CREATE TABLE public.users (
     tenant_id uuid NOT NULL,
     apple_sub text NOT NULL,
     email text,
+    email_disabled boolean DEFAULT false NOT NULL,
     display_name text,
     preferred_genres text[] DEFAULT '{}'::text[] NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    email_disabled boolean DEFAULT false NOT NULL
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 ALTER TABLE ONLY public.users FORCE ROW LEVEL SECURITY;
@@ -3387,11 +3693,6 @@ ALTER TABLE ONLY public.apple_grants
 ALTER TABLE ONLY public.apple_notifications
     ADD CONSTRAINT apple_notifications_pkey PRIMARY KEY (id_hash);
 
--- Name: backfill_checkpoints backfill_checkpoints_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.backfill_checkpoints
-    ADD CONSTRAINT backfill_checkpoints_pkey PRIMARY KEY (task);
-
 -- Name: books books_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.books
@@ -3411,11 +3712,6 @@ ALTER TABLE ONLY public.changes
 
 ALTER TABLE ONLY public.checkpoints
     ADD CONSTRAINT checkpoints_pkey PRIMARY KEY (task);
-
--- Name: cover_backfill cover_backfill_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.cover_backfill
-    ADD CONSTRAINT cover_backfill_pkey PRIMARY KEY (is_only);
 
 -- Name: covers covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -3653,9 +3949,9 @@ CREATE INDEX apple_notifications_expires_at ON public.apple_notifications USING 
 
 CREATE INDEX books_added_at ON public.books USING btree (user_id, added_at, id);
 
--- Name: books_cover_wanted_at; Type: INDEX; Schema: public; Owner: -
+-- Name: books_cover_requested_at; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX books_cover_wanted_at ON public.books USING btree (cover_wanted_at) WHERE (cover_status = 'FETCHING'::public.cover_status);
+CREATE INDEX books_cover_requested_at ON public.books USING btree (cover_requested_at) WHERE (cover_status = 'FETCHING'::public.cover_status);
 
 -- Name: books_edition_id; Type: INDEX; Schema: public; Owner: -
 
@@ -3672,10 +3968,6 @@ CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (ed
 -- Name: books_status; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_status ON public.books USING btree (user_id, status, added_at, id);
-
--- Name: books_title; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX books_title ON public.books USING btree (user_id, hashtext(lower(title)));
 
 -- Name: changes_at; Type: INDEX; Schema: public; Owner: -
 
@@ -3707,7 +3999,7 @@ CREATE INDEX edition_sources_edition_id ON public.edition_sources USING btree (e
 
 -- Name: editions_due_for_cover; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX editions_due_for_cover ON public.editions USING btree (GREATEST(cover_due_at, (((cover_asked_at AT TIME ZONE 'UTC'::text) + '90 days'::interval) AT TIME ZONE 'UTC'::text)), popularity DESC, id) WHERE ((cover_version IS NULL) AND ((isbn13 IS NOT NULL) OR (cover_links <> '{}'::text[])));
+CREATE INDEX editions_due_for_cover ON public.editions USING btree (cover_due_at, popularity DESC, id) WHERE ((cover_version IS NULL) AND ((isbn13 IS NOT NULL) OR (cover_links <> '{}'::text[])));
 
 -- Name: editions_late_for_cover; Type: INDEX; Schema: public; Owner: -
 
@@ -3833,6 +4125,14 @@ CREATE INDEX swipes_skipped ON public.swipes USING btree (user_id, swiped_at) WH
 
 CREATE INDEX work_records_work ON public.work_records USING btree (work_key, volume, rank) INCLUDE (edition_id);
 
+-- Name: editions add_changed_search_words; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER add_changed_search_words AFTER UPDATE ON public.editions FOR EACH ROW WHEN (((old.search_vector IS DISTINCT FROM new.search_vector) AND (current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION public.add_changed_search_words();
+
+-- Name: editions add_search_words; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER add_search_words AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.add_search_words();
+
 -- Name: books advance_feed; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER advance_feed AFTER INSERT ON public.books REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.advance_feed_now_and_then();
@@ -3840,26 +4140,6 @@ CREATE TRIGGER advance_feed AFTER INSERT ON public.books REFERENCING NEW TABLE A
 -- Name: swipes advance_feed; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER advance_feed AFTER INSERT ON public.swipes REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION public.advance_feed_now_and_then();
-
--- Name: covers covers_came_too_late; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER covers_came_too_late BEFORE INSERT ON public.covers FOR EACH ROW EXECUTE FUNCTION public.refuse_removed_version();
-
--- Name: covers covers_changed_too_late; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER covers_changed_too_late BEFORE UPDATE OF version ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.refuse_removed_version();
-
--- Name: covers covers_counted; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER covers_counted AFTER INSERT OR DELETE OR UPDATE OF byte_counts ON public.covers FOR EACH ROW EXECUTE FUNCTION public.count_stored_bytes();
-
--- Name: covers covers_removed; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER covers_removed AFTER DELETE ON public.covers FOR EACH ROW EXECUTE FUNCTION public.remember_removed_cover();
-
--- Name: covers covers_replaced; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER covers_replaced AFTER UPDATE ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.remember_removed_cover();
 
 -- Name: reviews deal_soon_of_changed; Type: TRIGGER; Schema: public; Owner: -
 
@@ -3880,14 +4160,6 @@ CREATE TRIGGER deal_soon_of_new AFTER INSERT ON public.books REFERENCING NEW TAB
 -- Name: reviews deal_soon_of_new; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER deal_soon_of_new AFTER INSERT ON public.reviews REFERENCING NEW TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION public.deal_soon();
-
--- Name: editions editions_inserted; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER editions_inserted AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_editions FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.learn_search_words();
-
--- Name: editions editions_updated; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER editions_updated AFTER UPDATE ON public.editions FOR EACH ROW WHEN (((old.search_vector IS DISTINCT FROM new.search_vector) AND (current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION public.learn_changed_search_words();
 
 -- Name: feed_order keep_place_for_cursors; Type: TRIGGER; Schema: public; Owner: -
 
@@ -3953,6 +4225,14 @@ CREATE TRIGGER match_new_records AFTER INSERT ON public.editions REFERENCING NEW
 
 CREATE TRIGGER match_removed_records AFTER DELETE ON public.editions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.match_removed_records();
 
+-- Name: sessions notify_session_ended_on_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER notify_session_ended_on_delete AFTER DELETE ON public.sessions FOR EACH ROW EXECUTE FUNCTION public.notify_session_ended();
+
+-- Name: sessions notify_session_ended_on_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER notify_session_ended_on_update AFTER UPDATE OF revoked_at ON public.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.notify_session_ended();
+
 -- Name: editions place_changed_editions; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER place_changed_editions AFTER UPDATE ON public.editions REFERENCING OLD TABLE AS stale NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.place_changed_editions();
@@ -3960,6 +4240,34 @@ CREATE TRIGGER place_changed_editions AFTER UPDATE ON public.editions REFERENCIN
 -- Name: editions place_new_editions; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER place_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.place_new_editions();
+
+-- Name: covers record_cover_event_on_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_cover_event_on_insert AFTER INSERT ON public.covers FOR EACH ROW EXECUTE FUNCTION public.record_cover_event();
+
+-- Name: covers record_cover_event_on_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_cover_event_on_update AFTER UPDATE OF version ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.record_cover_event();
+
+-- Name: books record_cover_status_event; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_cover_status_event AFTER UPDATE OF cover_status ON public.books FOR EACH ROW WHEN (((old.cover_status <> new.cover_status) AND (new.cover_status <> ALL (ARRAY['READY'::public.cover_status, 'FETCHING'::public.cover_status])))) EXECUTE FUNCTION public.record_cover_status_event();
+
+-- Name: covers record_removed_cover_on_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_removed_cover_on_delete AFTER DELETE ON public.covers FOR EACH ROW EXECUTE FUNCTION public.record_removed_cover();
+
+-- Name: covers record_removed_cover_on_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_removed_cover_on_update AFTER UPDATE ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.record_removed_cover();
+
+-- Name: covers reject_removed_version_on_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER reject_removed_version_on_insert BEFORE INSERT ON public.covers FOR EACH ROW EXECUTE FUNCTION public.reject_removed_version();
+
+-- Name: covers reject_removed_version_on_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER reject_removed_version_on_update BEFORE UPDATE OF version ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.reject_removed_version();
 
 -- Name: books return_to_feed; Type: TRIGGER; Schema: public; Owner: -
 
@@ -3973,25 +4281,9 @@ CREATE TRIGGER return_to_feed AFTER DELETE ON public.swipes REFERENCING OLD TABL
 
 CREATE TRIGGER return_to_feed_changed AFTER UPDATE ON public.books REFERENCING OLD TABLE AS stale NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION public.return_changed_to_feed();
 
--- Name: sessions session_deleted; Type: TRIGGER; Schema: public; Owner: -
+-- Name: covers update_tenant_storage; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER session_deleted AFTER DELETE ON public.sessions FOR EACH ROW EXECUTE FUNCTION public.tell_session_ended();
-
--- Name: sessions session_revoked; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER session_revoked AFTER UPDATE OF revoked_at ON public.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.tell_session_ended();
-
--- Name: books tell_cover_status; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER tell_cover_status AFTER UPDATE OF cover_status ON public.books FOR EACH ROW WHEN (((old.cover_status <> new.cover_status) AND (new.cover_status <> ALL (ARRAY['READY'::public.cover_status, 'FETCHING'::public.cover_status])))) EXECUTE FUNCTION public.tell_cover_status();
-
--- Name: covers tell_replaced; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER tell_replaced AFTER UPDATE OF version ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.tell_cover_stored();
-
--- Name: covers tell_stored; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER tell_stored AFTER INSERT ON public.covers FOR EACH ROW EXECUTE FUNCTION public.tell_cover_stored();
+CREATE TRIGGER update_tenant_storage AFTER INSERT OR DELETE OR UPDATE OF byte_counts ON public.covers FOR EACH ROW EXECUTE FUNCTION public.update_tenant_storage();
 
 -- Name: apple_grants apple_grants_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -4425,24 +4717,30 @@ GRANT USAGE ON SCHEMA public TO bookplate_app;
 REVOKE ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) TO bookplate_app;
 
--- Name: FUNCTION claim_jobs(kinds text[], rooms integer[], worker text, lease_ms integer); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION claim_edition_without_cover(isbn13 text); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.claim_jobs(kinds text[], rooms integer[], worker text, lease_ms integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], rooms integer[], worker text, lease_ms integer) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.claim_edition_without_cover(isbn13 text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.claim_edition_without_cover(isbn13 text) TO bookplate_app;
 
--- Name: FUNCTION condemn_versions(user_id uuid, book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION claim_editions_without_cover(count integer); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.condemn_versions(user_id uuid, book_ids uuid[], versions text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.condemn_versions(user_id uuid, book_ids uuid[], versions text[]) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.claim_editions_without_cover(count integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.claim_editions_without_cover(count integer) TO bookplate_app;
+
+-- Name: FUNCTION claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) TO bookplate_app;
+
+-- Name: FUNCTION clear_tombstone_sessions(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
 
 -- Name: FUNCTION count_jobs(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
-
--- Name: FUNCTION count_stored_bytes(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.count_stored_bytes() FROM PUBLIC;
 
 -- Name: FUNCTION deal_opening(editions uuid[], genres smallint[]); Type: ACL; Schema: public; Owner: -
 
@@ -4458,9 +4756,15 @@ GRANT ALL ON FUNCTION public.deal_outdated_decks(behind uuid) TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.deal_soon() FROM PUBLIC;
 
--- Name: TABLE account_tombstones; Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
 
-GRANT INSERT ON TABLE public.account_tombstones TO bookplate_app;
+REVOKE ALL ON FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) TO bookplate_app;
+
+-- Name: FUNCTION delete_sweep_checkpoint(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.delete_sweep_checkpoint() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.delete_sweep_checkpoint() TO bookplate_app;
 
 -- Name: FUNCTION deleted_account(user_id uuid, session_id uuid); Type: ACL; Schema: public; Owner: -
 
@@ -4477,10 +4781,6 @@ GRANT ALL ON FUNCTION public.editions_with_news() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.end_overdue_cover_waits(seconds integer, users_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.end_overdue_cover_waits(seconds integer, users_max integer) TO bookplate_app;
 
--- Name: TABLE sessions; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sessions TO bookplate_app;
-
 -- Name: FUNCTION ended_sessions(users uuid[], ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.ended_sessions(users uuid[], ids uuid[]) FROM PUBLIC;
@@ -4496,6 +4796,11 @@ GRANT ALL ON FUNCTION public.enqueue_cover_searches(kind text, priority integer,
 REVOKE ALL ON FUNCTION public.enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer) TO bookplate_app;
 
+-- Name: FUNCTION expired_removed_covers(count integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.expired_removed_covers(count integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.expired_removed_covers(count integer) TO bookplate_app;
+
 -- Name: FUNCTION fail_job(id uuid, fence integer, message text, delay_ms bigint); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms bigint) FROM PUBLIC;
@@ -4506,50 +4811,9 @@ GRANT ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, dela
 REVOKE ALL ON FUNCTION public.finish_job(id uuid, fence integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app;
 
--- Name: FUNCTION forget_deleting_sessions(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.forget_deleting_sessions() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.forget_deleting_sessions() TO bookplate_app;
-
--- Name: TABLE removed_covers; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.removed_covers TO bookplate_app;
-
--- Name: FUNCTION forget_left_covers(user_ids uuid[], book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.forget_left_covers(user_ids uuid[], book_ids uuid[], versions text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.forget_left_covers(user_ids uuid[], book_ids uuid[], versions text[]) TO bookplate_app;
-
--- Name: FUNCTION forget_sweep_checkpoint(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.forget_sweep_checkpoint() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.forget_sweep_checkpoint() TO bookplate_app;
-
 -- Name: FUNCTION keep_place_for_cursors(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.keep_place_for_cursors() FROM PUBLIC;
-
--- Name: FUNCTION keep_sweep_checkpoint(place text, folders bigint); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.keep_sweep_checkpoint(place text, folders bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.keep_sweep_checkpoint(place text, folders bigint) TO bookplate_app;
-
--- Name: FUNCTION left_covers(count integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.left_covers(count integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.left_covers(count integer) TO bookplate_app;
-
--- Name: TABLE change_heads; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT ON TABLE public.change_heads TO bookplate_app;
-
--- Name: TABLE events; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT ON TABLE public.events TO bookplate_app;
-
--- Name: TABLE imports; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.imports TO bookplate_app;
 
 -- Name: FUNCTION library_positions(users uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -4577,6 +4841,11 @@ REVOKE ALL ON FUNCTION public.log_shelf_books() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]) TO bookplate_app;
 
+-- Name: FUNCTION mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) TO bookplate_app;
+
 -- Name: FUNCTION match_changed_records(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.match_changed_records() FROM PUBLIC;
@@ -4592,15 +4861,6 @@ REVOKE ALL ON FUNCTION public.match_records(keys bigint[]) FROM PUBLIC;
 -- Name: FUNCTION match_removed_records(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.match_removed_records() FROM PUBLIC;
-
--- Name: TABLE editions; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT ON TABLE public.editions TO bookplate_app;
-
--- Name: FUNCTION miss_edition_cover(id uuid, days integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.miss_edition_cover(id uuid, days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.miss_edition_cover(id uuid, days integer) TO bookplate_app;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -4634,10 +4894,6 @@ GRANT ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, 
 REVOKE ALL ON FUNCTION public.prune_changes(older_than_days integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prune_changes(older_than_days integer, rows_max integer) TO bookplate_app;
 
--- Name: TABLE earlier_swipes; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.earlier_swipes TO bookplate_app;
-
 -- Name: FUNCTION prune_earlier_swipes(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.prune_earlier_swipes(older_than_days integer, rows_max integer) FROM PUBLIC;
@@ -4648,27 +4904,15 @@ GRANT ALL ON FUNCTION public.prune_earlier_swipes(older_than_days integer, rows_
 REVOKE ALL ON FUNCTION public.prune_events(older_than_days integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prune_events(older_than_days integer, rows_max integer) TO bookplate_app;
 
--- Name: TABLE import_failures; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.import_failures TO bookplate_app;
-
 -- Name: FUNCTION prune_imports(older_than_days integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.prune_imports(older_than_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prune_imports(older_than_days integer) TO bookplate_app;
 
--- Name: TABLE books; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.books TO bookplate_app;
-
 -- Name: FUNCTION public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text) TO bookplate_app;
-
--- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
 
 -- Name: FUNCTION public_cover_version(user_id uuid, book_id uuid); Type: ACL; Schema: public; Owner: -
 
@@ -4680,9 +4924,29 @@ GRANT ALL ON FUNCTION public.public_cover_version(user_id uuid, book_id uuid) TO
 REVOKE ALL ON FUNCTION public.purge_dead_jobs(older_than_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.purge_dead_jobs(older_than_days integer) TO bookplate_app;
 
+-- Name: FUNCTION record_apple_revocation(user_id uuid, session_id uuid, revoked boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) TO bookplate_app;
+
 -- Name: FUNCTION record_changes(owner uuid, change public.change_kind, typename text, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION record_missing_edition_cover(id uuid, days integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer) TO bookplate_app;
+
+-- Name: FUNCTION record_source_misses(sources text[], isbns text[], seconds integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_source_misses(sources text[], isbns text[], seconds integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.record_source_misses(sources text[], isbns text[], seconds integer) TO bookplate_app;
+
+-- Name: FUNCTION record_source_search(query text, seconds integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_source_search(query text, seconds integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.record_source_search(query text, seconds integer) TO bookplate_app;
 
 -- Name: FUNCTION refresh_feed(); Type: ACL; Schema: public; Owner: -
 
@@ -4703,24 +4967,6 @@ GRANT ALL ON FUNCTION public.release_events(holder uuid) TO bookplate_app;
 REVOKE ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) TO bookplate_app;
 
--- Name: TABLE source_misses; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT ON TABLE public.source_misses TO bookplate_app;
-
--- Name: FUNCTION remember_misses(sources text[], isbns text[], seconds integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.remember_misses(sources text[], isbns text[], seconds integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.remember_misses(sources text[], isbns text[], seconds integer) TO bookplate_app;
-
--- Name: TABLE source_searches; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT ON TABLE public.source_searches TO bookplate_app;
-
--- Name: FUNCTION remember_search(query text, seconds integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.remember_search(query text, seconds integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.remember_search(query text, seconds integer) TO bookplate_app;
-
 -- Name: FUNCTION renew_jobs(ids uuid[], fences integer[], lease_ms integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.renew_jobs(ids uuid[], fences integer[], lease_ms integer) FROM PUBLIC;
@@ -4731,15 +4977,20 @@ GRANT ALL ON FUNCTION public.renew_jobs(ids uuid[], fences integer[], lease_ms i
 REVOKE ALL ON FUNCTION public.replace_similar(sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores double precision[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.replace_similar(sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores double precision[]) TO bookplate_app;
 
--- Name: FUNCTION reserve_source_requests(source text, wanted integer, used_max integer, background_max integer); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION reserve_source_requests(source text, requested integer, used_max integer, background_max integer); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.reserve_source_requests(source text, wanted integer, used_max integer, background_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.reserve_source_requests(source text, wanted integer, used_max integer, background_max integer) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) TO bookplate_app;
 
 -- Name: FUNCTION save_edition(isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.save_edition(isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) TO bookplate_app;
+
+-- Name: FUNCTION save_sweep_checkpoint("position" text, folders bigint); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.save_sweep_checkpoint("position" text, folders bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.save_sweep_checkpoint("position" text, folders bigint) TO bookplate_app;
 
 -- Name: FUNCTION schedule_job(kind text, every_ms bigint, attempts_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -4750,11 +5001,6 @@ GRANT ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_m
 
 REVOKE ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer) TO bookplate_app;
-
--- Name: FUNCTION settle_apple_revocation(user_id uuid, session_id uuid, revoked boolean); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.settle_apple_revocation(user_id uuid, session_id uuid, revoked boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.settle_apple_revocation(user_id uuid, session_id uuid, revoked boolean) TO bookplate_app;
 
 -- Name: FUNCTION signals_of_readers(); Type: ACL; Schema: public; Owner: -
 
@@ -4776,25 +5022,23 @@ GRANT ALL ON FUNCTION public.source_usage_today() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.sweep_checkpoint() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.sweep_checkpoint() TO bookplate_app;
 
--- Name: FUNCTION take_edition_without_cover(isbn13 text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.take_edition_without_cover(isbn13 text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.take_edition_without_cover(isbn13 text) TO bookplate_app;
-
--- Name: FUNCTION take_editions_without_cover(count integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.take_editions_without_cover(count integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.take_editions_without_cover(count integer) TO bookplate_app;
-
 -- Name: FUNCTION take_events(holder uuid, lease_ms integer, rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) TO bookplate_app;
 
+-- Name: FUNCTION update_tenant_storage(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.update_tenant_storage() FROM PUBLIC;
+
 -- Name: FUNCTION withdraw_jobs(ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) TO bookplate_app;
+
+-- Name: TABLE account_tombstones; Type: ACL; Schema: public; Owner: -
+
+GRANT INSERT ON TABLE public.account_tombstones TO bookplate_app;
 
 -- Name: TABLE apple_grants; Type: ACL; Schema: public; Owner: -
 
@@ -4804,13 +5048,29 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.apple_grants TO bookplate_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.apple_notifications TO bookplate_app;
 
+-- Name: TABLE books; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.books TO bookplate_app;
+
+-- Name: TABLE change_heads; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.change_heads TO bookplate_app;
+
 -- Name: TABLE changes; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.changes TO bookplate_app;
 
+-- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
+
 -- Name: TABLE documents; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.documents TO bookplate_app;
+
+-- Name: TABLE earlier_swipes; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.earlier_swipes TO bookplate_app;
 
 -- Name: TABLE edition_similar; Type: ACL; Schema: public; Owner: -
 
@@ -4819,6 +5079,14 @@ GRANT SELECT ON TABLE public.edition_similar TO bookplate_app;
 -- Name: TABLE edition_sources; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.edition_sources TO bookplate_app;
+
+-- Name: TABLE editions; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.editions TO bookplate_app;
+
+-- Name: TABLE events; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT ON TABLE public.events TO bookplate_app;
 
 -- Name: TABLE feed_decks; Type: ACL; Schema: public; Owner: -
 
@@ -4860,6 +5128,14 @@ GRANT SELECT ON TABLE public.identity_providers TO bookplate_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.identity_token_uses TO bookplate_app;
 
+-- Name: TABLE import_failures; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.import_failures TO bookplate_app;
+
+-- Name: TABLE imports; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.imports TO bookplate_app;
+
 -- Name: TABLE installation; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.installation TO bookplate_app;
@@ -4876,6 +5152,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.swipes TO bookplate_app;
 
 GRANT SELECT ON TABLE public.reader_signals TO bookplate_app;
 
+-- Name: TABLE removed_covers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.removed_covers TO bookplate_app;
+
 -- Name: TABLE schema_migrations; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.schema_migrations TO bookplate_app;
@@ -4888,6 +5168,10 @@ GRANT SELECT ON TABLE public.schema_states TO bookplate_app;
 
 GRANT SELECT ON TABLE public.search_words TO bookplate_app;
 
+-- Name: TABLE sessions; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sessions TO bookplate_app;
+
 -- Name: TABLE shelf_books; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelf_books TO bookplate_app;
@@ -4895,6 +5179,14 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelf_books TO bookplate_app;
 -- Name: TABLE shelves; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelves TO bookplate_app;
+
+-- Name: TABLE source_misses; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.source_misses TO bookplate_app;
+
+-- Name: TABLE source_searches; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.source_searches TO bookplate_app;
 
 -- Name: TABLE tenant_storage; Type: ACL; Schema: public; Owner: -
 

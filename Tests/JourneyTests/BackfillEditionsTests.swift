@@ -77,7 +77,7 @@ import Testing
         #expect(outcome.errors.contains("run the same command again later"))
         #expect(
             try await installation.database.count(
-                "SELECT count(*) FROM editions WHERE sources_asked_at IS NOT NULL") == 0)
+                "SELECT count(*) FROM editions WHERE sources_requested_at IS NOT NULL") == 0)
     }
 
     @Test func failsWithoutSources() async throws {
@@ -149,7 +149,7 @@ import Testing
         #expect(outcome.code == 1)
         #expect(outcome.errors.contains("run the same command again to continue"))
         let asked = try await installation.database.count(
-            "SELECT count(*) FROM editions WHERE sources_asked_at IS NOT NULL")
+            "SELECT count(*) FROM editions WHERE sources_requested_at IS NOT NULL")
         #expect(asked == 8 && server.requests.count == 8)
         let rest = try await installation.admin(
             ["backfill", "editions", "--json"], openLibrary(server))

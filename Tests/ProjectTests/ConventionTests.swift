@@ -16,19 +16,31 @@ import Version
     }
 
     @Test func migrationsAreNamedAndExplained() throws {
-        let files = try Project.files(["migrations"], [".sql"])
-        #expect(!files.isEmpty)
+        let files = try Project.files(["migrations"], [".sql"]).map {
+            $0.dropFirst("migrations/".count)
+        }
+        let versioned = files.filter { !$0.hasPrefix("functions/") && $0 != "schema.sql" }
+        #expect(!versioned.isEmpty)
         var versions: Set<Substring> = []
-        for file in files where file != "migrations/schema.sql" {
-            let name = file.dropFirst("migrations/".count)
-            // The migrator applies these whenever they change.
-            if name.hasPrefix("functions/") {
-                #expect(name.wholeMatch(of: /functions\/[a-z]+(_[a-z]+)*\.sql/) != nil, "\(name)")
-                continue
-            }
+        for name in versioned {
             #expect(name.wholeMatch(of: /[0-9]{14}_[a-z]+(_[a-z0-9]+)+\.sql/) != nil, "\(name)")
             #expect(versions.insert(name.prefix(14)).inserted, "\(name)")
-            #expect(try Project.text(file).hasPrefix("-- Why: "), "\(name)")
+            #expect(try Project.text("migrations/\(name)").hasPrefix("-- Why: "), "\(name)")
+        }
+    }
+
+    /// These files are applied again whenever they change, so each statement must be safe to run again.
+    @Test func filesOfFunctionsCanRunAgain() throws {
+        let files = try Project.files(["migrations/functions"], [".sql"])
+        #expect(!files.isEmpty)
+        for file in files {
+            #expect(try Project.text(file).hasPrefix("-- "), "\(file)")
+            for line in try Project.text(file).split(separator: "\n")
+            where line.hasPrefix("CREATE ") {
+                #expect(
+                    line.hasPrefix("CREATE OR REPLACE ") || line.hasPrefix("CREATE POLICY "),
+                    "\(file): \(line)")
+            }
         }
     }
 

@@ -1,3 +1,5 @@
--- The states of the schema, which the migrator records. A server is ready if the database has had the state that it needs.
+-- The schema, and the tables in which the migrator records its states. A server is ready if the database has had the state
+-- that it needs.
 
-GRANT SELECT ON schema_states TO bookplate_app;
+GRANT USAGE ON SCHEMA public TO bookplate_app;
+GRANT SELECT ON schema_migrations, schema_states TO bookplate_app;

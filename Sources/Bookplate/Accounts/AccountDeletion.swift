@@ -188,7 +188,7 @@ extension AccountDeletion {
     }
 
     private static let settle = TypedStatement<Bool>(
-        "SELECT settle_apple_revocation($1, $2, $3)")
+        "SELECT record_apple_revocation($1, $2, $3)")
 
     /// The row lock waits for transactions that write for the user, and blocks new ones.
     private static let insertTombstone = TypedStatement<Counts>(

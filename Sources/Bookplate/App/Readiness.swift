@@ -1,7 +1,7 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_123_040_100
+package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =

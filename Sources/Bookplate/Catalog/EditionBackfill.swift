@@ -131,7 +131,8 @@ package struct EditionBackfill {
                 }
                 progress.lookedUp += 1
                 try connection.query(
-                    "UPDATE editions SET sources_asked_at = now() WHERE id = $1", .of(edition.id))
+                    "UPDATE editions SET sources_requested_at = now() WHERE id = $1",
+                    .of(edition.id))
             }
             try connection.execute("COMMIT")
         } catch {
@@ -151,6 +152,6 @@ package struct EditionBackfill {
                 OR e.published_date IS NULL
                 OR e.cover_links = '{}'
             )
-            AND (e.sources_asked_at IS NULL OR e.sources_asked_at < now() - interval '\(pause)')
+            AND (e.sources_requested_at IS NULL OR e.sources_requested_at < now() - interval '\(pause)')
         """
 }

@@ -57,5 +57,5 @@ extension ExternalEditions {
             WHERE query = search_fold($1) AND expires_at > now()
         )
         """)
-    private static let rememberSearch = Statement("SELECT remember_search($1, $2)")
+    private static let rememberSearch = Statement("SELECT record_source_search($1, $2)")
 }

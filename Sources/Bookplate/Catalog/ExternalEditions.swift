@@ -98,7 +98,7 @@ enum ExternalEditions {
         pipeline.append(rememberMisses, parameters)
     }
 
-    private static let rememberMisses = Statement("SELECT remember_misses($1, $2, $3)")
+    private static let rememberMisses = Statement("SELECT record_source_misses($1, $2, $3)")
 
     static let unavailable =
         "No book service is available at the moment. Try again later, or add the book with a title."

@@ -30,7 +30,7 @@ enum Cover {
     static let statusOfBook = Column(
         """
         CASE
-            WHEN b.cover_status = 'FETCHING' AND b.cover_wanted_at < now() - interval '55 seconds'
+            WHEN b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - interval '55 seconds'
             THEN CASE
                 WHEN EXISTS (SELECT FROM covers c WHERE c.user_id = b.user_id AND c.book_id = b.id)
                 THEN 'READY'

@@ -215,7 +215,7 @@ package struct CoverBackfill {
                 coalesce(b.author, e.authors[1]),
                 coalesce(b.isbn13, e.isbn13),
                 coalesce(e.cover_links, '{}'),
-                b.cover_wanted_at,
+                b.cover_requested_at,
                 b.user_id,
                 b.id
             FROM books b
@@ -329,7 +329,7 @@ package struct CoverBackfill {
     ) throws(PostgresError) {
         try connection.execute("BEGIN")
         do throws(PostgresError) {
-            try connection.query("SELECT take_turns($1)", .of(book.request.user))
+            try connection.query("SELECT lock_user($1)", .of(book.request.user))
             try work()
             try checkpoint(at: book).keep(as: Self.task, connection)
             try connection.execute("COMMIT")
@@ -354,7 +354,7 @@ package struct CoverBackfill {
     /// that is older than two hours was abandoned.
     private static let isDue = """
         NOT EXISTS (SELECT FROM covers c WHERE c.user_id = b.user_id AND c.book_id = b.id)
-            AND (b.cover_wanted_at IS NULL OR b.cover_wanted_at < now() - interval '2 hours')
+            AND (b.cover_requested_at IS NULL OR b.cover_requested_at < now() - interval '2 hours')
             AND ($1::uuid IS NULL OR (b.user_id, b.id) > ($1, $2))
         """
 }

@@ -131,6 +131,6 @@ private let deleteCover = Statement("DELETE FROM covers WHERE user_id = $1 AND b
 private let clearStatus = Statement(
     """
     UPDATE books
-    SET cover_status = 'NONE', cover_wanted_at = NULL, updated_at = now()
+    SET cover_status = 'NONE', cover_requested_at = NULL, updated_at = now()
     WHERE user_id = $1 AND id = $2 AND cover_status <> 'NONE'
     """)

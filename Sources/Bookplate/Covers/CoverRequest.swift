@@ -98,7 +98,7 @@ private let enqueueSearches = TypedStatement<Int64>("SELECT enqueue_cover_search
 private let requestForNewBooks = Statement(
     """
     UPDATE books b
-    SET cover_status = 'FETCHING', cover_wanted_at = now()
+    SET cover_status = 'FETCHING', cover_requested_at = now()
     FROM changes c
     JOIN change_heads h ON h.user_id = c.user_id
     WHERE h.user_id = $1
@@ -118,7 +118,7 @@ extension Cover {
     static let requestOne = Statement(
         """
         UPDATE books
-        SET cover_status = 'FETCHING', cover_wanted_at = now()
+        SET cover_status = 'FETCHING', cover_requested_at = now()
         WHERE user_id = $1 AND id = $2
         """)
 

@@ -184,7 +184,7 @@ struct EditionCovers: Sendable {
 
     private static let setCover = TypedStatement<String>("SELECT set_edition_cover($1, $2, $3)")
     private static let postpone = Statement("SELECT postpone_edition_cover($1, $2)")
-    private static let recordMiss = Statement("SELECT miss_edition_cover($1, $2)")
+    private static let recordMiss = Statement("SELECT record_missing_edition_cover($1, $2)")
 }
 
 /// An edition whose cover is due to be fetched.
@@ -223,7 +223,7 @@ struct FetchEditionCover: JobHandler {
     }
 
     private static let take = TypedStatement<EditionWithoutCover>(
-        "SELECT id, isbn13, cover_links FROM take_edition_without_cover($1)")
+        "SELECT id, isbn13, cover_links FROM claim_edition_without_cover($1)")
 }
 
 /// Fetches missing covers of the catalog's editions, the most popular first.
@@ -260,5 +260,5 @@ struct FetchEditionCovers: JobHandler {
     }
 
     private static let take = TypedStatement<EditionWithoutCover>(
-        "SELECT id, isbn13, cover_links FROM take_editions_without_cover($1)")
+        "SELECT id, isbn13, cover_links FROM claim_editions_without_cover($1)")
 }

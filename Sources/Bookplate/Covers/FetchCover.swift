@@ -5,7 +5,7 @@ import Postgres
 
 /// Searches for a requested cover and makes it the book's cover.
 ///
-/// `books.cover_wanted_at` identifies the request. If the user changes the cover or the book in the meantime, the
+/// `books.cover_requested_at` identifies the request. If the user changes the cover or the book in the meantime, the
 /// request ends and the result of the search is discarded.
 struct FetchCover: JobHandler {
     static let kind = "cover.fetch"
@@ -137,13 +137,13 @@ struct FetchCover: JobHandler {
                 coalesce(b.author, e.authors[1]),
                 coalesce(b.isbn13, e.isbn13),
                 coalesce(e.cover_links, '{}'),
-                b.cover_wanted_at
+                b.cover_requested_at
             FROM books b
             LEFT JOIN editions e ON e.id = coalesce(
                 b.edition_id,
                 (SELECT k.id FROM editions k WHERE k.isbn13 = b.isbn13)
             )
-            WHERE b.user_id = $1 AND b.id = $2 AND b.cover_wanted_at IS NOT NULL
+            WHERE b.user_id = $1 AND b.id = $2 AND b.cover_requested_at IS NOT NULL
             """)
     }
 }

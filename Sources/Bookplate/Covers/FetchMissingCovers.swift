@@ -47,10 +47,10 @@ extension Cover {
         SELECT m.id
         FROM books m
         WHERE m.user_id = $1
-            AND (m.cover_wanted_at IS NULL OR m.cover_wanted_at < now() - interval '1 hour')
+            AND (m.cover_requested_at IS NULL OR m.cover_requested_at < now() - interval '1 hour')
             AND (
                 m.cover_status <> 'NOT_FOUND'
-                OR coalesce(m.cover_sought_at, '-infinity')
+                OR coalesce(m.cover_not_found_at, '-infinity')
                     < greatest(m.updated_at, now() - interval '1 day')
             )
             AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = $1 AND c.book_id = m.id)
@@ -64,7 +64,7 @@ extension Cover {
     private static let requestMissing = Statement(
         """
         UPDATE books b
-        SET cover_status = 'FETCHING', cover_wanted_at = now()
+        SET cover_status = 'FETCHING', cover_requested_at = now()
         WHERE b.user_id = $1 AND b.id IN (\(missing))
         """)
 }

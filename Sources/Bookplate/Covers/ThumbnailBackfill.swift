@@ -201,7 +201,7 @@ package struct ThumbnailBackfill {
     /// receive the new version.
     private static let replaceCover = """
         WITH locked_user AS MATERIALIZED (
-            SELECT take_turns($1)
+            SELECT lock_user($1)
         ), replaced AS (
             UPDATE covers c
             SET version = $4, width = $5, height = $6, byte_counts = $7, hashes = $8

@@ -230,7 +230,7 @@ enum Swipe {
         """
         INSERT INTO books (
             user_id, id, edition_id, title, author, isbn13, publisher,
-            published_date, page_count, genre, description, cover_status, cover_wanted_at
+            published_date, page_count, genre, description, cover_status, cover_requested_at
         )
         SELECT
             $1, gen_random_uuid(), e.id, e.title, e.authors[1], e.isbn13, e.publisher,

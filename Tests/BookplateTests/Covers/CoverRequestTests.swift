@@ -142,7 +142,7 @@ import Testing
         // Nearly a minute has passed.
         try await world.app.database.execute(
             """
-            UPDATE books SET cover_wanted_at = cover_wanted_at - interval '51 seconds';
+            UPDATE books SET cover_requested_at = cover_requested_at - interval '51 seconds';
             UPDATE jobs SET run_at = now() WHERE kind = 'cover.end_waits'
             """)
         #expect(await live.next()["data", "coverChanged", "status"] == "FETCHING")
@@ -171,7 +171,7 @@ import Testing
         _ = try await reader.requireValue(Self.search, ["book": id], "setCover")
         try await Self.waitUntilFirstAttemptFailed(world)
         try await world.app.database.execute(
-            "UPDATE books SET cover_wanted_at = cover_wanted_at - interval '56 seconds'")
+            "UPDATE books SET cover_requested_at = cover_requested_at - interval '56 seconds'")
         #expect(try await world.book(reader, id)["coverStatus"] == "READY")
         try await world.app.database.execute(
             "UPDATE jobs SET run_at = now() WHERE kind = 'cover.end_waits'")
@@ -194,7 +194,7 @@ import Testing
         let id = try await reader.makeBook("Dune")
         #expect(try await world.book(reader, id)["coverStatus"] == "FETCHING")
         try await world.app.database.execute(
-            "UPDATE books SET cover_wanted_at = now() - interval '56 seconds'")
+            "UPDATE books SET cover_requested_at = now() - interval '56 seconds'")
         #expect(try await world.book(reader, id)["coverStatus"] == "NOT_FOUND")
     }
 
@@ -214,7 +214,7 @@ import Testing
         // The sources have not answered, so `fetchMissingCovers` does not wait a day.
         #expect(
             try await world.app.database.count(
-                "SELECT count(*) FROM books WHERE cover_sought_at IS NOT NULL") == 0)
+                "SELECT count(*) FROM books WHERE cover_not_found_at IS NOT NULL") == 0)
         #expect(
             try await reader.execute("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 1)
     }
@@ -326,8 +326,8 @@ import Testing
         // A book whose search found nothing yesterday is searched for again.
         try await world.app.database.execute(
             """
-            UPDATE books SET cover_status = 'NOT_FOUND', cover_wanted_at = NULL, \
-            cover_sought_at = now() - interval '25 hours' WHERE title = 'Book 3'
+            UPDATE books SET cover_status = 'NOT_FOUND', cover_requested_at = NULL, \
+            cover_not_found_at = now() - interval '25 hours' WHERE title = 'Book 3'
             """)
         #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 1)
         #expect(
@@ -365,12 +365,12 @@ import Testing
         await world.worker.stop()
         _ = try await reader.makeBook(["title": "Slow"])
         try await world.app.database.execute(
-            "UPDATE books SET cover_status = 'NOT_FOUND', cover_wanted_at = now() - interval '5 minutes'"
+            "UPDATE books SET cover_status = 'NOT_FOUND', cover_requested_at = now() - interval '5 minutes'"
         )
         let fetch = "mutation { fetchMissingCovers }"
         #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 0)
         try await world.app.database.execute(
-            "UPDATE books SET cover_wanted_at = now() - interval '2 hours'")
+            "UPDATE books SET cover_requested_at = now() - interval '2 hours'")
         #expect(try await reader.execute(fetch)["fetchMissingCovers"] == 1)
     }
 

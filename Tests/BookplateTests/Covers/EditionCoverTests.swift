@@ -203,33 +203,13 @@ import Testing
         let late = try await app.database.count(
             """
             WITH late AS (SELECT id FROM editions WHERE cover_failures = 1)
-            SELECT count(*) * 10 + count(l.id) FROM take_editions_without_cover(5) t LEFT JOIN late l USING (id)
+            SELECT count(*) * 10 + count(l.id) FROM claim_editions_without_cover(5) t LEFT JOIN late l USING (id)
             """)
         #expect(late == 52)
         #expect(
-            try await app.database.count("SELECT count(*) FROM take_editions_without_cover(1)") == 1
+            try await app.database.count("SELECT count(*) FROM claim_editions_without_cover(1)")
+                == 1
         )
-    }
-
-    /// Editions that an earlier release has looked up (`cover_asked_at`) are due after 90 days. Taking them clears the
-    /// column.
-    @Test func lookupsOfAnEarlierReleaseAreDueAfterNinetyDays() async throws {
-        let app = try await TestApp.start(catalog: TestCatalog.lines(3))
-        try await app.database.execute(
-            """
-            UPDATE editions SET cover_asked_at = now() - (CASE title WHEN 'Card 1' THEN 91 ELSE 89 END) * interval '1 day'
-            WHERE title IN ('Card 1', 'Card 2')
-            """)
-        #expect(
-            try await app.database.count("SELECT count(*) FROM take_editions_without_cover(9)") == 2
-        )
-        #expect(
-            try await app.database.count(
-                "SELECT count(*) FROM editions WHERE cover_asked_at IS NOT NULL AND title = 'Card 2'"
-            ) == 1)
-        #expect(
-            try await app.database.count(
-                "SELECT count(*) FROM editions WHERE cover_asked_at IS NOT NULL") == 1)
     }
 
     @Test func dueEditionsAreFoundByAnIndex() async throws {
@@ -238,7 +218,7 @@ import Testing
             try connection.execute(
                 """
                 BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
-                SET LOCAL enable_sort = off; SELECT FROM take_editions_without_cover(2)
+                SET LOCAL enable_sort = off; SELECT FROM claim_editions_without_cover(2)
                 """)
             return try connection.query(
                 "SELECT pg_stat_get_xact_numscans('editions_due_for_cover'::regclass)"
@@ -252,7 +232,7 @@ import Testing
         let app = try await TestApp.start(catalog: TestCatalog.lines(1))
         let writer = try AdminConnection(try app.database.url(as: TestCluster.owner))
         try writer.execute("BEGIN; SELECT FROM editions FOR UPDATE")
-        let miss = "SELECT miss_edition_cover(id, 90) FROM editions"
+        let miss = "SELECT record_missing_edition_cover(id, 90) FROM editions"
         let due = "SELECT count(*) FROM editions WHERE cover_due_at > now()"
         try await app.database.execute("SET lock_timeout = 1; " + miss)
         #expect(try await app.database.count(due) == 0)

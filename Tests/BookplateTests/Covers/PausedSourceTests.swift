@@ -266,7 +266,7 @@ import Testing
         try await app.database.execute(
             """
             UPDATE editions SET cover_failures = \(before);
-            SELECT take_edition_without_cover(isbn13) FROM editions;
+            SELECT claim_edition_without_cover(isbn13) FROM editions;
             SELECT postpone_edition_cover(id, 1000) FROM editions
             """)
         #expect(

@@ -74,7 +74,7 @@ import Testing
                 """
                 DO $$ BEGIN
                   PERFORM set_config('app.user_id', '\(reader.id.string ?? "")', true);
-                  UPDATE books SET cover_status = '\(status)', cover_wanted_at = now()
+                  UPDATE books SET cover_status = '\(status)', cover_requested_at = now()
                     WHERE id = '\(book.string ?? "")';
                   \(also);
                 END $$

@@ -10,7 +10,7 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
     SELECT c.version
     FROM covers c
     WHERE c.user_id = b.user_id AND c.book_id = b.id
-  ))::text, (b.title)::text, (b.author)::text, (b.genre)::text, (CASE WHEN b.cover_status = 'FETCHING' AND b.cover_wanted_at < now() - interval '55 seconds' THEN CASE WHEN EXISTS (
+  ))::text, (b.title)::text, (b.author)::text, (b.genre)::text, (CASE WHEN b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - interval '55 seconds' THEN CASE WHEN EXISTS (
     SELECT
     FROM covers c
     WHERE c.user_id = b.user_id AND c.book_id = b.id

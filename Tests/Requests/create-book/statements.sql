@@ -14,7 +14,7 @@ WITH card AS (
     WHERE s.user_id = $1 AND s.id = requested.id
   )
 ), created AS (
-  INSERT INTO books ( user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, category, genre, description, status, started_at, finished_at, cover_status, cover_wanted_at )
+  INSERT INTO books ( user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, category, genre, description, status, started_at, finished_at, cover_status, cover_requested_at )
   SELECT $1, $2, card.id, coalesce($5, card.title), coalesce($6, card.authors[1]), coalesce($4, card.isbn13), card.publisher, card.published_date, card.page_count, $7, coalesce($8, card.genres[1]), card.description, $9::reading_status, CASE WHEN $9::reading_status = 'READING' THEN now() END, CASE WHEN $9::reading_status = 'READ' THEN now() END, CASE WHEN $11 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $11 THEN now() END
   FROM (
     SELECT

@@ -44,4 +44,4 @@ WHERE id = app_user_id();
 -- round trip 2
 SELECT withdraw_jobs($1);
 
-SELECT settle_apple_revocation($1, $2, $3);
+SELECT record_apple_revocation($1, $2, $3);

@@ -9,7 +9,7 @@ SELECT count(*)::int
 FROM (
   SELECT m.id
   FROM books m
-  WHERE m.user_id = $1 AND (m.cover_wanted_at IS NULL OR m.cover_wanted_at < now() - interval '1 hour') AND ( m.cover_status <> 'NOT_FOUND' OR coalesce(m.cover_sought_at, '-infinity') < greatest(m.updated_at, now() - interval '1 day') ) AND NOT EXISTS (
+  WHERE m.user_id = $1 AND (m.cover_requested_at IS NULL OR m.cover_requested_at < now() - interval '1 hour') AND ( m.cover_status <> 'NOT_FOUND' OR coalesce(m.cover_not_found_at, '-infinity') < greatest(m.updated_at, now() - interval '1 day') ) AND NOT EXISTS (
     SELECT
     FROM covers c
     WHERE c.user_id = $1 AND c.book_id = m.id

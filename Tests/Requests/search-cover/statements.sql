@@ -2,14 +2,14 @@
 SELECT begin_request($1, $2, $3, $4);
 
 UPDATE books
-SET cover_status = 'FETCHING', cover_wanted_at = now()
+SET cover_status = 'FETCHING', cover_requested_at = now()
 WHERE user_id = $1 AND id = $2;
 
 SELECT b.id, b.user_id, (
   SELECT c.version
   FROM covers c
   WHERE c.user_id = b.user_id AND c.book_id = b.id
-), b.title, b.author, b.genre, CASE WHEN b.cover_status = 'FETCHING' AND b.cover_wanted_at < now() - interval '55 seconds' THEN CASE WHEN EXISTS (
+), b.title, b.author, b.genre, CASE WHEN b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - interval '55 seconds' THEN CASE WHEN EXISTS (
   SELECT
   FROM covers c
   WHERE c.user_id = b.user_id AND c.book_id = b.id

@@ -81,7 +81,7 @@ SET action = excluded.action, swiped_at = excluded.swiped_at, said_at = excluded
 ) THEN swipes.saved_book_id END
 WHERE (swipes.swiped_at, coalesce(swipes.said_at, swipes.swiped_at)) < (excluded.swiped_at, coalesce(excluded.said_at, excluded.swiped_at));
 
-INSERT INTO books ( user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, genre, description, cover_status, cover_wanted_at )
+INSERT INTO books ( user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, genre, description, cover_status, cover_requested_at )
 SELECT $1, gen_random_uuid(), e.id, e.title, e.authors[1], e.isbn13, e.publisher, e.published_date, e.page_count, e.genres[1], e.description, CASE WHEN $2 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $2 THEN now() END
 FROM swipes s
 JOIN editions e ON e.id = s.edition_id
@@ -137,7 +137,7 @@ SELECT begin_request($1, $2, $3, $4);
 SELECT book_id, title, author, genre
 FROM take_back_swipe($1, $2, $3);
 
-INSERT INTO books ( user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, genre, description, cover_status, cover_wanted_at )
+INSERT INTO books ( user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, genre, description, cover_status, cover_requested_at )
 SELECT $1, gen_random_uuid(), e.id, e.title, e.authors[1], e.isbn13, e.publisher, e.published_date, e.page_count, e.genres[1], e.description, CASE WHEN $2 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $2 THEN now() END
 FROM swipes s
 JOIN editions e ON e.id = s.edition_id

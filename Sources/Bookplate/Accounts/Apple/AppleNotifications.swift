@@ -116,7 +116,7 @@ package enum AppleNotifications {
 
     /// Fails with SQLSTATE BP412 if the notification was recorded before.
     private static let recordNotification = Statement(
-        "SELECT take_apple_notification($1, to_timestamp($2))")
+        "SELECT record_apple_notification($1, to_timestamp($2))")
 
     /// Makes the identity's own row visible to row-level security.
     private static let setIdentity = Statement(

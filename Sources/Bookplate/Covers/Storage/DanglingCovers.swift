@@ -98,7 +98,7 @@ package struct DanglingCovers {
         _ record: CoverRecord, _ connection: AdminConnection
     ) throws(StorageError) -> Bool {
         try mappingError(StorageError.database) { () throws(PostgresError) in
-            try connection.query("SELECT take_turns($1)", .of(record.user))
+            try connection.query("SELECT lock_user($1)", .of(record.user))
             var parameters = Parameters.of(record.user, record.book)
             parameters.append(text: record.version)
             let deletion = try connection.query(
@@ -108,7 +108,7 @@ package struct DanglingCovers {
             try connection.query(
                 """
                 UPDATE books
-                SET cover_status = 'NONE', cover_wanted_at = NULL
+                SET cover_status = 'NONE', cover_requested_at = NULL
                 WHERE user_id = $1 AND id = $2
                 """, .of(record.user, record.book))
             return true

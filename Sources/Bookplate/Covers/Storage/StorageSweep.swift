@@ -258,7 +258,7 @@ package struct StorageSweep {
     // MARK: - Statements
 
     private static let installationID = TypedStatement<UUID>("SELECT id FROM installation")
-    private static let forgetRemovals = Statement("SELECT forget_left_covers($1, $2, $3)")
+    private static let forgetRemovals = Statement("SELECT delete_removed_covers($1, $2, $3)")
     private static let bookCoverOrphans = Statement(
         """
         SELECT g.book_id, g.version
@@ -266,7 +266,7 @@ package struct StorageSweep {
         WHERE public_cover_version($1, g.book_id) IS DISTINCT FROM g.version
         """)
     private static let markRemoved = TypedStatement<CoverVersion>(
-        "SELECT book_id, version FROM condemn_versions($1, $2, $3)")
+        "SELECT book_id, version FROM mark_versions_removed($1, $2, $3)")
     private static let editionCovers = TypedStatement<CoverVersion>(
         """
         SELECT id, cover_version
@@ -325,5 +325,5 @@ private struct UnfinishedRemoval: RowDecodable {
     }
 
     static let query = TypedStatement<Self>(
-        "SELECT user_id, book_id, version FROM left_covers($1)")
+        "SELECT user_id, book_id, version FROM expired_removed_covers($1)")
 }

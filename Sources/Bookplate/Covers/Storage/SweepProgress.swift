@@ -79,9 +79,10 @@ package enum SweepProgress: Sendable {
             self == .ofServers ? Self.forgetForServers : Self.forgetForOperator, Parameters())
     }
 
-    private static let loadForServers = Statement("SELECT place, folders FROM sweep_checkpoint()")
-    private static let saveForServers = Statement("SELECT keep_sweep_checkpoint($1, $2)")
-    private static let forgetForServers = Statement("SELECT forget_sweep_checkpoint()")
+    private static let loadForServers = Statement(
+        "SELECT position, folders FROM sweep_checkpoint()")
+    private static let saveForServers = Statement("SELECT save_sweep_checkpoint($1, $2)")
+    private static let forgetForServers = Statement("SELECT delete_sweep_checkpoint()")
     private static let loadForOperator = Statement(
         """
         SELECT position, done

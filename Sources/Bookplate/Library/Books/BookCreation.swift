@@ -153,7 +153,7 @@ struct BookCreation {
           INSERT INTO books (
             user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count,
             category, genre, description, status, started_at, finished_at, cover_status,
-            cover_wanted_at
+            cover_requested_at
           )
           SELECT
             $1,

@@ -143,14 +143,14 @@ import Testing
             #expect(response["fetchMissingCovers"] == .int(queued))
             #expect(try await reader.execute("{ __typename }").rate?.remainingUnits == left)
         }
-        try await app.database.execute("UPDATE books SET cover_wanted_at = NULL")
+        try await app.database.execute("UPDATE books SET cover_requested_at = NULL")
         for _ in 1...12 { _ = try await reader.execute("{ __typename }") }
         #expect(
             try await reader.execute("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 10)
         #expect(try await reader.execute("{ __typename }").code == "RATE_LIMITED")
         #expect(
             try await app.database.count(
-                "SELECT count(*) FROM books WHERE cover_wanted_at IS NOT NULL") == 10)
+                "SELECT count(*) FROM books WHERE cover_requested_at IS NOT NULL") == 10)
     }
 
     /// Repeated requests process the whole library even with the smallest limits.

@@ -111,7 +111,7 @@ import Testing
         let fixture = try await Fixture(try await TestApp.start(catalog: []))
         let version = try await fixture.writeOrphan("c")
         let other = try fixture.connection()
-        try other.execute("BEGIN; SELECT take_turns('\(fixture.user)')")
+        try other.execute("BEGIN; SELECT lock_user('\(fixture.user)')")
         try other.execute(fixture.setCoverStatement(version))
         async let swept = fixture.sweep()
         try await waitUntil("the sweep waits") {

@@ -1,0 +1,40 @@
+-- Why: readers import their library from a file of another service, which a job reads in the background.
+
+CREATE TYPE import_format AS ENUM ('GOODREADS', 'STORYGRAPH', 'BOOKPLATE');
+CREATE TYPE import_state AS ENUM ('QUEUED', 'RUNNING', 'DONE', 'FAILED');
+
+CREATE TABLE imports (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    id uuid NOT NULL,
+    format import_format NOT NULL,
+    state import_state NOT NULL DEFAULT 'QUEUED',
+    -- The file; null after the import has ended.
+    content bytea,
+    content_hash bytea NOT NULL,
+    -- The number of records; null until they have been counted.
+    total int,
+    done int NOT NULL DEFAULT 0,
+    created int NOT NULL DEFAULT 0,
+    updated int NOT NULL DEFAULT 0,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (user_id, id)
+);
+ALTER TABLE imports ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+-- A file is not imported twice at the same time.
+CREATE UNIQUE INDEX imports_unfinished ON imports (user_id, content_hash, format)
+    WHERE state IN ('QUEUED', 'RUNNING');
+-- prune_imports uses this index.
+CREATE INDEX imports_waiting ON imports (updated_at)
+    WHERE content IS NOT NULL;
+
+CREATE TABLE import_failures (
+    user_id uuid NOT NULL,
+    import_id uuid NOT NULL,
+    -- The line of the file; 0 for a failure of the whole import.
+    line int NOT NULL,
+    message text NOT NULL,
+    PRIMARY KEY (user_id, import_id, line),
+    FOREIGN KEY (user_id, import_id) REFERENCES imports ON DELETE CASCADE
+);
+ALTER TABLE import_failures ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;

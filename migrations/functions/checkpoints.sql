@@ -1,0 +1,31 @@
+-- The position of the storage sweep. The server's role has no privilege on the table itself.
+
+-- Returns the checkpoint, unless it is older than a day: it says little about the present files then.
+CREATE OR REPLACE FUNCTION sweep_checkpoint() RETURNS TABLE ("position" text, folders bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT c.position, c.done
+    FROM checkpoints c
+    WHERE c.task = 'storage.sweep' AND c.updated_at > now() - interval '1 day'
+$$;
+
+CREATE OR REPLACE FUNCTION save_sweep_checkpoint("position" text, folders bigint) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    INSERT INTO checkpoints (task, position, done)
+    VALUES ('storage.sweep', save_sweep_checkpoint.position, save_sweep_checkpoint.folders)
+    ON CONFLICT (task) DO UPDATE
+    SET position = excluded.position,
+        done = excluded.done,
+        updated_at = now()
+$$;
+
+CREATE OR REPLACE FUNCTION delete_sweep_checkpoint() RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    DELETE FROM checkpoints c
+    WHERE c.task = 'storage.sweep'
+$$;
+
+REVOKE ALL ON FUNCTION sweep_checkpoint, save_sweep_checkpoint, delete_sweep_checkpoint FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sweep_checkpoint, save_sweep_checkpoint, delete_sweep_checkpoint TO bookplate_app;

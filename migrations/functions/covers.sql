@@ -1,0 +1,518 @@
+-- requires: accounts, jobs, changes
+-- Covers of readers' books: storing, searching, removal, and the storage that they use.
+
+-- MARK: Storage use
+
+CREATE OR REPLACE FUNCTION cover_bytes(byte_counts int[]) RETURNS bigint
+LANGUAGE sql IMMUTABLE
+AS $$
+    SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
+$$;
+
+CREATE OR REPLACE FUNCTION update_tenant_storage() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF TG_OP <> 'INSERT' THEN
+        UPDATE tenant_storage t
+        SET bytes = t.bytes - cover_bytes(OLD.byte_counts),
+            covers = t.covers - 1
+        WHERE t.tenant_id = OLD.tenant_id AND t.part = abs(hashtext(OLD.user_id::text) % 16);
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
+        VALUES (NEW.tenant_id, abs(hashtext(NEW.user_id::text) % 16), cover_bytes(NEW.byte_counts), 1)
+        ON CONFLICT (tenant_id, part) DO UPDATE
+        SET bytes = t.bytes + excluded.bytes,
+            covers = t.covers + 1;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER update_tenant_storage
+AFTER INSERT OR DELETE OR UPDATE OF byte_counts ON covers
+FOR EACH ROW
+EXECUTE FUNCTION update_tenant_storage();
+
+-- MARK: Storing a cover
+
+-- Makes a version the cover of a book. Returns the book's version after that, which is the previous one if it is the same
+-- image, or if it is newer than `unless_newer_than`.
+--
+-- Only a call with `unless_newer_than` = null counts as a change of the book by its reader (books.updated_at).
+CREATE OR REPLACE FUNCTION set_cover(
+    user_id uuid, book_id uuid, version text, source cover_source, width int, height int,
+    dominant_color text, blur_hash text, byte_counts int[], hashes bytea[], unless_newer_than timestamptz
+) RETURNS text
+LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    tenant tenants;
+    current covers;
+    status cover_status;
+    added bigint := cover_bytes(set_cover.byte_counts);
+BEGIN
+    -- The lock serializes concurrent covers of one book, and waits for a transaction that deletes the book.
+    SELECT b.cover_status INTO status
+    FROM books b
+    WHERE b.user_id = set_cover.user_id AND b.id = set_cover.book_id
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no such book in the library.' USING ERRCODE = 'BP404';
+    END IF;
+    SELECT * INTO current
+    FROM covers c
+    WHERE c.user_id = set_cover.user_id AND c.book_id = set_cover.book_id;
+    IF current.updated_at > unless_newer_than THEN
+        RETURN current.version;
+    END IF;
+
+    SELECT t.* INTO tenant
+    FROM tenants t
+    JOIN users u ON u.tenant_id = t.id
+    WHERE u.id = set_cover.user_id;
+    IF added + (
+        SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
+        FROM covers c
+        WHERE c.user_id = set_cover.user_id AND c.book_id <> set_cover.book_id
+    ) > tenant.user_storage_bytes_max THEN
+        RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
+    END IF;
+    IF added + (
+        SELECT coalesce(sum(s.bytes), 0)
+        FROM tenant_storage s
+        WHERE s.tenant_id = tenant.id
+    ) > tenant.storage_bytes_max THEN
+        RAISE EXCEPTION 'The storage for covers is full. Try again later.' USING ERRCODE = 'BP413';
+    END IF;
+
+    UPDATE books b
+    SET cover_status = 'READY',
+        cover_requested_at = NULL,
+        updated_at = CASE WHEN unless_newer_than IS NULL THEN now() ELSE b.updated_at END
+    WHERE b.user_id = set_cover.user_id AND b.id = set_cover.book_id;
+    -- Versions of the same image differ in their last 16 digits only.
+    IF left(current.version, 16) = left(set_cover.version, 16) THEN
+        UPDATE covers c
+        SET source = set_cover.source
+        WHERE c.user_id = set_cover.user_id AND c.book_id = set_cover.book_id AND c.source <> set_cover.source;
+        IF status <> 'READY' THEN
+            PERFORM record_unchanged_cover_event(set_cover.user_id, set_cover.book_id);
+        END IF;
+        RETURN current.version;
+    END IF;
+    INSERT INTO covers (
+        user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes
+    )
+    VALUES (
+        set_cover.user_id, set_cover.book_id, tenant.id, set_cover.version, set_cover.source,
+        set_cover.width, set_cover.height, set_cover.dominant_color, set_cover.blur_hash,
+        set_cover.byte_counts, set_cover.hashes
+    )
+    ON CONFLICT (user_id, book_id) DO UPDATE
+    SET version = excluded.version,
+        source = excluded.source,
+        width = excluded.width,
+        height = excluded.height,
+        dominant_color = excluded.dominant_color,
+        blur_hash = excluded.blur_hash,
+        byte_counts = excluded.byte_counts,
+        hashes = excluded.hashes,
+        updated_at = now();
+    RETURN set_cover.version;
+END
+$$;
+
+-- MARK: Searching a cover
+
+-- Adds a job and an event for each book whose cover this transaction has requested (cover_requested_at = now()). Returns the
+-- number of jobs.
+CREATE OR REPLACE FUNCTION enqueue_cover_searches(kind text, priority int, attempts_max int) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    owner uuid := app_user_id();
+    added bigint;
+BEGIN
+    WITH requested AS MATERIALIZED (
+        SELECT b.id
+        FROM books b
+        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at = now() AND b.user_id = owner
+        ORDER BY b.id
+    ), recorded AS (
+        INSERT INTO events (user_id, kind, payload)
+        SELECT owner, 'cover_changed', jsonb_build_object('book_id', r.id, 'status', 'FETCHING')
+        FROM requested r
+    )
+    INSERT INTO jobs AS j (user_id, kind, payload, key, priority, attempts_max)
+    SELECT
+        owner, enqueue_cover_searches.kind, jsonb_build_object('bookID', r.id), r.id::text,
+        enqueue_cover_searches.priority, enqueue_cover_searches.attempts_max
+    FROM requested r
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET priority = least(j.priority, excluded.priority),
+        run_at = least(j.run_at, excluded.run_at),
+        attempts = CASE j.state WHEN 'RUNNING' THEN j.attempts ELSE 0 END,
+        again = j.state = 'RUNNING',
+        updated_at = now();
+    GET DIAGNOSTICS added = ROW_COUNT;
+    RETURN added;
+END
+$$;
+
+-- Ends a search that did not set a cover: the book gets the given status, or READY if it has a cover. Does nothing if the
+-- book does not wait for this search any more. `is_answered`: all sources answered, and none has a cover.
+CREATE OR REPLACE FUNCTION end_cover_search(
+    user_id uuid, book_id uuid, requested_at timestamptz, status cover_status, is_answered bool
+) RETURNS void
+LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    book books;
+    has_cover bool;
+BEGIN
+    SELECT * INTO book
+    FROM books b
+    WHERE b.user_id = end_cover_search.user_id AND b.id = end_cover_search.book_id
+    FOR NO KEY UPDATE;
+    IF NOT FOUND OR book.cover_requested_at IS DISTINCT FROM end_cover_search.requested_at THEN
+        RETURN;
+    END IF;
+    has_cover := EXISTS (
+        SELECT
+        FROM covers c
+        WHERE c.user_id = end_cover_search.user_id AND c.book_id = end_cover_search.book_id
+    );
+    UPDATE books b
+    SET cover_status = CASE WHEN has_cover THEN 'READY' ELSE end_cover_search.status END,
+        cover_requested_at = NULL,
+        cover_not_found_at = CASE WHEN end_cover_search.is_answered THEN now() END
+    WHERE b.user_id = end_cover_search.user_id AND b.id = end_cover_search.book_id;
+    IF has_cover AND book.cover_status = 'FETCHING' THEN
+        PERFORM record_unchanged_cover_event(end_cover_search.user_id, end_cover_search.book_id);
+    END IF;
+END
+$$;
+
+-- Makes an image that a search has found the cover of a book. Returns the book's version after that, or null if the book
+-- does not exist or does not wait for this search any more. `requested_at` is the books.cover_requested_at with which the search
+-- began. It is null for a search that no reader requested; such a search only sets the cover of a book without one.
+CREATE OR REPLACE FUNCTION set_found_cover(
+    user_id uuid, book_id uuid, version text, source cover_source, width int, height int,
+    dominant_color text, blur_hash text, byte_counts int[], hashes bytea[], requested_at timestamptz
+) RETURNS text
+LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    book books;
+    current covers;
+BEGIN
+    SELECT * INTO book
+    FROM books b
+    WHERE b.user_id = set_found_cover.user_id AND b.id = set_found_cover.book_id
+    FOR NO KEY UPDATE;
+    IF NOT FOUND OR book.cover_requested_at IS DISTINCT FROM set_found_cover.requested_at THEN
+        RETURN NULL;
+    END IF;
+    SELECT * INTO current
+    FROM covers c
+    WHERE c.user_id = set_found_cover.user_id AND c.book_id = set_found_cover.book_id;
+    IF FOUND AND set_found_cover.requested_at IS NULL THEN
+        RETURN current.version;
+    END IF;
+    -- A smaller image does not replace one that was found before.
+    IF current.source NOT IN ('MANUAL_UPLOAD', 'URL') AND current.width > set_found_cover.width THEN
+        PERFORM end_cover_search(
+            set_found_cover.user_id, set_found_cover.book_id, set_found_cover.requested_at, 'READY', false);
+        RETURN current.version;
+    END IF;
+    -- 'infinity' always sets the cover without changing books.updated_at, because the reader did not change the book.
+    RETURN set_cover(
+        set_found_cover.user_id, set_found_cover.book_id, set_found_cover.version,
+        set_found_cover.source, set_found_cover.width, set_found_cover.height, set_found_cover.dominant_color,
+        set_found_cover.blur_hash, set_found_cover.byte_counts, set_found_cover.hashes, 'infinity');
+END
+$$;
+
+-- Ends the waiting for covers that were requested more than `seconds` ago: their status becomes NOT_FOUND, or READY if there
+-- is a previous cover. The searches continue and can still set a cover. Returns the users of the books.
+--
+-- Skips users with a running transaction, so that this never waits. The next call handles them.
+CREATE OR REPLACE FUNCTION end_overdue_cover_waits(seconds int, users_max int) RETURNS SETOF uuid
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    owner uuid;
+    with_cover uuid[];
+    book uuid;
+BEGIN
+    FOR owner IN
+        SELECT DISTINCT b.user_id
+        FROM books b
+        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - seconds * interval '1 second'
+        LIMIT users_max
+    LOOP
+        -- The lock of lock_user.
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(owner::text, 0));
+        WITH ended AS (
+            UPDATE books b
+            SET cover_status = CASE
+                    WHEN EXISTS (
+                        SELECT
+                        FROM covers c
+                        WHERE c.user_id = owner AND c.book_id = b.id
+                    ) THEN 'READY'
+                    ELSE 'NOT_FOUND'
+                END::cover_status
+            WHERE b.user_id = owner
+                AND b.cover_status = 'FETCHING'
+                AND b.cover_requested_at < now() - seconds * interval '1 second'
+            RETURNING b.id, b.cover_status
+        )
+        SELECT array_agg(e.id) FILTER (WHERE e.cover_status = 'READY') INTO with_cover
+        FROM ended e;
+        FOREACH book IN ARRAY coalesce(with_cover, '{}') LOOP
+            PERFORM record_unchanged_cover_event(owner, book);
+        END LOOP;
+        RETURN NEXT owner;
+    END LOOP;
+END
+$$;
+
+-- MARK: Events
+
+-- Records the event of a new or replaced cover, for devices and brokers.
+CREATE OR REPLACE FUNCTION record_cover_event() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    INSERT INTO events (user_id, kind, payload)
+    VALUES (
+        NEW.user_id,
+        'cover_changed',
+        jsonb_build_object(
+            'book_id', NEW.book_id, 'status', 'READY', 'source', NEW.source, 'version', NEW.version)
+    );
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER record_cover_event_on_insert
+AFTER INSERT ON covers
+FOR EACH ROW
+EXECUTE FUNCTION record_cover_event();
+
+CREATE OR REPLACE TRIGGER record_cover_event_on_update
+AFTER UPDATE OF version ON covers
+FOR EACH ROW
+WHEN (OLD.version <> NEW.version)
+EXECUTE FUNCTION record_cover_event();
+
+-- Records that a search found nothing, or that the cover was removed. READY is recorded with the cover, and FETCHING by
+-- enqueue_cover_searches.
+CREATE OR REPLACE FUNCTION record_cover_status_event() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    INSERT INTO events (user_id, kind, payload)
+    VALUES (
+        NEW.user_id,
+        'cover_changed',
+        jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
+    );
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER record_cover_status_event
+AFTER UPDATE OF cover_status ON books
+FOR EACH ROW
+WHEN (OLD.cover_status <> NEW.cover_status AND NEW.cover_status NOT IN ('READY', 'FETCHING'))
+EXECUTE FUNCTION record_cover_status_event();
+
+-- Records that a search is over and the previous cover stays.
+CREATE OR REPLACE FUNCTION record_unchanged_cover_event(user_id uuid, book_id uuid) RETURNS void
+LANGUAGE sql
+AS $$
+    INSERT INTO events (user_id, kind, payload)
+    SELECT
+        c.user_id,
+        'cover_changed',
+        jsonb_build_object('book_id', c.book_id, 'status', 'READY', 'source', c.source, 'version', c.version)
+    FROM covers c
+    WHERE c.user_id = record_unchanged_cover_event.user_id AND c.book_id = record_unchanged_cover_event.book_id
+$$;
+
+-- MARK: Removed versions
+
+-- Records every version that loses its row, whatever removes it: a new cover, or the removal of a cover or book. Deleting
+-- an account records none, because it removes the user's folder.
+CREATE OR REPLACE FUNCTION record_removed_cover() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    INSERT INTO removed_covers (user_id, book_id, version)
+    SELECT OLD.user_id, OLD.book_id, OLD.version
+    WHERE EXISTS (
+        SELECT
+        FROM users u
+        WHERE u.id = OLD.user_id
+    )
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER record_removed_cover_on_delete
+AFTER DELETE ON covers
+FOR EACH ROW
+EXECUTE FUNCTION record_removed_cover();
+
+CREATE OR REPLACE TRIGGER record_removed_cover_on_update
+AFTER UPDATE ON covers
+FOR EACH ROW
+WHEN (OLD.version <> NEW.version)
+EXECUTE FUNCTION record_removed_cover();
+
+-- Rejects a version whose files may be removed already, however late the transaction comes.
+CREATE OR REPLACE FUNCTION reject_removed_version() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    IF EXISTS (
+        SELECT
+        FROM removed_covers r
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.book_id AND r.version = NEW.version
+    ) THEN
+        RAISE EXCEPTION 'The image arrived too late to be stored. Send it again.' USING ERRCODE = 'BP409';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER reject_removed_version_on_insert
+BEFORE INSERT ON covers
+FOR EACH ROW
+EXECUTE FUNCTION reject_removed_version();
+
+CREATE OR REPLACE TRIGGER reject_removed_version_on_update
+BEFORE UPDATE OF version ON covers
+FOR EACH ROW
+WHEN (OLD.version <> NEW.version)
+EXECUTE FUNCTION reject_removed_version();
+
+-- Returns those of the given versions that no row names, and marks them as removed: from now on no row can name them.
+CREATE OR REPLACE FUNCTION mark_versions_removed(user_id uuid, book_ids uuid[], versions text[])
+RETURNS TABLE (book_id uuid, version text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    -- Waits for the user's running transactions, whose rows the query below then sees. Later ones see its result.
+    PERFORM lock_user(mark_versions_removed.user_id);
+    RETURN QUERY
+        WITH unnamed AS MATERIALIZED (
+            SELECT given.book_id, given.version
+            FROM unnest(book_ids, versions) AS given (book_id, version)
+            WHERE NOT EXISTS (
+                SELECT
+                FROM covers c
+                WHERE c.user_id = mark_versions_removed.user_id
+                    AND c.book_id = given.book_id
+                    AND c.version = given.version
+            )
+        ), marked AS (
+            INSERT INTO removed_covers AS r (user_id, book_id, version, kept_until)
+            SELECT mark_versions_removed.user_id, n.book_id, n.version, now() + interval '1 day'
+            FROM unnamed n
+            -- A deleted user can name no version.
+            WHERE EXISTS (
+                SELECT
+                FROM users u
+                WHERE u.id = mark_versions_removed.user_id
+            )
+            ON CONFLICT (user_id, book_id, version) DO NOTHING
+        )
+        SELECT n.book_id, n.version
+        FROM unnamed n;
+END
+$$;
+
+-- Returns removed versions whose rows can be deleted together with their files.
+CREATE OR REPLACE FUNCTION expired_removed_covers(count int)
+RETURNS TABLE (user_id uuid, book_id uuid, version text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT r.user_id, r.book_id, r.version
+    FROM removed_covers r
+    WHERE coalesce(r.kept_until, '-infinity') < now()
+    LIMIT expired_removed_covers.count
+$$;
+
+-- Deletes the rows of removed versions after their files were removed.
+CREATE OR REPLACE FUNCTION delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    DELETE FROM removed_covers r
+    USING unnest(user_ids, book_ids, versions) AS given (user_id, book_id, version)
+    WHERE r.user_id = given.user_id
+        AND r.book_id = given.book_id
+        AND r.version = given.version
+        AND coalesce(r.kept_until, '-infinity') < now()
+$$;
+
+-- MARK: Public access
+
+-- Covers are public: a client that knows the ids, which cannot be guessed, can load the image without a session. These
+-- return what such a request needs. The title is for a generated image of a book without a cover.
+CREATE OR REPLACE FUNCTION public_cover_version(user_id uuid, book_id uuid) RETURNS text
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT c.version
+    FROM covers c
+    WHERE c.user_id = public_cover_version.user_id AND c.book_id = public_cover_version.book_id
+$$;
+
+CREATE OR REPLACE FUNCTION public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text)
+RETURNS SETOF record
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT b.title, b.author, b.genre
+    FROM books b
+    WHERE b.user_id = public_book_title.user_id AND b.id = public_book_title.book_id
+$$;
+
+-- MARK: Policies and grants
+
+DROP POLICY IF EXISTS owner_only ON covers;
+CREATE POLICY owner_only ON covers TO bookplate_app
+    USING (user_id = app_user_id())
+    WITH CHECK (user_id = app_user_id());
+DROP POLICY IF EXISTS administration ON covers;
+CREATE POLICY administration ON covers TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
+DROP POLICY IF EXISTS owner_only ON removed_covers;
+CREATE POLICY owner_only ON removed_covers TO bookplate_app
+    USING (user_id = app_user_id())
+    WITH CHECK (user_id = app_user_id());
+DROP POLICY IF EXISTS administration ON removed_covers;
+CREATE POLICY administration ON removed_covers TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON covers, removed_covers TO bookplate_app;
+GRANT SELECT ON tenant_storage, installation TO bookplate_app;
+
+-- Only its trigger calls this function.
+REVOKE ALL ON FUNCTION update_tenant_storage FROM PUBLIC;
+REVOKE ALL ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, expired_removed_covers,
+    delete_removed_covers, public_cover_version, public_book_title FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, expired_removed_covers,
+    delete_removed_covers, public_cover_version, public_book_title TO bookplate_app;

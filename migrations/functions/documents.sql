@@ -1,0 +1,3 @@
+-- Trusted documents. The admin CLI writes them.
+
+GRANT SELECT ON documents TO bookplate_app;

@@ -1,0 +1,290 @@
+-- requires: accounts
+-- The background queue. The server's role has no privilege on the table: it enqueues, claims, and finishes jobs with these
+-- functions. A worker writes for the user that the job's row names (begin_job), not for a user that the worker names.
+
+-- MARK: Enqueuing
+
+-- Adds a job and returns its id. If the work is already queued (same user, kind, and key), the job gets the new payload and
+-- runs at the earlier of both times; if it is running, it runs once more. A request can enqueue jobs for its own
+-- user only, or without a user.
+CREATE OR REPLACE FUNCTION enqueue_job(
+    user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority int, attempts_max int
+) RETURNS uuid
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    due timestamptz := now() + delay_ms * interval '1 millisecond';
+    job_id uuid;
+BEGIN
+    IF enqueue_job.user_id <> app_user_id() THEN
+        RAISE EXCEPTION 'a job can only be enqueued for the current user' USING ERRCODE = '42501';
+    END IF;
+    INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
+    VALUES (
+        enqueue_job.user_id, enqueue_job.kind, enqueue_job.payload, enqueue_job.key, due,
+        enqueue_job.priority, enqueue_job.attempts_max
+    )
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET payload = excluded.payload,
+        priority = least(j.priority, excluded.priority),
+        run_at = least(j.run_at, excluded.run_at),
+        again = j.state = 'RUNNING',
+        updated_at = now()
+    RETURNING j.id INTO job_id;
+    RETURN job_id;
+END
+$$;
+
+-- Creates a recurring job, or changes its interval.
+CREATE OR REPLACE FUNCTION schedule_job(kind text, every_ms bigint, attempts_max int) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    INSERT INTO jobs AS j (kind, payload, key, every, attempts_max)
+    VALUES (schedule_job.kind, '{}', 'schedule', every_ms * interval '1 millisecond', schedule_job.attempts_max)
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET every = excluded.every,
+        attempts_max = excluded.attempts_max,
+        run_at = least(j.run_at, now() + excluded.every)
+    WHERE (j.every, j.attempts_max) IS DISTINCT FROM (excluded.every, excluded.attempts_max)
+$$;
+
+-- Deletes jobs whose work the request has done itself in the meantime. Only jobs without a user that have not started.
+CREATE OR REPLACE FUNCTION withdraw_jobs(ids uuid[]) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    DELETE FROM jobs j
+    WHERE j.id = ANY (ids) AND j.user_id IS NULL AND j.state = 'READY' AND j.every IS NULL
+$$;
+
+-- MARK: Working
+
+-- Claims jobs that are due, at most `capacities[i]` of the kind `kinds[i]`. Jobs whose lease has expired are ready again
+-- first, or dead if that was their last attempt. `postponed_ms` is for how long the job has been postponed.
+CREATE OR REPLACE FUNCTION claim_jobs(kinds text[], capacities int[], worker text, lease_ms int)
+RETURNS TABLE (
+    id uuid, fence int, user_id uuid, kind text, payload jsonb, attempt int, priority int, postponed_ms bigint
+)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    UPDATE jobs j
+    SET state = CASE WHEN j.attempts >= j.attempts_max AND j.every IS NULL THEN 'DEAD' ELSE 'READY' END::job_state,
+        last_error = 'The worker ' || coalesce(j.worker, '') || ' stopped before it finished the job.',
+        worker = NULL,
+        lease_until = NULL,
+        updated_at = now()
+    WHERE j.id IN (
+        SELECT e.id
+        FROM jobs e
+        WHERE e.state = 'RUNNING' AND e.lease_until < now()
+        FOR UPDATE SKIP LOCKED
+    );
+    RETURN QUERY
+        WITH picked AS MATERIALIZED (
+            SELECT due.id
+            FROM unnest(kinds, capacities) AS requested (kind, capacity)
+            CROSS JOIN LATERAL (
+                SELECT j.id
+                FROM jobs j
+                WHERE j.state = 'READY' AND j.kind = requested.kind AND j.run_at <= now()
+                ORDER BY j.priority, j.run_at
+                LIMIT requested.capacity
+                FOR UPDATE SKIP LOCKED
+            ) due
+        )
+        UPDATE jobs j
+        SET state = 'RUNNING',
+            attempts = j.attempts + 1,
+            fence = j.fence + 1,
+            again = false,
+            worker = claim_jobs.worker,
+            lease_until = now() + lease_ms * interval '1 millisecond',
+            updated_at = now()
+        FROM picked
+        WHERE j.id = picked.id
+        RETURNING
+            j.id, j.fence, j.user_id, j.kind, j.payload, j.attempts, j.priority::int,
+            (extract(epoch FROM now() - j.postponed_since) * 1000)::bigint;
+END
+$$;
+
+-- Extends the leases of jobs. Returns the jobs that the worker still holds.
+CREATE OR REPLACE FUNCTION renew_jobs(ids uuid[], fences int[], lease_ms int) RETURNS SETOF uuid
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    UPDATE jobs j
+    SET lease_until = now() + lease_ms * interval '1 millisecond'
+    FROM unnest(ids, fences) AS held (id, fence)
+    WHERE j.id = held.id AND j.fence = held.fence AND j.state = 'RUNNING'
+    RETURNING j.id
+$$;
+
+-- Starts every transaction of a job: sets the job's user, and fails if another worker holds the job.
+--
+-- In a writing transaction the row lock blocks a claim, but not a renewal. Therefore no transaction of
+-- this worker can commit after another worker has claimed the job.
+CREATE OR REPLACE FUNCTION begin_job(id uuid, fence int, read_only boolean) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    owner uuid;
+    tenant uuid;
+BEGIN
+    SELECT j.user_id INTO owner
+    FROM jobs j
+    WHERE j.id = begin_job.id AND j.fence = begin_job.fence AND j.state = 'RUNNING';
+    IF FOUND AND NOT read_only THEN
+        IF owner IS NOT NULL THEN
+            PERFORM lock_user(owner);
+        END IF;
+        -- Another worker may have claimed the job while this transaction waited.
+        PERFORM
+        FROM jobs j
+        WHERE j.id = begin_job.id AND j.fence = begin_job.fence AND j.state = 'RUNNING'
+        FOR KEY SHARE;
+    END IF;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'another worker holds the job' USING ERRCODE = 'BP410';
+    END IF;
+    SELECT u.tenant_id INTO tenant
+    FROM users u
+    WHERE u.id = owner;
+    PERFORM
+        set_config('app.user_id', coalesce(owner::text, ''), true),
+        set_config('app.tenant_id', coalesce(tenant::text, ''), true);
+    IF read_only THEN
+        PERFORM set_config('transaction_read_only', 'on', true);
+    END IF;
+END
+$$;
+
+-- MARK: Outcomes
+
+-- Deletes a job that is done. A recurring job waits for its next run, and one that was enqueued again runs at once.
+-- Returns false if the worker does not hold the job any more.
+CREATE OR REPLACE FUNCTION finish_job(id uuid, fence int) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    DELETE FROM jobs j
+    WHERE j.id = finish_job.id
+        AND j.fence = finish_job.fence
+        AND j.state = 'RUNNING'
+        AND NOT j.again
+        AND j.every IS NULL;
+    IF FOUND THEN
+        RETURN true;
+    END IF;
+    UPDATE jobs j
+    SET state = 'READY',
+        attempts = 0,
+        worker = NULL,
+        lease_until = NULL,
+        last_error = NULL,
+        postponed_since = NULL,
+        run_at = CASE WHEN j.again THEN now() ELSE now() + j.every END,
+        again = false,
+        updated_at = now()
+    WHERE j.id = finish_job.id AND j.fence = finish_job.fence AND j.state = 'RUNNING';
+    RETURN FOUND;
+END
+$$;
+
+-- Records that a job failed. It runs again after the delay. It is dead if the delay is null or this was the last attempt;
+-- a recurring job waits for its next run instead.
+CREATE OR REPLACE FUNCTION fail_job(id uuid, fence int, message text, delay_ms bigint) RETURNS boolean
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    UPDATE jobs j
+    SET state = CASE
+            WHEN (delay_ms IS NULL OR j.attempts >= j.attempts_max) AND j.every IS NULL THEN 'DEAD'
+            ELSE 'READY'
+        END::job_state,
+        run_at = CASE
+            WHEN delay_ms IS NOT NULL AND j.attempts < j.attempts_max THEN now() + delay_ms * interval '1 millisecond'
+            ELSE now() + coalesce(j.every, '0')
+        END,
+        attempts = CASE
+            WHEN j.every IS NOT NULL AND (delay_ms IS NULL OR j.attempts >= j.attempts_max) THEN 0
+            ELSE j.attempts
+        END,
+        last_error = left(message, 1000),
+        worker = NULL,
+        lease_until = NULL,
+        updated_at = now()
+    WHERE j.id = fail_job.id AND j.fence = fail_job.fence AND j.state = 'RUNNING'
+    RETURNING true
+$$;
+
+-- Postpones a job that cannot run now for a reason outside of it, such as a paused source. This does not count as an
+-- attempt. If the job was enqueued again while it ran, it waits, too, because the reason applies to the new request.
+CREATE OR REPLACE FUNCTION postpone_job(id uuid, fence int, message text, delay_ms bigint) RETURNS boolean
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    UPDATE jobs j
+    SET state = 'READY',
+        attempts = greatest(0, j.attempts - 1),
+        run_at = now() + delay_ms * interval '1 millisecond',
+        postponed_since = coalesce(j.postponed_since, now()),
+        last_error = left(message, 1000),
+        worker = NULL,
+        lease_until = NULL,
+        updated_at = now()
+    WHERE j.id = postpone_job.id AND j.fence = postpone_job.fence AND j.state = 'RUNNING'
+    RETURNING true
+$$;
+
+-- Returns jobs of a worker that is shutting down, as if they had not been claimed, and wakes other workers.
+CREATE OR REPLACE FUNCTION release_jobs(ids uuid[], fences int[]) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    UPDATE jobs j
+    SET state = 'READY',
+        attempts = j.attempts - 1,
+        run_at = now(),
+        worker = NULL,
+        lease_until = NULL,
+        updated_at = now()
+    FROM unnest(ids, fences) AS held (id, fence)
+    WHERE j.id = held.id AND j.fence = held.fence AND j.state = 'RUNNING';
+    SELECT pg_notify('jobs', '')
+$$;
+
+-- MARK: Maintenance
+
+-- Deletes jobs that have been dead for the given number of days, and returns how many.
+CREATE OR REPLACE FUNCTION purge_dead_jobs(older_than_days int) RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    WITH deleted AS (
+        DELETE FROM jobs
+        WHERE state = 'DEAD' AND updated_at < now() - older_than_days * interval '1 day'
+        RETURNING id
+    )
+    SELECT count(*)
+    FROM deleted
+$$;
+
+-- Returns the number of jobs of each kind and state, for metrics.
+CREATE OR REPLACE FUNCTION count_jobs() RETURNS TABLE (kind text, state text, count bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT j.kind, lower(j.state::text), count(*)
+    FROM jobs j
+    GROUP BY 1, 2
+$$;
+
+-- MARK: Policies and grants
+
+-- The table is closed to the server's role.
+DROP POLICY IF EXISTS administration ON jobs;
+CREATE POLICY administration ON jobs TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
+REVOKE ALL ON FUNCTION enqueue_job, schedule_job, withdraw_jobs, claim_jobs, renew_jobs, begin_job, finish_job, fail_job,
+    postpone_job, release_jobs, purge_dead_jobs, count_jobs FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION enqueue_job, schedule_job, withdraw_jobs, claim_jobs, renew_jobs, begin_job, finish_job, fail_job,
+    postpone_job, release_jobs, purge_dead_jobs, count_jobs TO bookplate_app;

@@ -1,0 +1,394 @@
+-- requires: catalog
+-- The search of the catalog and of a reader's own library. Queries are folded (search_fold) before they come here.
+
+-- MARK: The words of the catalog
+
+-- Returns the word and what is left of it without each one of its letters. Two words that differ by one letter, or by two
+-- that are swapped, have one of these forms in common.
+CREATE OR REPLACE FUNCTION search_forms(word text) RETURNS text[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+    SELECT array_agg(DISTINCT left(word, n - 1) || substr(word, n + 1)) || word
+    FROM generate_series(1, length(word)) n
+$$;
+
+-- Adds the words of new editions. Their counts are updated by refresh_search_words only: updating them here would make
+-- all transactions that add an edition wait for each other's row of "the".
+CREATE OR REPLACE FUNCTION add_search_words() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    INSERT INTO search_words (word, editions, forms)
+    SELECT word, count(*), search_forms(word)
+    FROM new_rows, unnest(tsvector_to_array(search_vector)) AS word
+    WHERE length(word) BETWEEN 2 AND 40
+    GROUP BY word
+    ORDER BY word
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION add_changed_search_words() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    INSERT INTO search_words (word, editions, forms)
+    SELECT word, 1, search_forms(word)
+    FROM unnest(tsvector_to_array(NEW.search_vector)) AS word
+    WHERE length(word) BETWEEN 2 AND 40
+    ORDER BY word
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+-- A catalog import sets app.bulk for its transaction and calls refresh_search_words at the end instead.
+CREATE OR REPLACE TRIGGER add_search_words
+AFTER INSERT ON editions
+REFERENCING NEW TABLE AS new_rows
+FOR EACH STATEMENT
+WHEN (current_setting('app.bulk', true) IS DISTINCT FROM 'on')
+EXECUTE FUNCTION add_search_words();
+
+CREATE OR REPLACE TRIGGER add_changed_search_words
+AFTER UPDATE ON editions
+FOR EACH ROW
+WHEN (
+    OLD.search_vector IS DISTINCT FROM NEW.search_vector
+    AND current_setting('app.bulk', true) IS DISTINCT FROM 'on'
+)
+EXECUTE FUNCTION add_changed_search_words();
+
+-- Counts the words of all editions. Writes only the rows that change.
+CREATE OR REPLACE FUNCTION refresh_search_words() RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    CREATE TEMPORARY TABLE counted ON COMMIT DROP AS
+        SELECT word, ndoc AS editions
+        FROM ts_stat('select search_vector from editions')
+        WHERE length(word) BETWEEN 2 AND 40;
+    INSERT INTO search_words AS w (word, editions, forms)
+    SELECT c.word, c.editions, search_forms(c.word)
+    FROM counted c
+    LEFT JOIN search_words known ON known.word = c.word
+    WHERE known.editions IS DISTINCT FROM c.editions
+    ON CONFLICT (word) DO UPDATE
+    SET editions = excluded.editions;
+    DELETE FROM search_words w
+    WHERE NOT EXISTS (
+        SELECT
+        FROM counted c
+        WHERE c.word = w.word
+    );
+    DROP TABLE counted;
+END
+$$;
+
+-- Calling a function of pg_trgm loads its library. Until then only a superuser may create a function with its settings.
+DO $$
+BEGIN
+    PERFORM similarity('', '');
+END
+$$;
+
+-- Returns words of the catalog that the given word may be a misspelling of: those with a common form (see search_forms),
+-- or, for a long word without any, those that share most of its trigrams. The SET clause is the threshold of `%`.
+CREATE OR REPLACE FUNCTION search_similar_words(misspelled text) RETURNS text[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET pg_trgm.similarity_threshold = 0.35
+AS $$
+DECLARE
+    similar_words text[];
+BEGIN
+    similar_words := array(
+        SELECT w.word
+        FROM search_words w
+        WHERE w.forms && search_forms(misspelled) AND w.word <> misspelled
+        ORDER BY w.editions DESC, w.word
+        LIMIT CASE WHEN length(misspelled) < 6 THEN 16 ELSE 8 END
+    );
+    IF similar_words = '{}' AND length(misspelled) >= 6 THEN
+        similar_words := array(
+            SELECT w.word
+            FROM search_words w
+            WHERE w.word % misspelled AND levenshtein(w.word, misspelled) <= length(misspelled) / 3
+            ORDER BY levenshtein(w.word, misspelled), w.editions DESC, w.word
+            LIMIT 4
+        );
+    END IF;
+    RETURN similar_words;
+END
+$$;
+
+-- MARK: The catalog
+
+-- Returns the most popular editions that match all parts of a query. `counts` contains how many editions match each part,
+-- and `total` the number of editions.
+--
+-- The rarest parts select editions by the index, and the other parts are compared with these rows: reading the index
+-- entries of "the" takes longer than comparing the few remaining editions. If all parts are common, many popular editions
+-- match them all, so the function reads editions in order of popularity instead.
+--
+-- force_custom_plan, because the words decide which plan is cheap. enable_seqscan = off, because the planner has no
+-- statistics of search_vector.
+CREATE OR REPLACE FUNCTION search_candidates(parts text[], counts float8[], total float8) RETURNS uuid[]
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_custom_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+    all_parts tsquery := array_to_string(parts, ' & ')::tsquery;
+    rare_parts tsquery;
+    -- The expected number of editions that match all parts, and the rare parts.
+    expected float8 := total;
+    expected_of_rare float8 := total;
+    part record;
+BEGIN
+    FOR part IN
+        SELECT *
+        FROM unnest(parts, counts) AS p (spelling, count)
+        ORDER BY count
+    LOOP
+        IF rare_parts IS NULL OR expected_of_rare > 500 THEN
+            rare_parts := CASE
+                WHEN rare_parts IS NULL THEN part.spelling::tsquery
+                ELSE rare_parts && part.spelling::tsquery
+            END;
+            expected_of_rare := expected_of_rare * least(1, part.count / total);
+        END IF;
+        expected := expected * least(1, part.count / total);
+    END LOOP;
+    IF expected > 8000 THEN
+        RETURN array(
+            SELECT e.id
+            FROM (
+                SELECT id, search_vector, popularity
+                FROM editions
+                ORDER BY popularity DESC, id
+                LIMIT 100000
+            ) e
+            -- The function instead of the operator @@, so that the index is not used.
+            WHERE ts_match_vq(e.search_vector, all_parts)
+            ORDER BY e.popularity DESC, e.id
+            LIMIT 100
+        );
+    END IF;
+    RETURN array(
+        SELECT e.id
+        FROM (
+            SELECT id, popularity
+            FROM editions
+            WHERE search_vector @@ rare_parts AND ts_match_vq(search_vector, all_parts)
+            OFFSET 0
+        ) e
+        ORDER BY e.popularity DESC, e.id
+        LIMIT 200
+    );
+END
+$$;
+
+-- Returns a page of the editions that match a folded query, the best match first. The query may end in the middle of a word.
+--
+-- 1. Each word becomes a part of a text-search query: the word, or, if the catalog does not have it, similar words and its
+--    split into two words. Two words that the catalog also has as one word match that word, too.
+-- 2. Editions that match all parts come from the index (search_candidates), together with those whose title is the query.
+-- 3. If they are fewer than ten, rare words also match similar words. After that, the parts are left out one
+--    after another, the most common first.
+-- 4. Only these candidates are compared with the query letter by letter, and ranked. `is_match` is true for
+--    those that match all parts of step 1.
+--
+-- force_custom_plan, because the words decide which plan is cheap.
+CREATE OR REPLACE FUNCTION search_editions(folded text, rows_max int, after_score float8, after_id uuid)
+RETURNS TABLE (id uuid, score float8, is_match boolean)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_custom_plan
+AS $$
+DECLARE
+    enough CONSTANT int := 10;
+    total float8 := (
+        SELECT greatest(reltuples, 1000)
+        FROM pg_class
+        WHERE oid = 'editions'::regclass
+    );
+    words text[] := (string_to_array(folded, ' '))[1:12];
+    n int := coalesce(cardinality(words), 0);
+    -- The parts of the query, one per word, and how many editions match each.
+    parts text[] := '{}';
+    counts float8[] := '{}';
+    spelling text;
+    count float8;
+    similar_words text[];
+    split text;
+    dropped int;
+    exact tsquery;
+    candidates uuid[];
+BEGIN
+    FOR i IN 1..n LOOP
+        spelling := quote_literal(words[i]);
+        count := (
+            SELECT w.editions
+            FROM search_words w
+            WHERE w.word = words[i]
+        );
+        IF i = n THEN
+            spelling := spelling || ':*';
+            count := (
+                SELECT sum(w.editions)
+                FROM search_words w
+                WHERE w.word ^@ words[i]
+            );
+        END IF;
+        IF count IS NULL AND length(words[i]) > 1 THEN
+            similar_words := search_similar_words(words[i]);
+            split := (
+                SELECT format('%L & %L', a.word, b.word)
+                FROM generate_series(2, length(words[i]) - 2) k
+                JOIN search_words a ON a.word = left(words[i], k)
+                JOIN search_words b ON b.word = substr(words[i], k + 1)
+                ORDER BY least(a.editions, b.editions) DESC
+                LIMIT 1
+            );
+            spelling := concat_ws(
+                ' | ',
+                spelling,
+                (SELECT string_agg(quote_literal(w), ' | ') FROM unnest(similar_words) w),
+                split
+            );
+            count := (
+                SELECT sum(w.editions)
+                FROM search_words w
+                WHERE w.word = ANY (similar_words)
+            );
+            IF split IS NOT NULL THEN
+                count := coalesce(count, 0) + 100;
+            END IF;
+        END IF;
+        parts := parts || ('(' || spelling || ')');
+        -- An unknown word gets a high count, so it is the first to be left out.
+        counts := counts || coalesce(count, CASE WHEN length(words[i]) = 1 THEN total / 20 ELSE total END);
+    END LOOP;
+    IF n = 0 THEN
+        RETURN;
+    END IF;
+    FOR i IN 1..n - 1 LOOP
+        count := (
+            SELECT w.editions
+            FROM search_words w
+            WHERE w.word = words[i] || words[i + 1]
+        );
+        IF count IS NOT NULL THEN
+            parts[i] := format('(%s & %s | %L)', parts[i], parts[i + 1], words[i] || words[i + 1]);
+            parts[i + 1] := parts[i];
+            counts[i] := count + least(counts[i], counts[i + 1]);
+            counts[i + 1] := counts[i];
+        END IF;
+    END LOOP;
+    exact := array_to_string(parts, ' & ')::tsquery;
+    -- OFFSET 0 makes the planner use the index of titles. Without statistics of them, it read a million editions in order of
+    -- popularity.
+    candidates := array(
+        SELECT e.id
+        FROM (
+            SELECT t.id, t.popularity
+            FROM editions t
+            WHERE t.search_title = folded
+            OFFSET 0
+        ) e
+        ORDER BY e.popularity DESC, e.id
+        LIMIT 50
+    ) || search_candidates(parts, counts, total);
+    IF cardinality(candidates) < enough THEN
+        -- A rare word may be a misspelling that the catalog also has.
+        FOR i IN 1..n LOOP
+            IF length(words[i]) > 3 AND counts[i] < greatest(100, total / 1000) THEN
+                similar_words := search_similar_words(words[i]);
+                IF similar_words <> '{}' THEN
+                    parts[i] := format(
+                        '(%s | %s)',
+                        parts[i],
+                        (SELECT string_agg(quote_literal(w), ' | ') FROM unnest(similar_words) w)
+                    );
+                    counts[i] := counts[i] + (
+                        SELECT sum(w.editions)
+                        FROM search_words w
+                        WHERE w.word = ANY (similar_words)
+                    );
+                END IF;
+            END IF;
+        END LOOP;
+        candidates := candidates || search_candidates(parts, counts, total);
+        WHILE cardinality(candidates) < enough AND cardinality(parts) > 1 LOOP
+            dropped := (
+                SELECT position
+                FROM unnest(counts) WITH ORDINALITY c (count, position)
+                ORDER BY c.count DESC, position
+                LIMIT 1
+            );
+            parts := parts[:dropped - 1] || parts[dropped + 1:];
+            counts := counts[:dropped - 1] || counts[dropped + 1:];
+            candidates := candidates || search_candidates(parts, counts, total);
+        END LOOP;
+    END IF;
+    RETURN QUERY
+        SELECT ranked.id, ranked.score, ranked.is_match
+        FROM (
+            SELECT
+                e.id,
+                e.search_vector @@ exact AS is_match,
+                similarity(e.search_title, folded)
+                    + word_similarity(folded, e.search_text)
+                    + 0.5 * (e.search_title = folded)::int
+                    + 0.2 * (e.search_title ^@ (folded || ' '))::int
+                    + 0.5 * (e.search_vector @@ exact)::int
+                    + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
+                    + 0.05 * ln(1 + e.popularity) AS score
+            FROM (SELECT DISTINCT unnest(candidates) AS id) c
+            JOIN editions e ON e.id = c.id
+        ) ranked
+        WHERE after_score IS NULL OR (ranked.score, ranked.id) < (after_score, after_id)
+        ORDER BY ranked.score DESC, ranked.id DESC
+        LIMIT rows_max;
+END
+$$;
+
+-- MARK: A reader's own library
+
+-- Returns whether every word of a query is the beginning of a word of the text, or a slight misspelling of one.
+CREATE OR REPLACE FUNCTION search_matches(folded_text text, folded_query text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    words text[] := string_to_array(folded_text, ' ');
+    query_word text;
+    word text;
+    is_similar boolean;
+BEGIN
+    FOREACH query_word IN ARRAY string_to_array(folded_query, ' ') LOOP
+        CONTINUE WHEN strpos(' ' || folded_text, ' ' || query_word) > 0;
+        IF length(query_word) < 4 THEN
+            RETURN false;
+        END IF;
+        is_similar := false;
+        FOREACH word IN ARRAY words LOOP
+            IF abs(length(word) - length(query_word)) < 3 THEN
+                is_similar := CASE levenshtein_less_equal(left(word, 100), left(query_word, 100), 2)
+                    WHEN 1 THEN true
+                    WHEN 2 THEN length(query_word) > 6 OR search_forms(word) && search_forms(query_word)
+                    ELSE false
+                END;
+                EXIT WHEN is_similar;
+            END IF;
+        END LOOP;
+        IF NOT is_similar THEN
+            RETURN false;
+        END IF;
+    END LOOP;
+    RETURN true;
+END
+$$;
+
+-- MARK: Grants
+
+GRANT SELECT ON search_words TO bookplate_app;
