@@ -10,13 +10,15 @@ enum RankingTool {
 
         Ranks books offline with the code of the server. It reads these lines from standard input:
 
-          item POPULARITY AUTHOR SERIES GENRE   Adds an item. Items are numbered from 0. Popularity is from 0 to 1; author,
-                                                series, and genre are numbers, with 0 for none.
-          signal READER ITEM WEIGHT             Adds a signal to learn from.
-          query COUNT ITEM:WEIGHT...            Prints the best COUNT items for a reader with these signals, newest last.
-                                                Items with a signal are left out. Without signals, prints the deck
-                                                for new readers.
-          links                                 Prints each learned link as FROM TO WEIGHT, then an empty line.
+          item POPULARITY AUTHOR SERIES POSITION GENRES
+                                        Adds a book. Books are numbered from 0. Popularity is from 0 to 1; author and series are
+                                        numbers, with 0 for none. POSITION is the number of the volume, or -. GENRES are numbers
+                                        from 1, most important first, separated by commas, or -.
+          signal READER ITEM WEIGHT     Adds a signal to learn from.
+          prefer [GENRE...]             Sets the preferred genres of the following queries.
+          query COUNT ITEM:WEIGHT...    Prints the best COUNT books for a reader with these signals, newest last. Books with
+                                        a signal are left out. Without signals and preferred genres, prints the deck for new readers.
+          links                         Prints each learned link as FROM TO WEIGHT, then an empty line.
 
         """
 
@@ -24,6 +26,7 @@ enum RankingTool {
         handleArguments(Array(CommandLine.arguments.dropFirst()))
         var items: [FeedItem] = []
         var signals: [Signals.Signal] = []
+        var preferred: [Int16] = []
         var links: [[SimilarItems.Link]]?
         func learnedLinks() -> [[SimilarItems.Link]] {
             if let links { return links }
@@ -40,22 +43,23 @@ enum RankingTool {
             let words = line.split(separator: " ")
             switch words.first {
             case "item":
-                guard words.count == 5, let popularity = Float(words[1]),
-                    let author = Int32(words[2]), let series = Int32(words[3]),
-                    let genre = Int16(words[4])
-                else { stop(line) }
-                items.append(
-                    FeedItem(
-                        affinity: 0, popularity: popularity, genre: genre,
-                        origin: Origin(author: author, series: series)))
+                guard let item = item(words) else { stop(line) }
+                items.append(item)
             case "signal":
                 guard words.count == 4, let reader = Int32(words[1]), let item = Int32(words[2]),
                     let weight = Float(words[3])
                 else { stop(line) }
                 signals.append(.init(reader: reader, item: item, weight: weight))
+            case "prefer":
+                preferred = words.dropFirst().map { word in
+                    guard let genre = Int16(word) else { stop(line) }
+                    return genre
+                }
             case "query":
                 guard words.count > 1, let count = Int(words[1]) else { stop(line) }
-                put(ranking(words[2...], count, items, learnedLinks()) + "\n", STDOUT_FILENO)
+                put(
+                    ranking(words[2...], preferred, count, items, learnedLinks()) + "\n",
+                    STDOUT_FILENO)
             case "links":
                 for link in learnedLinks().joined() {
                     put("\(link.from) \(link.to) \(link.weight)\n", STDOUT_FILENO)
@@ -66,41 +70,56 @@ enum RankingTool {
         }
     }
 
+    /// Reads a line "item".
+    private static func item(_ words: [Substring]) -> FeedItem? {
+        guard words.count == 6, let popularity = Float(words[1]), let author = Int32(words[2]),
+            let series = Int32(words[3]), words[4] == "-" || Float(words[4]) != nil
+        else { return nil }
+        let genres = words[5] == "-" ? [] : words[5].split(separator: ",").map { Int16($0) }
+        guard !genres.contains(nil) else { return nil }
+        return FeedItem(
+            affinity: 0, popularity: popularity,
+            traits: BookTraits(
+                genres: genres.compactMap { $0 }, author: author, series: series,
+                seriesPosition: Float(words[4])))
+    }
+
     private static func ranking(
-        _ opinions: ArraySlice<Substring>, _ count: Int, _ items: [FeedItem],
+        _ opinions: ArraySlice<Substring>, _ preferred: [Int16], _ count: Int, _ items: [FeedItem],
         _ links: [[SimilarItems.Link]]
     ) -> String {
         var affinities: [Int32: Float] = [:]
         var own: Set<Int> = []
-        var signalCount = 0
+        var signals: [ReaderSignal] = []
+        var newer: Float = 0
         for word in opinions.reversed() {
             let parts = word.split(separator: ":")
             guard parts.count == 2, let item = Int(parts[0]), items.indices.contains(item),
                 let weight = Float(parts[1])
             else { stop(String(word)) }
             own.insert(item)
-            let boost = FeedRanking.recencyBoost(newer: signalCount)
-            if weight > 0 { signalCount += 1 }
+            signals.append(ReaderSignal(weight: weight, newer: newer, traits: items[item].traits))
             for link in links[item] {
-                affinities[link.to, default: 0] += weight * boost * link.weight
+                affinities[link.to, default: 0] +=
+                    weight * FeedRanking.recencyBoost(newer: newer) * link.weight
             }
+            if weight > 0 { newer += 1 }
         }
-        guard !own.isEmpty else {
-            let popular = items.indices.filter { items[$0].genre != 0 }.sorted {
-                (items[$1].popularity, $0) < (items[$0].popularity, $1)
-            }
-            return FeedRanking.coldStartDeck(popular.map { items[$0] }, count: count).map {
-                String(popular[$0])
-            }.joined(separator: " ")
+        let isNew = signals.isEmpty && preferred.isEmpty
+        let numbers = items.indices.filter { item in
+            !own.contains(item) && !(isNew && items[item].traits.genres.isEmpty)
         }
-        let candidates = items.indices.filter { !own.contains($0) }
-        let ranked = FeedRanking.rank(
-            candidates.map { item in
-                var candidate = items[item]
-                candidate.affinity = affinities[Int32(item)] ?? 0
-                return candidate
-            }, signalCount: signalCount, count: count)
-        return ranked.map { String(candidates[$0]) }.joined(separator: " ")
+        let candidates = numbers.map { item in
+            var candidate = items[item]
+            candidate.affinity = affinities[Int32(item)] ?? 0
+            return candidate
+        }
+        let ranked =
+            isNew
+            ? FeedRanking.coldStartDeck(candidates, count: count)
+            : FeedRanking.rank(
+                candidates, signals: signals, preferred: preferred, count: count, after: [])
+        return ranked.map { String(numbers[$0]) }.joined(separator: " ")
     }
 
     /// Handles `--help` and `--version`, which end the program.

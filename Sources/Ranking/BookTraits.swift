@@ -1,0 +1,52 @@
+/// The properties of a book that content similarity and the rules of the order compare.
+package struct BookTraits: Sendable, Equatable {
+    /// The ids of the genres, most important first. Empty if the genres are unknown.
+    package var genres: [Int16]
+    /// A hash of the first author's name; 0 means none.
+    package var author: Int32
+    /// A hash of the series; 0 means none.
+    package var series: Int32
+    /// The number of the volume in the series. nil if it is unknown, and for a box set of several volumes.
+    package var seriesPosition: Float?
+
+    package init(genres: [Int16], author: Int32, series: Int32, seriesPosition: Float?) {
+        self.genres = genres
+        self.author = author
+        self.series = series
+        self.seriesPosition = seriesPosition
+    }
+
+    /// The most important genre; 0 if the genres are unknown.
+    var firstGenre: Int16 { genres.first ?? 0 }
+}
+
+/// A candidate for a reader's feed.
+package struct FeedItem: Sendable, Equatable {
+    /// The sum of the weights of the links from the books of the reader's signals to this one. A link's weight is
+    /// multiplied by that of the signal and by `FeedRanking.recencyBoost`.
+    package var affinity: Float
+    /// The number of its readers divided by that of the most popular book.
+    package var popularity: Float
+    package var traits: BookTraits
+
+    package init(affinity: Float, popularity: Float, traits: BookTraits) {
+        self.affinity = affinity
+        self.popularity = popularity
+        self.traits = traits
+    }
+}
+
+/// A reader's opinion of a book.
+package struct ReaderSignal: Sendable, Equatable {
+    /// How much the reader likes the book, about 1 for a like. Negative for a dislike.
+    package var weight: Float
+    /// The number of the reader's positive signals that are newer.
+    package var newer: Float
+    package var traits: BookTraits
+
+    package init(weight: Float, newer: Float, traits: BookTraits) {
+        self.weight = weight
+        self.newer = newer
+        self.traits = traits
+    }
+}

@@ -1,0 +1,70 @@
+/// Which volume of a series must come before which, so that a reader never gets volume 3 before volume 2.
+///
+/// A volume waits for every earlier volume among the candidates, except for volumes that the reader has passed: those up to
+/// the last volume on which the reader has given an opinion. Only the numbered volumes from 1 on are waited for. Short stories
+/// and prequels, such as volume 1.5 and volume 0, and books without a number may come at any time after the volume
+/// that they follow.
+struct SeriesOrder {
+    private static let volumesOfNewSeriesMax = 1
+    private static let volumesOfLikedSeriesMax = 2
+
+    /// For each book, the volume that must come before it.
+    private var predecessors: [Int?]
+    private var volumesMax: [Int]
+
+    init(_ books: [BookTraits], _ signals: [ReaderSignal]) {
+        var passed: [Int32: Float] = [:]
+        var liked: [Int32: Float] = [:]
+        for signal in signals where signal.traits.series != 0 {
+            let series = signal.traits.series
+            let position = signal.traits.seriesPosition ?? 0
+            passed[series] = max(passed[series] ?? position, position)
+            if signal.weight > 0 { liked[series] = min(liked[series] ?? position, position) }
+        }
+        predecessors = [Int?](repeating: nil, count: books.count)
+        volumesMax = [Int](repeating: Self.volumesOfNewSeriesMax, count: books.count)
+        var volumes: [Int32: [(position: Float, index: Int)]] = [:]
+        for (index, book) in books.enumerated() where book.series != 0 {
+            if let earliest = liked[book.series], earliest <= book.seriesPosition ?? earliest {
+                volumesMax[index] = Self.volumesOfLikedSeriesMax
+            }
+            if let position = book.seriesPosition, position > passed[book.series] ?? -.infinity {
+                volumes[book.series, default: []].append((position, index))
+            }
+        }
+        for series in volumes.values where series.count > 1 { chain(series) }
+    }
+
+    /// Returns the volume that must come before a book, if any. That volume may have a predecessor, too.
+    func predecessor(of book: Int) -> Int? { predecessors[book] }
+
+    /// Returns the maximum number of volumes of a book's series among ten cards: 2 if the reader liked an earlier one.
+    func volumesMax(of book: Int) -> Int { volumesMax[book] }
+
+    /// Raises the score of each volume to that of the later volumes that wait for it, because a reader who would
+    /// like those has to begin with it.
+    func raise(_ scores: inout [Float]) {
+        for (later, earlier) in waiting { scores[earlier] = max(scores[earlier], scores[later]) }
+    }
+
+    /// The volumes that wait for another, each with that other one. The last volumes come first.
+    private var waiting: [(later: Int, earlier: Int)] = []
+
+    private mutating func chain(_ volumes: [(position: Float, index: Int)]) {
+        // Volumes with the same number do not wait for each other. The following ones wait for the first in `volumes`.
+        let sorted = volumes.sorted { ($0.position, $0.index) < ($1.position, $1.index) }
+        var last: (position: Float, index: Int)?
+        var links: [(later: Int, earlier: Int)] = []
+        var before: (position: Float, index: Int)?
+        for volume in sorted {
+            if let last, last.position < volume.position { before = last }
+            if let before {
+                predecessors[volume.index] = before.index
+                links.append((volume.index, before.index))
+            }
+            let isNumbered = volume.position >= 1 && volume.position == volume.position.rounded()
+            if isNumbered && volume.position > last?.position ?? 0 { last = volume }
+        }
+        waiting += links.reversed()
+    }
+}
