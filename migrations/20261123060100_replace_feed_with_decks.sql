@@ -694,7 +694,8 @@ CREATE TABLE feed_decks (
     PRIMARY KEY (user_id, number)
 );
 CREATE UNIQUE INDEX feed_decks_previous ON feed_decks (user_id, previous) WHERE previous IS NOT NULL;
-CREATE INDEX feed_decks_start ON feed_decks (user_id, filter, number DESC) WHERE previous IS NULL;
+CREATE INDEX feed_decks_start ON feed_decks (user_id, filter, number DESC)
+    WHERE previous IS NULL AND NOT is_outdated;
 CREATE INDEX feed_decks_created_at ON feed_decks USING brin (created_at);
 
 ALTER TABLE feed_decks ENABLE ROW LEVEL SECURITY;

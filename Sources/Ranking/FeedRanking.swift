@@ -45,11 +45,16 @@ package enum FeedRanking {
         let signalCount = signals.count { $0.weight > 0 }
         let weight = popularityWeight * exp2(-Float(signalCount) / popularityHalfLife)
         let taste = Taste(signals, rarities: GenreRarities(books))
-        var scores = items.map { item in
-            let prior = item.popularity * exp(contentWeight * taste.similarity(of: item.traits))
+        let similarityWeight = contentWeight * evidenceHalf / (evidenceHalf + evidence(items))
+        var priors = items.map { item in
             let isPreferred = item.traits.genres.prefix(3).contains { preferred.contains($0) }
-            return item.affinity + weight * prior * (isPreferred ? preferredFactor : 1)
+            return item.popularity * exp(similarityWeight * taste.similarity(of: item.traits) + taste.origin(of: item.traits))
+                * (isPreferred ? preferredFactor : 1)
         }
+        let all = priors.reduce(0, +)
+        let scale = all > 0 ? weight * items.reduce(0) { $0 + $1.popularity } / all : 0
+        for i in priors.indices { priors[i] *= scale }
+        var scores = zip(items, priors).map { $0.affinity + $1 }
         let series = SeriesOrder(books, signals)
         series.raise(&scores)
         let best = items.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }
@@ -57,6 +62,12 @@ package enum FeedRanking {
             books, series: series, preferred: preferred,
             genresMin: genresMin(signalCount: signalCount), after: recent)
         return order.select(from: best, count: count)
+    }
+
+    private static let evidenceHalf: Float = 0.1
+    static func evidence(_ items: [FeedItem]) -> Float {
+        let best = items.map(\.affinity).sorted(by: >).prefix(10)
+        return max(0, best.reduce(0, +) / 10)
     }
 
     /// Selects the cards for readers without any signals or preferred genres, by popularity.

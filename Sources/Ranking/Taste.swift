@@ -49,8 +49,11 @@ struct Taste {
             square += share * share
         }
         let sameGenres = square > 0 ? product / square.squareRoot() : 0
-        return sameGenres + Self.authorWeight * (authors[book.author] ?? 0)
-            + Self.seriesWeight * (series[book.series] ?? 0)
+        return sameGenres
+    }
+
+    func origin(of book: BookTraits) -> Float {
+        Self.authorWeight * (authors[book.author] ?? 0) + Self.seriesWeight * (series[book.series] ?? 0)
     }
 }
 

@@ -147,8 +147,9 @@ private func likes(_ count: Int) -> [ReaderSignal] {
     /// The best items belong to three genres, so that cards of other genres appear only as required.
     @Test(arguments: [(0, 4), (3, 4), (4, 5), (7, 5), (8, 6), (300, 6)])
     func minimumNumberOfGenresGrowsWithSignals(signalCount: Int, genresMin: Int) {
-        let items = (0..<90).map { number in
-            item(1 - Float(number) / 100, 0, book(Int16(1 + (number < 60 ? number % 3 : number))))
+        let items = (0..<90).map { (number: Int) -> FeedItem in
+            let genre = number < 60 ? number % 3 : number
+            return item(1 - Float(number) / 100, 0, book(Int16(1 + genre)))
         }
         let shown = rank(items, likes(signalCount), count: 40).map {
             items[$0].traits.firstGenre
@@ -158,8 +159,9 @@ private func likes(_ count: Int) -> [ReaderSignal] {
     }
 
     @Test func neighboursDifferEvenIfThereAreFewGenres() {
-        let items = (0..<40).map { number in
-            item(1 - Float(number) / 100, 0, book(number < 25 ? 1 : 2 + Int16(number % 3)))
+        let items = (0..<40).map { (number: Int) -> FeedItem in
+            let genre = number < 25 ? 1 : 2 + number % 3
+            return item(1 - Float(number) / 100, 0, book(Int16(genre)))
         }
         let order = rank(items, likes(20), count: 30)
         #expect(Set(order).count == 30)

@@ -59,9 +59,13 @@ struct DeckCandidates {
     /// The latest authors, or series, of the books that the reader likes.
     private func liked(_ key: (BookTraits) -> Int32) -> [Int32] {
         var listed: Set<Int32> = [0]
-        return signals.lazy.filter { $0.signal.weight > 0 }.map { key($0.signal.traits) }
-            .filter { listed.insert($0).inserted }
-            .prefix(Self.likedAuthorsMax).map { $0 }
+        var keys: [Int32] = []
+        for signal in signals where signal.signal.weight > 0 {
+            let key = key(signal.signal.traits)
+            if listed.insert(key).inserted { keys.append(key) }
+            if keys.count == Self.likedAuthorsMax { break }
+        }
+        return keys
     }
 
     var parameters: Parameters {

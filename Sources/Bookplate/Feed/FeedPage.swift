@@ -74,7 +74,10 @@ struct FeedPage {
             FROM (
                 SELECT *
                 FROM feed_decks d
-                WHERE d.user_id = $1 AND d.filter = $4::int2[] AND d.previous IS NULL
+                WHERE d.user_id = $1
+                    AND d.filter = $4::int2[]
+                    AND d.previous IS NULL
+                    AND NOT d.is_outdated
                 ORDER BY d.number DESC
                 LIMIT 1
             ) d

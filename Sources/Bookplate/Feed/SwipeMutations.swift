@@ -87,74 +87,66 @@ enum Swipe {
     ///
     /// The parameters are `$1` the reader, `$2` the cards, `$3` the actions, `$4` the times or NULL, and `$5` whether covers are
     /// searched. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
-    /// swipes of a card with the same time, or without a time and with the same action, the last one counts. Only the current
-    /// swipe of a card saves a book, not one that arrives late.
+    /// swipes of a card with the same time, the last one counts, because the rows are inserted newest first. Only the
+    /// current swipe of a card saves a book, not one that arrives late.
     private static let recordSwipes = TypedStatement<Outcome>(
         """
         WITH input AS MATERIALIZED (
             SELECT
                 i.edition_id,
-                i.action,
-                i.swiped_at AS given_time,
+                i.action::swipe_action AS action,
                 coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at,
+                i.swiped_at IS NULL AS is_untimed,
                 i.n
             FROM unnest($2::uuid[], $3::text[], $4::timestamptz[])
                 WITH ORDINALITY i (edition_id, action, swiped_at, n)
             CROSS JOIN LATERAL (SELECT FROM editions e WHERE e.id = i.edition_id OFFSET 0) e
         ),
-        new_swipes AS (
-            SELECT DISTINCT ON (i.edition_id, i.given_time, CASE WHEN i.given_time IS NULL THEN i.action END)
-                i.edition_id,
-                i.action,
-                i.swiped_at,
-                (least(i.swiped_at, now()), i.swiped_at)
-                    > coalesce((c.counted_at, c.swiped_at), ('-infinity', '-infinity')) AS is_later
+        ranked AS (
+            SELECT
+                i.*,
+                c.counted_at,
+                row_number() OVER newest_first = 1 AS is_newest,
+                -- A second, equal swipe without a time.
+                i.is_untimed
+                    AND (
+                        c.same_action_at = c.counted_at AND c.counted_at > now() - interval '\(repetitionWindow)'
+                        OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first
+                    ) AS is_repetition
             FROM input i
-            LEFT JOIN LATERAL (
-                SELECT s.action, s.swiped_at, least(s.swiped_at, s.recorded_at) AS counted_at
+            CROSS JOIN LATERAL (
+                SELECT
+                    max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL) AS counted_at,
+                    max(least(s.swiped_at, s.recorded_at))
+                        FILTER (WHERE s.undone_at IS NULL AND s.action = i.action) AS same_action_at,
+                    coalesce(bool_or(s.swiped_at = i.swiped_at), false) AS is_stored
                 FROM swipes s
-                WHERE s.user_id = $1 AND s.edition_id = i.edition_id AND s.undone_at IS NULL
-                ORDER BY counted_at DESC, s.swiped_at DESC
-                LIMIT 1
-            ) c ON true
-            WHERE NOT EXISTS (
-                    SELECT
-                    FROM swipes s
-                    WHERE s.user_id = $1 AND s.edition_id = i.edition_id AND s.swiped_at = i.swiped_at
-                )
-                AND NOT coalesce(
-                    i.given_time IS NULL
-                        AND i.action = c.action::text
-                        AND c.counted_at > now() - interval '\(repetitionWindow)',
-                    false
-                )
-            ORDER BY i.edition_id, i.given_time, CASE WHEN i.given_time IS NULL THEN i.action END, i.n DESC
+                WHERE s.user_id = $1 AND s.edition_id = i.edition_id
+            ) c
+            WHERE NOT c.is_stored
+            WINDOW newest_first AS (
+                PARTITION BY i.edition_id
+                ORDER BY least(i.swiped_at, now()) DESC, i.swiped_at DESC, i.n DESC
+            )
         ),
         stored AS (
             INSERT INTO swipes (user_id, edition_id, swiped_at, action, saved_book_id)
             SELECT
                 $1,
-                n.edition_id,
-                n.swiped_at,
-                n.action::swipe_action,
+                r.edition_id,
+                r.swiped_at,
+                r.action,
                 CASE
-                    WHEN n.action IN ('LIKE', 'BUY')
-                        AND n.is_later
-                        AND n.is_latest
+                    WHEN r.action IN ('LIKE', 'BUY')
+                        AND r.is_newest
+                        AND least(r.swiped_at, now()) > coalesce(r.counted_at, '-infinity')
                         AND NOT EXISTS (
-                            SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = n.edition_id
+                            SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = r.edition_id
                         )
                     THEN gen_random_uuid()
                 END
-            FROM (
-                SELECT
-                    *,
-                    row_number() OVER (
-                        PARTITION BY edition_id
-                        ORDER BY least(swiped_at, now()) DESC, swiped_at DESC
-                    ) = 1 AS is_latest
-                FROM new_swipes
-            ) n
+            FROM ranked r
+            WHERE r.is_repetition IS NOT TRUE
             ON CONFLICT DO NOTHING
             RETURNING edition_id, saved_book_id
         ),
