@@ -5,7 +5,9 @@
 /// and prequels, such as volume 1.5 and volume 0, and books without a number may come at any time after the volume
 /// that they follow.
 struct SeriesOrder {
+    /// The maximum number of volumes of a series among ten cards.
     private static let volumesOfNewSeriesMax = 1
+    /// The same if the reader liked an earlier volume.
     private static let volumesOfLikedSeriesMax = 2
 
     /// For each book, the volume that must come before it.
