@@ -61,7 +61,7 @@ package struct AccountRecord: Sendable, Equatable {
             (SELECT count(*) FROM books WHERE user_id = u.id)::int,
             (SELECT count(*) FROM shelves WHERE user_id = u.id)::int,
             (SELECT count(*) FROM reviews WHERE user_id = u.id)::int,
-            (SELECT count(*) FROM swipes WHERE user_id = u.id)::int,
+            (SELECT count(*) FROM swipes WHERE user_id = u.id AND undone_at IS NULL)::int,
             (
                 SELECT count(*)
                 FROM sessions

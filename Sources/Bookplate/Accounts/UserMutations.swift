@@ -28,6 +28,7 @@ extension User {
             parameters.append(bool: genres != nil)
             parameters.append(texts: genres ?? [])
             pipeline.append(updateProfile, parameters)
+            if genres != nil { pipeline.replaceDeck(of: viewer.userID) }
             return user.append([viewer.userID], to: &pipeline, for: viewer)
         }
         return try user.only(results[updated], orElse: "This user does not exist.")

@@ -1,6 +1,6 @@
 import Postgres
 
-/// Updates the data that is derived from the catalog: the feed's order and the words of the search.
+/// Updates the data that is derived from the catalog: the editions of each genre and the words of the search.
 package enum CatalogMaintenance {
     /// Updates the derived data in one transaction, and then the planner's statistics.
     ///
@@ -17,7 +17,7 @@ package enum CatalogMaintenance {
 
     /// Updates the derived data and deletes expired results of external sources, in the caller's transaction.
     static func updateDerivedData(_ connection: AdminConnection) throws(PostgresError) {
-        try connection.execute("SELECT refresh_feed_order()")
+        try connection.execute("SELECT refresh_genres(true)")
         try connection.execute("SELECT refresh_search_words()")
         try connection.execute(
             """
@@ -29,6 +29,6 @@ package enum CatalogMaintenance {
     /// Updates the planner's statistics of the catalog's tables.
     static func analyze(_ connection: AdminConnection) throws(PostgresError) {
         try connection.execute(
-            "ANALYZE editions, edition_sources, genres, feed_order, search_words")
+            "ANALYZE editions, edition_sources, genres, edition_genres, search_words")
     }
 }

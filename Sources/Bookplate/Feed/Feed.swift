@@ -1,44 +1,42 @@
 import GraphQL
 import GraphQLPostgres
+import JobQueue
 import Postgres
 
-/// The field `Query.feed`: books that the reader has not seen, first those that match the reader's signals, then popular
-/// ones, with alternating genres.
+/// The field `Query.feed`: books that the reader has not seen.
 ///
-/// The first cards come from a deck that a job has prepared: the reader's own deck (`feed_decks`), or the cold-start deck
-/// (`feed_openings`) for readers without signals. After the end of the deck, or if the request filters by genre, the
-/// books come from one queue per genre (`feed_order`), and each card from the genre that has not been used for longest.
-/// A page starts in each queue at its cursor and the reader's frontier, so its cost depends neither on the size of the
-/// catalog nor on the number of seen books.
+/// A feed is a chain of decks (`feed_decks`), and a page is a slice of a deck. Decks never change, so a cursor returns the same
+/// page again. Usually a job has built the next deck before a scroll arrives there (`PrepareDeck`). Otherwise the request
+/// builds it.
 struct Feed: FieldLoader {
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()
         let layouts = ConnectionLayouts(field, of: FeedCard.type, columns: &columns)
         return Prepared(
-            selection: field.selections[0], layouts: layouts, statements: FeedStatements(columns))
+            selection: field.selections[0], layouts: layouts, statements: FeedPage(columns))
     }
 
     private struct Prepared: RequestLoad {
         let selection: PlannedSelection
         let layouts: ConnectionLayouts
-        let statements: FeedStatements
+        let statements: FeedPage
 
         func start(
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             _ = try request.caller()
             let first = try arguments.pageSize(default: 10)
-            var position: FeedPosition?
-            if let cursor = arguments["after"]?.string {
-                position = FeedPosition(cursor: cursor)
-                guard position != nil else {
+            var cursor: FeedCursor?
+            if let after = arguments["after"]?.string {
+                cursor = FeedCursor(after)
+                guard cursor != nil else {
                     throw .badUserInput(
                         field: "after",
                         "This cursor does not belong to the feed. Start again without a cursor.")
                 }
             }
             let names = arguments["genres"]?.list?.compactMap(\.string)
-            let after = position
+            let after = cursor
             return .call {
                 do throws(BookplateError) {
                     return try await page(first, after, names, request)
@@ -49,33 +47,67 @@ struct Feed: FieldLoader {
         }
 
         private func page(
-            _ first: Int, _ after: FeedPosition?, _ names: [String]?, _ request: RequestContext
+            _ first: Int, _ after: FeedCursor?, _ names: [String]?, _ request: RequestContext
         ) async throws(BookplateError) -> Children {
-            let genres = request.services.genres
-            var all = try await genres.ids(for: request)
-            var filter: [Int16]?
+            var filter: [Int16] = []
             if let names {
-                let requested = try await genres.ids(named: names, for: request)
-                all = all.filter(try await genres.queues(of: requested, for: request).contains)
-                filter = requested
+                filter = try await request.services.genres.ids(named: names, for: request).sorted()
             }
-            var reader = FeedReader(
-                statements: statements, request: request, genres: all, filter: filter,
-                after: after, wanted: first + 1)
-            let reading = try await reader.read()
+            // A filter without genres matches no book.
+            let rows = try await rows(
+                names == [] ? 0 : first + 1, filter: filter, after, request)
+            let count = min(first, rows.count)
+            let middle = (0..<count).last { statements.isMiddleOfLastDeck(rows, $0) }
+            if let middle {
+                await prepareSuccessor(of: statements.cursor(rows, middle).deck, request)
+            }
             let page = ConnectionBatch.Page(
-                positions: 0..<Int32(min(first, reading.cards.count)),
-                hasNextPage: reading.cards.count > first, hasPreviousPage: after != nil)
+                positions: 0..<Int32(count), hasNextPage: rows.count > first,
+                hasPreviousPage: after != nil)
             return .each(
                 of: ConnectionBatch(
-                    reading.rows, pages: [page], order: reading.cards.map(\.row),
-                    layouts: layouts, selection: selection
-                ) { index in
-                    var position = reading.start
-                    for card in reading.cards.prefix(index + 1) { position.take(card) }
-                    if let newest = reading.newestDeck { position.enterDeck(newest) }
-                    return position.cursor
-                })
+                    rows, pages: [page], layouts: layouts, selection: selection
+                ) { statements.cursor(rows, $0).text })
+        }
+
+        /// Reads up to `count` cards. Builds the next deck of the chain as long as there are too few cards.
+        private func rows(
+            _ count: Int, filter: [Int16], _ after: FeedCursor?, _ request: RequestContext
+        ) async throws(BookplateError) -> Rows {
+            let viewer = try request.caller()
+            var parameters = Parameters.of(viewer.userID)
+            parameters.append(int64: after?.deck)
+            parameters.append(int32: after?.index ?? 0)
+            parameters.append(int32s: filter.map(Int32.init))
+            parameters.append(timestamptz: after?.asOf)
+            let start = parameters
+            parameters.append(int32: Int32(count))
+            let page = parameters
+            // Each further deck has at least one card.
+            var remaining = count
+            while true {
+                let (results, keys) = try await request.read { pipeline, _ in
+                    pipeline.appendForRows(statements.page, page)
+                }
+                let rows = results[keys]
+                guard rows.count < count, remaining > 0 else { return rows }
+                remaining -= 1
+                let lastDecks = try await request.read { pipeline, _ in
+                    pipeline.append(FeedPage.lastDeck, start)
+                }
+                if lastDecks.first?.isEnd == true { return rows }
+                let builder = DeckBuilder(
+                    reader: viewer.userID, filter: filter, previous: lastDecks.first?.number)
+                try await builder.build(in: request)
+            }
+        }
+
+        /// Enqueues the job that builds the next deck. Errors are ignored: without the job, a request builds it.
+        private func prepareSuccessor(of deck: Int64, _ request: RequestContext) async {
+            let _: [Rows]? = try? await request.write { pipeline, viewer in
+                pipeline.enqueue(
+                    PrepareDeck.self, .init(previous: deck), for: viewer.userID, key: "successor")
+            }
         }
     }
 }

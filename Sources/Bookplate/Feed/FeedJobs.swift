@@ -2,83 +2,27 @@ import JobQueue
 import Postgres
 import Ranking
 
-/// Updates the popularity of all books, their order in the queues, and the cold-start deck.
+/// Updates the popularity of all books and the cold-start deck, and deletes old decks.
 struct RefreshFeed: JobHandler {
     static let kind = "feed.refresh"
     static let settings = JobSettings(
         concurrency: 1, timeout: .seconds(1800), every: .seconds(3600))
 
-    /// The number of cards of the cold-start deck. A reader who has seen that many has given some signals.
-    private static let cardsMax = 100
-
     private static let refresh = Statement("SELECT refresh_feed()")
-    /// The most popular books with complete descriptions.
-    private static let popular = TypedStatement<PopularBook>(
-        """
-        SELECT o.edition_id, o.primary_id, e.author_key, e.series_key
-        FROM genres g
-        CROSS JOIN LATERAL (
-            SELECT o.edition_id, o.primary_id, o.position
-            FROM feed_order o
-            WHERE o.genre_id = g.id
-                AND o.primary_id = g.id
-                AND o.position < \(FeedPosition.firstTierEnd)
-                AND NOT EXISTS (
-                    SELECT
-                    FROM work_records w
-                    WHERE w.edition_id = o.edition_id AND w.rank > 1
-                    OFFSET 0
-                )
-            ORDER BY o.position
-            LIMIT 300
-        ) o
-        JOIN editions e ON e.id = o.edition_id
-        ORDER BY o.position
-        LIMIT 1000
-        """)
-    private static let storeColdStartDeck = Statement("SELECT deal_opening($1, $2::int2[])")
-    /// Enqueues jobs for a batch of readers after `$1`. Returns the last reader of the batch; NULL at the end.
-    private static let renewOutdatedDecks = TypedStatement<UUID>("SELECT deal_outdated_decks($1)")
+    private static let storeColdStartDeck = Statement("SELECT store_cold_start_deck($1)")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await job.write { pipeline in
             pipeline.allowLongStatements()
             pipeline.append(Self.refresh)
         }
-        let books: [PopularBook] = try await job.read { $0.append(Self.popular) }
-        let items = books.map { book in
-            FeedItem(
-                affinity: 0, popularity: 0, genre: Int16(truncatingIfNeeded: book.genre),
-                origin: book.origin)
-        }
-        let order = FeedRanking.coldStartDeck(items, count: Self.cardsMax)
+        let books = try await job.read { $0.append(DeckStatements.mostPopular) }
+        let order = FeedRanking.coldStartDeck(
+            books.map(\.item), count: DeckBuilder.firstCardsMax)
         try await job.write { pipeline in
             var parameters = Parameters()
             parameters.append(uuids: order.map { books[$0].id })
-            parameters.append(int32s: order.map { books[$0].genre })
             pipeline.append(Self.storeColdStartDeck, parameters)
-        }
-        // If the refresh has moved many books, the readers' frontiers are no longer valid.
-        var reader: UUID? = UUID(high: 0, low: 0)
-        while let last = reader, !Task.isCancelled {
-            let readers: [UUID] = try await job.write {
-                $0.append(Self.renewOutdatedDecks, .of(last))
-            }
-            reader = readers.first
-        }
-    }
-
-    private struct PopularBook: RowDecodable {
-        let id: UUID
-        let genre: Int32
-        let origin: Origin
-
-        init?(_ row: inout RowReader) {
-            guard let id = row.uuid() else { return nil }
-            self.id = id
-            genre = row.int32() ?? 0
-            let author = row.int32() ?? 0
-            origin = Origin(author: author, series: row.int32() ?? 0)
         }
     }
 }

@@ -8,8 +8,6 @@ package final class Genres: Sendable {
     private struct Table {
         var ids: [Int16]
         var idsByName: [String: Int16]
-        /// The queues with books of a genre, for the genres that were requested.
-        var queues: [Int16: [Int16]] = [:]
         var expiresAt: ContinuousClock.Instant
     }
 
@@ -19,36 +17,6 @@ package final class Genres: Sendable {
     static let filterMax = 100
     private static let select = TypedStatement<Genre>(
         "SELECT id, name FROM genres ORDER BY readers DESC, id")
-
-    /// A loose index scan: one lookup for each queue, however many books it contains. It includes queues of earlier versions
-    /// of the order.
-    private static let selectQueues = TypedStatement<Queue>(
-        """
-        WITH RECURSIVE found AS (
-            SELECT g.id AS genre_id, \(nextQueue("g.id", after: "-1")) AS id
-            FROM unnest($1::int2[]) g (id)
-            UNION ALL
-            SELECT f.genre_id, \(nextQueue("f.genre_id", after: "f.id"))
-            FROM found f
-            WHERE f.id IS NOT NULL
-        )
-        SELECT genre_id, id
-        FROM found
-        WHERE id IS NOT NULL
-        """)
-
-    private static func nextQueue(_ genre: String, after id: String) -> String {
-        func least(_ table: String) -> String {
-            """
-            (
-                SELECT min(o.primary_id)
-                FROM \(table) o
-                WHERE o.genre_id = \(genre) AND o.primary_id > \(id)
-            )
-            """
-        }
-        return "least(\(least("feed_order")), \(least("feed_order_before")))"
-    }
 
     private struct Genre: RowDecodable {
         let id: Int16
@@ -63,32 +31,7 @@ package final class Genres: Sendable {
         }
     }
 
-    /// A queue that contains books of a genre.
-    private struct Queue: RowDecodable {
-        let genre: Int16
-        let id: Int16
-
-        init?(_ row: inout RowReader) {
-            guard let genre = row.int32(), let id = row.int32() else { return nil }
-            self.genre = Int16(truncatingIfNeeded: genre)
-            self.id = Int16(truncatingIfNeeded: id)
-        }
-    }
-
     package init() {}
-
-    /// Returns the IDs of all genres.
-    func ids(for request: RequestContext) async throws(BookplateError) -> [Int16] {
-        try await current(for: request).ids
-    }
-
-    /// Returns the IDs of the genres with the names, without names that the catalog does not contain.
-    func known(_ names: [String], for request: RequestContext) async throws(BookplateError)
-        -> [Int16]
-    {
-        let table = try await current(for: request)
-        return names.compactMap { table.idsByName[$0] }
-    }
 
     /// Returns the IDs of the genres with the names.
     ///
@@ -109,25 +52,6 @@ package final class Genres: Sendable {
             requested.insert(id)
         }
         return table.ids.filter(requested.contains)
-    }
-
-    /// Returns the queues that contain books of these genres. A queue contains the books with the same first genre.
-    func queues(of genres: [Int16], for request: RequestContext) async throws(BookplateError)
-        -> Set<Int16>
-    {
-        var queues = try await current(for: request).queues
-        let unknown = genres.filter { queues[$0] == nil }
-        if !unknown.isEmpty {
-            let found: [Queue] = try await request.read { pipeline, _ in
-                var parameters = Parameters()
-                parameters.append(int32s: unknown.map(Int32.init))
-                return pipeline.append(Self.selectQueues, parameters)
-            }
-            for genre in unknown { queues[genre] = [] }
-            for queue in found { queues[queue.genre]?.append(queue.id) }
-            table.withLock { [queues] in $0?.queues.merge(queues) { $1 } }
-        }
-        return Set(genres.flatMap { queues[$0] ?? [] })
     }
 
     private func current(for request: RequestContext) async throws(BookplateError) -> Table {

@@ -33,15 +33,15 @@ struct SimilarCards: RowLoader {
                     )
                     UNION ALL
                     (
-                        -- The next books in the queue of the card's first genre.
+                        -- The next books of the card's first genre.
                         SELECT o.edition_id, o.position
-                        FROM feed_order here
-                        JOIN feed_order o
+                        FROM edition_genres here
+                        JOIN edition_genres o
                             ON o.genre_id = here.genre_id
-                            AND o.primary_id = here.primary_id
+                            AND o.ordinal = 1
                             AND o.position > here.position
                         WHERE here.edition_id = k.id
-                            AND here.genre_id = here.primary_id
+                            AND here.ordinal = 1
                             AND here.genre_id <> 0
                             AND NOT EXISTS (
                                 SELECT

@@ -14,7 +14,7 @@ struct SimilarLearning {
     static let changedEditions = TypedStatement<ChangedEdition>(
         "SELECT edition, now() FROM editions_with_news()")
     static let replace = Statement("SELECT replace_similar($1, $2, $3, $4, $5)")
-    static let finish = Statement("SELECT similar_was_learned($1)")
+    static let finish = Statement("SELECT finish_learning($1, $2, $3)")
 
     /// The number of editions whose links are stored by one statement.
     private static let editionsPerWrite = 200
@@ -124,6 +124,8 @@ struct SimilarLearning {
     var finishing: Parameters {
         var parameters = Parameters()
         parameters.append(timestamptz: readAt)
+        parameters.append(int64s: items.map { numbers[Int($0)] })
+        parameters.append(bool: !isIncremental)
         return parameters
     }
 }

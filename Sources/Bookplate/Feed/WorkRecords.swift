@@ -3,31 +3,29 @@
 /// `work_records` contains the records of works that the catalog has more than once; the best record of each has rank 1.
 /// Most editions are not in that table, so each condition usually costs one lookup by primary key. `$1` is the reader.
 enum WorkRecords {
-    /// Returns the condition that the edition is the first record of its work, and that the reader had not seen another record
-    /// of it at the time `until`.
-    static func isRecordToShow(_ edition: String, until: String) -> String {
+    /// Returns the condition that the edition is the first record of its work, and that the reader has not seen another record
+    /// of it.
+    static func isRecordToShow(_ edition: String) -> String {
         """
         NOT EXISTS (
             SELECT
             FROM work_records w
             WHERE w.edition_id = \(edition)
-                AND (w.rank > 1 OR was_other_record_seen($1, w.edition_id, \(until)))
+                AND (w.rank > 1 OR was_other_record_seen($1, w.edition_id, now()))
             OFFSET 0
         )
         """
     }
 
-    /// Returns the condition that the reader had not seen another record of the work at the time `until`. Records that were
-    /// skipped at `skippedAfter` or earlier do not count. The rank of the edition does not matter.
-    static func isOtherRecordUnseen(
-        _ edition: String, until: String, skippedAfter: String
-    ) -> String {
+    /// Returns the condition that the reader has not seen another record of the work. Records that were skipped at
+    /// `skippedAfter` or earlier do not count. The rank of the edition does not matter.
+    static func isOtherRecordUnseen(_ edition: String, skippedAfter: String) -> String {
         """
         NOT EXISTS (
             SELECT
             FROM work_records w
             WHERE w.edition_id = \(edition)
-                AND was_other_record_seen($1, w.edition_id, \(until), \(skippedAfter))
+                AND was_other_record_seen($1, w.edition_id, now(), \(skippedAfter))
             OFFSET 0
         )
         """

@@ -19,6 +19,7 @@ extension Review {
             parameters.append(text: text)
             parameters.append(bool: input.isGiven("text"))
             let status = pipeline.append(upsert, parameters)
+            pipeline.replaceDeckSoon(of: viewer.userID)
             review.append([book], to: &pipeline, for: viewer)
             return status
         }
@@ -36,6 +37,7 @@ extension Review {
         let bookID = try arguments.id("bookId", else: Book.noSuchBook)
         try await request.write { pipeline, viewer in
             pipeline.append(deleteReview, .of(viewer.userID, bookID))
+            pipeline.replaceDeckSoon(of: viewer.userID)
         }
         return .string(bookID.description)
     }

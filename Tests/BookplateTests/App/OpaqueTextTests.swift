@@ -12,7 +12,7 @@ import Testing
             let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            _ = FeedPosition(cursor: Base64URL.encode(bytes))
+            _ = FeedCursor(Base64URL.encode(bytes))
             _ = RefreshTicket("bpr_" + Base64URL.encode(bytes))
         }
     }

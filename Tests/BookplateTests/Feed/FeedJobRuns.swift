@@ -27,9 +27,16 @@ extension TestApp {
         await worker.stop()
     }
 
-    /// Waits until a worker that is running has built all decks.
+    /// Waits until a worker that is running has built all decks, without the delay of the jobs.
     func waitForDecks() async throws {
-        try await waitUntil("the decks are built") { try await waitingDeckCount() == 0 }
+        try await waitUntil("the decks are built") {
+            try await database.execute(
+                """
+                UPDATE jobs SET run_at = now() WHERE kind = 'feed.deck' AND run_at > now();
+                SELECT pg_notify('jobs', 'feed.deck')
+                """)
+            return try await waitingDeckCount() == 0
+        }
     }
 
     /// The number of readers who wait for a deck.

@@ -17,7 +17,7 @@ import Testing
         let id = reader.id.string ?? ""
         return try await Self.app().database.withConnection { connection in
             let rows = try connection.query(
-                "SELECT action::text FROM swipes WHERE user_id = '\(id)' ORDER BY recorded_at, action"
+                "SELECT action::text FROM current_swipes WHERE user_id = '\(id)' ORDER BY recorded_at, action"
             )
             return (0..<rows.count).compactMap { rows.text($0, 0) }
         }

@@ -66,7 +66,7 @@ import Testing
             let rows = try connection.query(
                 """
                 SELECT coalesce((SELECT action || CASE WHEN swiped_at < '2026-02-01'
-                  THEN to_char(swiped_at, '"@"FMDD') ELSE '' END FROM swipes WHERE user_id = '\(id)'), 'nothing')
+                  THEN to_char(swiped_at, '"@"FMDD') ELSE '' END FROM current_swipes WHERE user_id = '\(id)'), 'nothing')
                   || CASE WHEN EXISTS (SELECT FROM books WHERE user_id = '\(id)') THEN ' and a book' ELSE '' END
                 """)
             return rows.text(0, 0) ?? ""
@@ -137,9 +137,9 @@ import Testing
         ("LIKE@1 delete BUY@2 undo@1 undo", "nothing"),
         ("LIKE@1 delete BUY@2 LIKE@3 undo@1 undo@2", "LIKE@3 and a book"),
         ("LIKE@1 delete BUY@2 LIKE@3 undo@1 undo@2 undo", "nothing"),
-        // A swipe without a time is new if an equal swipe is old or has a time.
+        // A swipe without a time is new if an equal swipe is old.
         ("SKIP@1 SKIP undo", "SKIP@1"),
-        ("LIKE@-5 LIKE undo", "LIKE and a book"),
+        ("LIKE@-5 LIKE undo", "nothing"),
         ("SKIP SKIP undo", "nothing"),
     ])
     func undoRestoresTheReplacedSwipe(words: String, expected: String) async throws {
@@ -172,60 +172,27 @@ import Testing
         #expect(try await state(reader) == "DISLIKE@1")
     }
 
-    /// The number of stored swipes of a card is limited.
-    @Test func replacedSwipesAreBounded() async throws {
-        let app = try await Self.app()
-        let reader = try await app.makeReader()
-        let card = try await reader.feedCards(1)[0]["id"] ?? .null
-        for round in 0..<3 {
-            let swipes = (0..<100).map { number -> Value in
-                let time = "2026-01-01T0\(round):\(10 + number / 50):\(10 + number % 50)Z"
-                return ["cardId": card, "action": "SKIP", "swipedAt": .string(time)]
-            }
-            _ = try await reader.execute(Self.record, ["swipes": .list(swipes)])
-            #expect(try await storedCount(reader) == 20)
-        }
-    }
-
-    /// The limit also holds for undone swipes. A deleted swipe is not recorded when it is sent again.
-    @Test func undoneSwipesAreBounded() async throws {
-        let reader = try await Self.app().makeReader()
-        let card = try await reader.feedCards(1)[0]["id"] ?? .null
-        func time(_ round: Int) -> Value { .string("2026-01-01T00:00:\(10 + round)Z") }
-        for round in 0..<25 {
-            _ = try await reader.swipe("LIKE", [card], at: time(round).string)
-            try await perform("undo", reader, card)
-        }
-        #expect(try await storedCount(reader) == 20)
-        for round in [0, 4, 5, 24] {
-            _ = try await reader.swipe("LIKE", [card], at: time(round).string)
-            #expect(try await state(reader) == "nothing", "\(round)")
-        }
-        #expect(try await storedCount(reader) == 20)
-    }
-
-    @Test func oldSwipesAreDeleted() async throws {
+    /// Replaced swipes are kept, and undone ones for 30 days.
+    @Test func oldUndoneSwipesAreDeleted() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(30))
         let reader = try await app.makeReader()
         let cards = try await reader.feedCards(3).map { $0["id"] ?? .null }
         _ = try await reader.swipe("SKIP", cards, at: "2026-01-01T12:00:00Z")
         _ = try await reader.swipe("LIKE", cards, at: "2026-01-02T12:00:00Z")
+        for card in cards { _ = try await reader.execute(SwipeTests.undo, ["id": card]) }
         let old = "edition_id <> '\(cards[0].string ?? "")'"
         try await app.database.execute(
-            "UPDATE earlier_swipes SET ended_at = now() - interval '31 days' WHERE \(old)")
-        for gone in [1, 1, 0] {
+            "UPDATE swipes SET undone_at = undone_at - interval '31 days' WHERE \(old)")
+        for deletedCount in [1, 1, 0] {
             let count = try await app.database.withConnection(as: TestCluster.app) {
-                try $0.query("SELECT prune_earlier_swipes(30, 1)").int64(0, 0)
+                try $0.query("SELECT prune_undone_swipes(30, 1)").int64(0, 0)
             }
-            #expect(count == Int64(gone))
+            #expect(count == Int64(deletedCount))
         }
-        #expect(try await app.database.count("SELECT count(*) FROM earlier_swipes") == 1)
-        #expect(try await app.database.count("SELECT count(*) FROM swipes") == 3)
-    }
-
-    private func storedCount(_ reader: TestReader) async throws -> Int {
-        try await Self.app().database.count(
-            "SELECT count(*) FROM earlier_swipes WHERE user_id = '\(reader.id.string ?? "")'")
+        #expect(
+            try await app.database.count("SELECT count(*) FROM swipes WHERE undone_at IS NOT NULL")
+                == 1)
+        #expect(try await app.database.count("SELECT count(*) FROM current_swipes") == 3)
     }
 
     /// A restored skip keeps its time, so the cool-down ends at the original time.
@@ -253,7 +220,7 @@ import Testing
         let long = try await Self.time("-40 days", in: app)
         _ = try await reader.swipe("SKIP", ids, at: long)
         try await app.database.execute(
-            "UPDATE swipes SET recorded_at = '\(long)', seen_at = '\(long)'")
+            "UPDATE swipes SET recorded_at = '\(long)'; UPDATE feed_decks SET is_outdated = true")
         var pages: [(after: Value, nodes: Value)] = []
         var after = Value.null
         for action in ["LIKE", "SKIP", "DISLIKE"] {
@@ -278,7 +245,7 @@ import Testing
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         func changedCount() async throws -> Int {
             let count = try await app.database.count("SELECT count(*) FROM editions_with_news()")
-            try await app.database.execute("SELECT similar_was_learned(clock_timestamp())")
+            try await app.database.execute("SELECT finish_learning(clock_timestamp(), '{}', false)")
             return count
         }
         #expect(try await changedCount() == 0)

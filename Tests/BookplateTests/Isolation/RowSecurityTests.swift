@@ -21,13 +21,6 @@ import Testing
         try await app.database.withConnection(as: nil) { connection in
             for user in [user, otherUser] {
                 try connection.fillEmptyTables(of: user)
-                try connection.execute(
-                    """
-                    SELECT advance_feed('\(user)');
-                    INSERT INTO feed_returns SELECT user_id, edition_id FROM books WHERE user_id = '\(user)';
-                    INSERT INTO earlier_swipes (user_id, edition_id, said_at, swiped_at, action, recorded_at)
-                      SELECT user_id, edition_id, added_at, added_at, 'SKIP', added_at FROM books WHERE user_id = '\(user)'
-                    """)
             }
         }
         return Fixture(database: app.database, user: user, otherUser: otherUser)
@@ -39,10 +32,8 @@ import Testing
         }
         #expect(
             names == [
-                "apple_grants", "books", "change_heads", "changes", "covers", "earlier_swipes",
-                "events",
-                "feed_decks",
-                "feed_frontiers", "feed_returns", "import_failures", "imports", "removed_covers",
+                "apple_grants", "books", "change_heads", "changes", "covers", "events",
+                "feed_decks", "import_failures", "imports", "removed_covers",
                 "reviews", "sessions", "shelf_books", "shelves", "swipes", "users",
             ])
     }
@@ -71,7 +62,7 @@ import Testing
         "TRUNCATE books", "SELECT * FROM account_tombstones", "DELETE FROM editions",
         "UPDATE tenants SET name = 'x'", "INSERT INTO schema_migrations VALUES (1, 'a', 'b')",
         "SET ROLE bookplate_test_owner", "CREATE POLICY mine ON books USING (true)",
-        "UPDATE editions SET title = 'x'", "SELECT refresh_feed_order()",
+        "UPDATE editions SET title = 'x'", "SELECT refresh_genres(true)",
         "UPDATE source_usage SET used = 0",
     ])
     func serverRoleHasNoPrivilege(sql: String) async throws {

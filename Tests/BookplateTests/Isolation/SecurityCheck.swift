@@ -222,7 +222,7 @@ extension AdminConnection {
                   ELSE quote_literal('x') END || '::' || format_type(a.atttypid, a.atttypmod)
                 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
                 WHERE a.attrelid = '\(table)'::regclass AND a.attnum > 0 AND NOT a.attisdropped
-                AND a.attnotnull AND a.attgenerated = ''
+                AND a.attnotnull AND a.attgenerated = '' AND a.attidentity = ''
                 AND (a.attname = 'user_id' OR NOT a.atthasdef)
                 """)
             let names = (0..<columns.count).map { columns.text($0, 0) ?? "" }

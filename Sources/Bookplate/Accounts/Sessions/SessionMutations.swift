@@ -39,7 +39,7 @@ enum Sessions {
     private static func enqueueDeck(for viewer: Viewer, _ request: RequestContext) async {
         _ = try? await request.anonymous { pipeline in
             pipeline.append(setUser, .of(viewer.userID, viewer.tenantID))
-            pipeline.enqueue(PrepareDeck.self, NoPayload(), for: viewer.userID, key: "deck")
+            pipeline.enqueue(PrepareDeck.self, .init(), for: viewer.userID, key: "deck")
         }
     }
 
@@ -192,7 +192,7 @@ extension Sessions {
 
     private static let selectUserState = TypedStatement<UserState>(
         """
-        SELECT u.created_at = s.created_at, \(PrepareDeck.areFrontiersOutdated)
+        SELECT u.created_at = s.created_at, \(PrepareDeck.isDeckNeeded(by: "u.id"))
         FROM users u
         JOIN sessions s ON s.user_id = u.id
         WHERE u.id = app_user_id() AND s.id = $1
@@ -273,7 +273,7 @@ extension Sessions {
         SELECT
             refresh_hash, generation,
             rotated_at > now() - interval '\(graceSeconds) s',
-            \(PrepareDeck.areFrontiersOutdated)
+            \(PrepareDeck.isDeckNeeded(by: "$1"))
         FROM sessions
         WHERE user_id = $1 AND id = $2 AND revoked_at IS NULL AND expires_at > now()
         FOR UPDATE

@@ -17,6 +17,7 @@ extension Book {
                 creation.appendCompletion(
                     to: &pipeline, for: viewer, hasBookSources: hasBookSources)
                 if creation.fetchesCover, hasCoverSources { pipeline.enqueueCoverSearches() }
+                pipeline.replaceDeckSoon(of: viewer.userID)
                 book.append([creation.id], to: &pipeline, for: viewer)
                 return insertion
             }
@@ -98,6 +99,7 @@ extension Book {
             if hasCoverSources, entries.contains(where: \.creation.fetchesCover) {
                 pipeline.enqueueCoverSearches()
             }
+            pipeline.replaceDeckSoon(of: viewer.userID)
             return insertions
         }
         return Dictionary(
@@ -113,6 +115,8 @@ extension Book {
         do throws(BookplateError) {
             (results, _) = try await request.write { pipeline, viewer in
                 update.append(to: &pipeline, for: viewer, book: id)
+                // Another ISBN links the book to another edition.
+                if update.isbn != nil { pipeline.replaceDeckSoon(of: viewer.userID) }
                 if let isbn = update.isbn, !request.services.bookSources.names.isEmpty {
                     pipeline.enqueueCompletion(of: isbn, for: viewer)
                 }
@@ -152,6 +156,7 @@ extension Book {
         let id = try arguments.id("id", else: noSuchBook)
         let (results, deletedBooks) = try await request.write { pipeline, viewer in
             let deletedBooks = pipeline.appendForRows(deleteBook, .of(viewer.userID, id))
+            pipeline.replaceDeckSoon(of: viewer.userID)
             pipeline.appendRemovedCovers(of: viewer.userID)
             return deletedBooks
         }

@@ -1,7 +1,7 @@
 import JobQueue
 import Postgres
 
-/// Deletes data that clients no longer need: old changes, events, and replaced swipes, and the sessions that could retry
+/// Deletes data that clients no longer need: old changes, events, and undone swipes, and the sessions that could retry
 /// the deletion of their accounts.
 struct PruneChanges: JobHandler {
     static let kind = "change.prune"
@@ -10,21 +10,21 @@ struct PruneChanges: JobHandler {
     /// A client that was offline for longer has to fetch its library again.
     static let changesKeptDays: Int32 = 90
     static let eventsKeptDays: Int32 = 7
-    /// Within this time, a swipe can be undone, and a device that was offline can send it again without effect.
-    static let earlierSwipesKeptDays: Int32 = 30
+    /// Within this time, a device that was offline can send an undone swipe again without effect.
+    static let undoneSwipesKeptDays: Int32 = 30
     /// The maximum number of rows deleted in one transaction. It is small because writers of these libraries wait for
     /// the transaction.
     private static let rowsMax: Int32 = 5_000
 
     private static let pruneChanges = TypedStatement<Int64>("SELECT prune_changes($1, $2)")
     private static let pruneEvents = TypedStatement<Int64>("SELECT prune_events($1, $2)")
-    private static let pruneSwipes = TypedStatement<Int64>("SELECT prune_earlier_swipes($1, $2)")
-    private static let forgetSessions = Statement("SELECT clear_tombstone_sessions()")
+    private static let pruneSwipes = TypedStatement<Int64>("SELECT prune_undone_swipes($1, $2)")
+    private static let forgetSessions = Statement("SELECT forget_deleting_sessions()")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await prune(Self.pruneChanges, olderThanDays: Self.changesKeptDays, job)
         try await prune(Self.pruneEvents, olderThanDays: Self.eventsKeptDays, job)
-        try await prune(Self.pruneSwipes, olderThanDays: Self.earlierSwipesKeptDays, job)
+        try await prune(Self.pruneSwipes, olderThanDays: Self.undoneSwipesKeptDays, job)
         try await job.write { $0.append(Self.forgetSessions) }
     }
 

@@ -79,7 +79,7 @@ struct ExportedSwipe: ExportedJSONItem {
     static let page = TypedStatement<Self>(
         """
         SELECT edition_id, action, swiped_at
-        FROM swipes
+        FROM current_swipes
         WHERE user_id = $1 AND ($2::uuid IS NULL OR edition_id > $2)
         ORDER BY edition_id
         LIMIT $3

@@ -53,6 +53,9 @@ struct ImportLibrary: JobHandler {
         }
         try await storedImport.begin(total: total)
         try await store(file, from: Int(row.done), storedImport)
+        let _: [Rows] = try await storedImport.job.write {
+            $0.replaceDeckSoon(of: storedImport.user)
+        }
         try await storeCovers(of: file, storedImport)
         try await storedImport.end(as: "DONE", reason: nil)
     }
