@@ -377,7 +377,7 @@ BEGIN
 END
 $$;
 
--- Returns the names of the genres that `genre_ids` returns.
+-- Returns the names of the first six genres that `genre_ids` returns.
 CREATE FUNCTION canonical_genres(names text[]) RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT ARRAY(
@@ -385,6 +385,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
         FROM unnest(genre_ids(names)) WITH ORDINALITY AS i (id, position)
         JOIN genres g USING (id)
         ORDER BY i.position
+        LIMIT 6
     )
 $$;
 
@@ -780,40 +781,34 @@ END
 $$;
 
 -- Links the next books of `books_to_link`, and requests new decks for their readers. Returns the number of books that were
--- looked at; 0 means that none is left.
-CREATE FUNCTION link_waiting_books(count int) RETURNS bigint
+-- looked at, where 0 means that none is left, and the readers whose books changed.
+CREATE FUNCTION link_waiting_books(count int, OUT looked_at int, OUT changed_readers uuid[])
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     readers uuid[];
     ids uuid[];
 BEGIN
-    WITH next AS (
-        SELECT w.user_id, w.book_id
-        FROM books_to_link w
-        ORDER BY w.user_id, w.book_id
-        LIMIT count
-        FOR UPDATE SKIP LOCKED
-    ), taken AS (
-        DELETE FROM books_to_link w
-        USING next
-        WHERE w.user_id = next.user_id AND w.book_id = next.book_id
-        RETURNING w.user_id, w.book_id
-    )
-    SELECT array_agg(t.user_id ORDER BY t.user_id, t.book_id), array_agg(t.book_id ORDER BY t.user_id, t.book_id)
+    SELECT coalesce(array_agg(w.user_id), '{}'), coalesce(array_agg(w.book_id), '{}')
     INTO readers, ids
-    FROM taken t;
-    IF readers IS NULL THEN
-        RETURN 0;
-    END IF;
-    -- In one order, so that two transactions do not wait for each other.
+    FROM (
+        SELECT user_id, book_id
+        FROM books_to_link
+        ORDER BY user_id, book_id
+        LIMIT count
+    ) w;
+    -- In one order, and before any row is locked, so that two transactions do not wait for each other.
     PERFORM take_turns(r.reader)
     FROM (SELECT DISTINCT reader FROM unnest(readers) AS reader ORDER BY reader) r;
+    DELETE FROM books_to_link w
+    USING unnest(readers, ids) AS taken (user_id, book_id)
+    WHERE w.user_id = taken.user_id AND w.book_id = taken.book_id;
+    looked_at := cardinality(ids);
+    changed_readers := ARRAY(SELECT link_books(readers, ids));
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
-    FROM link_books(readers, ids) AS reader
+    FROM unnest(changed_readers) AS reader
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
-    RETURN cardinality(ids);
 END
 $$;
 REVOKE EXECUTE ON FUNCTION link_waiting_books(int) FROM public;
