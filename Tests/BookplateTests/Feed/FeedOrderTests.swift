@@ -64,7 +64,7 @@ import Testing
     @Test func emptiedQueueIsReadInItsEarlierOrder() async throws {
         let app = try await TestApp.start(
             catalog: (1...12).map {
-                TestCatalog.line($0, genres: $0 % 2 == 0 ? ["Crime"] : ["Romance", "Fantasy"])
+                TestCatalog.line($0, genres: $0 % 2 == 0 ? ["Horror"] : ["Romance", "Fantasy"])
             })
         let reader = try await app.makeReader()
         let fantasy = try await app.database.count("SELECT id FROM genres WHERE name = 'Fantasy'")
