@@ -8,7 +8,7 @@ import Postgres
 struct Catalog: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage the catalog of books, which all users share.",
-        subcommands: [Import.self, Refresh.self, Stats.self])
+        subcommands: [Import.self, Refresh.self, Stats.self, Genres.self, AddAlias.self])
 
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -73,7 +73,7 @@ struct Catalog: ParsableCommand {
     struct Refresh: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Update the data derived from the catalog: the feed's order and the search index.",
+                "Update the data derived from the catalog: genres, the feed's order, and the search index.",
             discussion: """
                 Imports do this automatically. Run the command after manual changes of the catalog, and to include books that \
                 ISBN lookups have added.
@@ -112,6 +112,62 @@ struct Catalog: ParsableCommand {
             output.print(
                 .object(counts.map { .init($0.name, .int($0.count)) }),
                 lines: counts.map { "\($0.name)\t\($0.count)" })
+        }
+    }
+
+    struct Genres: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the genres with the number of their books.",
+            discussion: """
+                Books get their genres from the names that their sources use. With --unknown, the command prints the most \
+                frequent names that have no genre.
+
+                Examples:
+                  bookplate-admin catalog genres
+                  bookplate-admin catalog genres --unknown --json
+                """)
+
+        @OptionGroup var output: OutputOptions
+        @Flag(help: "Print the names without a genre instead.")
+        var unknown = false
+
+        func run() throws {
+            let genres = CatalogGenres(try connect(try loadConfiguration()))
+            let counts = try unknown ? genres.unknownNames() : genres.counts()
+            output.print(
+                .list(
+                    counts.map {
+                        .object([.init("name", .string($0.name)), .init("books", .int($0.count))])
+                    }), lines: counts.map { "\($0.count)\t\($0.name)" })
+        }
+    }
+
+    struct AddAlias: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let another name stand for a genre.",
+            discussion: """
+                Case, accents, and punctuation do not matter. A name that already stands for another genre is moved. Books \
+                that are already in the catalog get the genre from `bookplate-admin catalog refresh`.
+
+                Examples:
+                  bookplate-admin catalog add-alias "Cosy crime" "Mystery & Crime"
+                """)
+
+        @OptionGroup var output: OutputOptions
+        @ArgumentParser.Argument(help: "The name.")
+        var name: String
+        @ArgumentParser.Argument(help: "The genre, as `bookplate-admin catalog genres` prints it.")
+        var genre: String
+
+        func run() throws {
+            let genres = CatalogGenres(try connect(try loadConfiguration()))
+            guard let alias = try genres.addAlias(name, of: genre) else {
+                throw Failure(
+                    "There is no genre “\(genre)”, or “\(name)” contains no letters or digits.")
+            }
+            output.print(
+                .object([.init("alias", .string(alias)), .init("genre", .string(genre))]),
+                lines: ["“\(alias)” now stands for “\(genre)”"])
         }
     }
 }

@@ -50,7 +50,7 @@ struct ISBNdb: Sendable {
                 .flatMap(publishedDate),
             pageCount: book["pages"]?.pageCount,
             language: book["language"]?.text.map(languageCode),
-            genres: Array(book.texts("subjects").prefix(6)),
+            genres: Array(book.texts("subjects").prefix(30)),
             description: (book["synopsis"]?.text ?? book["overview"]?.text).flatMap(plainText),
             covers: book["image"]?.text.map { [CoverCandidate(source: .isbnDB, url: $0)] } ?? [])
     }

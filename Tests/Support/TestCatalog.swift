@@ -6,7 +6,7 @@ package enum TestCatalog {
     /// Returns `count` lines of a catalog file. The books take their genre from the list in turn, each is less popular
     /// than the one before it, and all of them have an ISBN.
     package static func lines(
-        _ count: Int = 24, genres: [String] = ["Fantasy", "Crime", "Romance", "History"]
+        _ count: Int = 24, genres: [String] = ["Fantasy", "Horror", "Romance", "History"]
     ) -> [String] {
         (1...count).map { number in
             let genre = genres[number % genres.count]

@@ -1,6 +1,6 @@
 /// The conversion of Open Library's responses to records.
 extension OpenLibrary {
-    private static let genresMax = 6
+    private static let genresMax = 30
 
     /// Converts an edition. Its authors are keys, so they are not taken over.
     func record(edition: JSON) -> BookRecord? {

@@ -16,10 +16,9 @@ extension User {
                 throw .badUserInput(
                     field: "preferredGenres", "At most \(preferredGenresMax) genres are allowed.")
             }
-            // Throws if the catalog does not have a genre.
-            _ = try await request.services.genres.ids(
-                named: names, field: "preferredGenres", for: request)
-            genres = names
+            genres = try await request.services.genres.genres(
+                named: names, field: "preferredGenres", for: request
+            ).map(\.name)
         }
         let (results, updated) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID)

@@ -9,6 +9,7 @@ package enum JobHandlers {
         return [
             PurgeDeadJobs(), PruneChanges(), PruneImports(),
             CompleteBook(sources: services.bookSources),
+            LinkBooks(),
             ImportLibrary(covers: services.covers, canSearch: !services.coverSources.isEmpty),
             ExchangeAppleCode(services: services), RevokeAppleGrant(services: services),
             RemoveAccountObjects(covers: services.covers),

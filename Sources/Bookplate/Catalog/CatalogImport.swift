@@ -110,7 +110,7 @@ package struct CatalogImport {
         parameters.appendArray(of: .int32) {
             for (_, record) in batch { $0.append(int32: record.pageCount) }
         }
-        column { $0.genres.joined(separator: "\u{1F}") }
+        column { $0.subjects.joined(separator: "\u{1F}") }
         column { $0.description }
         column { $0.description.flatMap { hook(of: $0) } }
         parameters.appendArray(of: .float8) {

@@ -14,6 +14,7 @@ extension CatalogImport {
             published_date text,
             language text,
             page_count int,
+            subjects text[],
             genres text[],
             description text,
             hook text,
@@ -29,18 +30,18 @@ extension CatalogImport {
         ) ON COMMIT DROP
         """
 
-    /// Authors and genres are lists joined by U+001F, because PostgreSQL has no arrays of arrays of different lengths.
+    /// Authors and subjects are lists joined by U+001F, because PostgreSQL has no arrays of arrays of different lengths.
     static let stageRecords = """
         INSERT INTO staged (
             line, title, subtitle, series, series_position, authors, isbn13, isbn10, publisher,
-            published_date, language, page_count, genres, description, hook, average_rating,
-            ratings_count
+            published_date, language, page_count, subjects, genres, description, hook,
+            average_rating, ratings_count
         )
         SELECT
             line, title, subtitle, series, series_position,
             array_remove(string_to_array(authors, E'\\x1f'), ''),
             isbn13, isbn10, publisher, published_date, language, page_count,
-            array_remove(string_to_array(genres, E'\\x1f'), ''),
+            split.subjects, canonical_genres(split.subjects),
             description, hook, average_rating, ratings_count
         FROM unnest(
             $1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
@@ -48,9 +49,12 @@ extension CatalogImport {
             $15::text[], $16::float8[], $17::int[]
         ) AS r (
             line, title, subtitle, series, series_position, authors, isbn13, isbn10, publisher,
-            published_date, language, page_count, genres, description, hook, average_rating,
+            published_date, language, page_count, subjects, description, hook, average_rating,
             ratings_count
         )
+        CROSS JOIN LATERAL (
+            SELECT array_remove(string_to_array(r.subjects, E'\\x1f'), '') AS subjects
+        ) AS split
         """
 
     static let stageSources = """
@@ -134,7 +138,8 @@ extension CatalogImport {
             published_date = coalesce(s.published_date, e.published_date),
             language = coalesce(s.language, e.language),
             page_count = coalesce(s.page_count, e.page_count),
-            genres = CASE WHEN s.genres = '{}' THEN e.genres ELSE s.genres END,
+            subjects = CASE WHEN s.subjects = '{}' THEN e.subjects ELSE s.subjects END,
+            genres = CASE WHEN s.subjects = '{}' THEN e.genres ELSE s.genres END,
             description = coalesce(s.description, e.description),
             hook = coalesce(s.hook, e.hook),
             average_rating = coalesce(s.average_rating, e.average_rating),
@@ -154,7 +159,8 @@ extension CatalogImport {
                 coalesce(s.published_date, e.published_date),
                 coalesce(s.language, e.language),
                 coalesce(s.page_count, e.page_count),
-                CASE WHEN s.genres = '{}' THEN e.genres ELSE s.genres END,
+                CASE WHEN s.subjects = '{}' THEN e.subjects ELSE s.subjects END,
+                CASE WHEN s.subjects = '{}' THEN e.genres ELSE s.genres END,
                 coalesce(s.description, e.description),
                 coalesce(s.average_rating, e.average_rating),
                 greatest(s.ratings_count, e.ratings_count)
@@ -169,6 +175,7 @@ extension CatalogImport {
                 e.published_date,
                 e.language,
                 e.page_count,
+                e.subjects,
                 e.genres,
                 e.description,
                 e.average_rating,
@@ -185,13 +192,13 @@ extension CatalogImport {
         )
         INSERT INTO editions (
             id, isbn13, isbn10, title, subtitle, series, series_position, authors, publisher,
-            published_date, language, page_count, genres, description, hook, average_rating,
-            ratings_count, popularity
+            published_date, language, page_count, subjects, genres, description, hook,
+            average_rating, ratings_count, popularity
         )
         SELECT
             edition_id, isbn13, isbn10, title, subtitle, series, series_position, authors, publisher,
-            published_date, language, page_count, genres, description, hook, average_rating,
-            ratings_count, ratings_count
+            published_date, language, page_count, subjects, genres, description, hook,
+            average_rating, ratings_count, ratings_count
         FROM new_records
         """
 

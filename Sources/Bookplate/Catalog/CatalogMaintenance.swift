@@ -1,6 +1,6 @@
 import Postgres
 
-/// Updates the data that is derived from the catalog: the editions of each genre and the words of the search.
+/// Updates the data that is derived from the catalog: genres, and the words of the search.
 package enum CatalogMaintenance {
     /// Updates the derived data in one transaction, and then the planner's statistics.
     ///
@@ -10,6 +10,8 @@ package enum CatalogMaintenance {
     ) throws(PostgresError) {
         try connection.inTransaction(commits: !isDryRun, mapping: { $0 }) {
             () throws(PostgresError) in
+            try connection.execute("SELECT set_config('app.bulk', 'on', true)")
+            try connection.execute("SELECT reassign_genres()")
             try updateDerivedData(connection)
         }
         if !isDryRun { try analyze(connection) }

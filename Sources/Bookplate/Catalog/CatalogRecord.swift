@@ -12,14 +12,15 @@ struct CatalogRecord {
     var publishedDate: String?
     var language: String?
     var pageCount: Int32?
-    var genres: [String] = []
+    /// The names of genres as the source writes them.
+    var subjects: [String] = []
     var description: String?
     var averageRating: Double?
     var ratingsCount: Int32 = 0
     /// External ids by source.
     var sources: [(source: String, key: String)] = []
 
-    static let genresMax = 6
+    static let subjectsMax = 30
     static let authorsMax = 50
     static let descriptionCharactersMax = 20_000
 
@@ -89,9 +90,8 @@ struct CatalogRecord {
         language = try text("language", max: 35)
         pageCount = (json["pageCount"] ?? json["page_count"])?.int
             .flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
-        var genres: [String] = []
-        for genre in try texts("genres") where !genres.contains(genre) { genres.append(genre) }
-        self.genres = Array(genres.prefix(Self.genresMax))
+        for subject in try texts("genres").prefix(Self.subjectsMax)
+        where !subjects.contains(subject) { subjects.append(subject) }
         description = try text("description", max: Self.descriptionCharactersMax)
         switch json["averageRating"] ?? json["average_rating"] {
         case .float(let rating) where (0...5).contains(rating): averageRating = rating

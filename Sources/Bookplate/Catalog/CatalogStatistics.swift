@@ -16,7 +16,7 @@ package struct CatalogStatistics: Sendable {
                 count(description) AS "withDescription",
                 count(page_count) AS "withPageCount",
                 count(*) FILTER (WHERE cover_links <> '{}') AS "withCoverLink",
-                (SELECT count(*) FROM genres WHERE readers > 0) AS genres,
+                (SELECT count(*) FROM genres WHERE editions > 0) AS genres,
                 (SELECT count(*) FROM edition_sources) AS "outsideIds",
                 (SELECT count(*) FROM search_words) AS "searchWords"
             FROM editions

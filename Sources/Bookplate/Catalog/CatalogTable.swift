@@ -61,11 +61,9 @@ struct CatalogTable {
         record.language = cell("language").flatMap(Self.language)
         record.pageCount = cell("pages").flatMap { Double($0) }
             .flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
-        var genres: [String] = []
-        for genre in cell("genres").map(Self.names) ?? [] where !genres.contains(genre) {
-            genres.append(genre)
-        }
-        record.genres = Array(genres.prefix(CatalogRecord.genresMax))
+        let subjects = cell("genres").map(Self.names) ?? []
+        for subject in subjects.prefix(CatalogRecord.subjectsMax)
+        where !record.subjects.contains(subject) { record.subjects.append(subject) }
         record.description = try CatalogRecord.text(
             cell("description"), "description", max: CatalogRecord.descriptionCharactersMax)
         record.averageRating = cell("rating").flatMap { Double($0) }

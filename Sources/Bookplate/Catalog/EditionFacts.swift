@@ -42,7 +42,7 @@ struct EditionFacts {
         parameters.append(text: record.publishedDate)
         parameters.append(int32: record.pageCount.flatMap { Int32(exactly: $0) })
         parameters.append(text: Self.normalized(record.language, 35))
-        parameters.append(texts: Self.normalized(record.genres, max: CatalogRecord.genresMax))
+        parameters.append(texts: Self.normalized(record.genres, max: CatalogRecord.subjectsMax))
         let description = Self.normalized(record.description, Self.descriptionCharactersMax)
         parameters.append(text: description)
         parameters.append(text: description.flatMap { hook(of: $0) })

@@ -2,12 +2,15 @@ import GraphQL
 import Postgres
 import Synchronization
 
-/// A cache of the catalog's genres, those with the most readers first. They change only with imports, so they are cached
-/// for one minute. Books of a new genre appear in feeds after that time.
+/// A cache of the canonical genres, those with the most readers first. Their order changes only with imports, so they are
+/// cached for one minute.
+///
+/// Requests may name a genre by an alias, and case does not matter: "sci-fi" is "Science Fiction". The names that
+/// `Query.genres` returns are found in the cache; the database looks up other names.
 package final class Genres: Sendable {
     private struct Table {
-        var ids: [Int16]
-        var idsByName: [String: Int16]
+        var genres: [Genre]
+        var genresByName: [String: Genre]
         var expiresAt: ContinuousClock.Instant
     }
 
@@ -17,8 +20,16 @@ package final class Genres: Sendable {
     static let filterMax = 100
     private static let select = TypedStatement<Genre>(
         "SELECT id, name FROM genres ORDER BY readers DESC, id")
+    /// The genres that have these names as aliases, with the name.
+    private static let selectByAlias = TypedStatement<Alias>(
+        """
+        SELECT named.name, g.id, g.name
+        FROM unnest($1::text[]) AS named (name)
+        JOIN genre_aliases a ON a.alias = search_fold(named.name)
+        JOIN genres g ON g.id = a.genre_id
+        """)
 
-    private struct Genre: RowDecodable {
+    struct Genre: RowDecodable, Equatable {
         let id: Int16
         let name: String
 
@@ -31,41 +42,69 @@ package final class Genres: Sendable {
         }
     }
 
+    private struct Alias: RowDecodable {
+        let alias: String
+        let genre: Genre
+
+        init?(_ row: inout RowReader) {
+            guard let alias = row.text(), let genre = Genre(&row) else { return nil }
+            self.alias = alias
+            self.genre = genre
+        }
+    }
+
     package init() {}
 
-    /// Returns the IDs of the genres with the names.
+    /// Returns the genres with the names or aliases, in the order of the names and without duplicates.
     ///
-    /// - Throws: `.badUserInput` for a genre that the catalog does not contain.
-    func ids(
-        named names: [String], field: String = "genres", for request: RequestContext
-    ) async throws(BookplateError) -> [Int16] {
-        let table = try await current(for: request)
+    /// - Throws: `.badUserInput` for an unknown name, and for more than `filterMax` names.
+    func genres(
+        named names: [String], field: String, for request: RequestContext
+    ) async throws(BookplateError) -> [Genre] {
         guard names.count <= Self.filterMax else {
             throw .badUserInput(field: field, "At most \(Self.filterMax) genres are allowed.")
         }
-        var requested: Set<Int16> = []
+        let found = try await find(names, for: request)
+        var genres: [Genre] = []
         for name in names {
-            guard let id = table.idsByName[name] else {
+            guard let genre = found[name] else {
                 throw .badUserInput(
                     field: field, "There is no genre “\(name.prefix(100))”. See Query.genres.")
             }
-            requested.insert(id)
+            if !genres.contains(genre) { genres.append(genre) }
         }
-        return table.ids.filter(requested.contains)
+        return genres
+    }
+
+    /// Returns the genres by the names that are known.
+    private func find(
+        _ names: [String], for request: RequestContext
+    ) async throws(BookplateError) -> [String: Genre] {
+        var found = try await current(for: request).genresByName
+        // PostgreSQL's texts cannot contain NUL characters.
+        let others = names.filter { found[$0] == nil && !$0.unicodeScalars.contains("\0") }
+        if !others.isEmpty {
+            let aliases = try await request.read { pipeline, _ in
+                var parameters = Parameters()
+                parameters.append(texts: others)
+                return pipeline.append(Self.selectByAlias, parameters)
+            }
+            for alias in aliases { found[alias.alias] = alias.genre }
+        }
+        return found
     }
 
     private func current(for request: RequestContext) async throws(BookplateError) -> Table {
         let now = ContinuousClock.now
         if let table = table.withLock({ $0 }), now < table.expiresAt { return table }
-        let genres: [Genre] = try await request.read { pipeline, _ in
+        let genres = try await request.read { pipeline, _ in
             pipeline.append(Self.select)
         }
-        var newTable = Table(ids: [], idsByName: [:], expiresAt: now + Self.lifetime)
-        for genre in genres {
-            newTable.ids.append(genre.id)
-            newTable.idsByName[genre.name] = genre.id
-        }
-        table.withLock { [newTable] in $0 = newTable }
+        let newTable = Table(
+            genres: genres,
+            genresByName: Dictionary(genres.map { ($0.name, $0) }) { first, _ in first },
+            expiresAt: now + Self.lifetime)
+        table.withLock { $0 = newTable }
         return newTable
     }
 }
@@ -73,7 +112,7 @@ package final class Genres: Sendable {
 /// The field `Query.genres`.
 struct GenreNames: FieldLoader {
     private static let select = TypedStatement<String>(
-        "SELECT name FROM genres WHERE readers > 0 ORDER BY readers DESC, id")
+        "SELECT name FROM genres WHERE editions > 0 ORDER BY readers DESC, id")
 
     func prepare(_ field: SelectedField) -> any PreparedLoad { Prepared() }
 

@@ -54,7 +54,7 @@ import Testing
             "Book,Genres,Avg_Rating,Num_Ratings,Description\nEmma,\"['Classics', \"\"Children's\"\", 'Classics']\",4.47,\"9,278,135\",\"Two\nlines\"\n"
         let record = try #require(
             try CatalogFile(Array(text.utf8)).entries.map { try $0.record.get() }.first)
-        #expect(record.genres == ["Classics", "Children's"])
+        #expect(record.subjects == ["Classics", "Children's"])
         #expect(record.averageRating == 4.47)
         #expect(record.ratingsCount == 9_278_135)
         #expect(record.description == "Two\nlines")

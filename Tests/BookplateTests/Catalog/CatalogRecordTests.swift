@@ -21,7 +21,7 @@ import Testing
         #expect(record.isbn?.description == "9780306406157")
         #expect(record.publishedDate == "1965-08-01")
         #expect(record.pageCount == 412)
-        #expect(record.genres == ["SF", "Classics"])
+        #expect(record.subjects == ["SF", "Classics"])
         #expect(record.averageRating == 4.5)
         #expect(record.ratingsCount == 7)
         #expect(record.sources.map(\.key) == ["1", "Q1"])

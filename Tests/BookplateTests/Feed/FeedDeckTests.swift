@@ -10,7 +10,7 @@ import Testing
 @Suite struct FeedDeckTests {
     /// 240 books of six genres by 40 authors, in the order of their popularity.
     private static func makeApp() async throws -> TestApp {
-        let genres = ["Fantasy", "Crime", "Romance", "History", "Poetry", "Travel"]
+        let genres = ["Fantasy", "Horror", "Romance", "History", "Poetry", "Travel"]
         return try await TestApp.start(
             catalog: (1...240).map { number in
                 let author = number < 20 ? 1 : 1 + number % 40

@@ -11,7 +11,7 @@ import Testing
 /// All random choices depend only on the seed, which is an argument of the test and printed when it fails. Edition IDs are
 /// random, so choices between editions use their titles.
 @Suite struct FeedModelTests {
-    static let genres = ["Fantasy", "Crime", "Romance", "History", "Poetry"]
+    static let genres = ["Fantasy", "Horror", "Romance", "History", "Poetry"]
 
     /// A catalog with books of all tiers: some have no genre, no description, or another language.
     private static func makeApp() async throws -> TestApp {

@@ -9,7 +9,7 @@ import Testing
 @Suite struct FeedScrollTests {
     /// A catalog for which the feed of new readers has been prepared.
     private static func makeApp(bookCount: Int) async throws -> TestApp {
-        let genres = ["Fantasy", "Crime", "Romance", "History", "Poetry", "Travel"]
+        let genres = ["Fantasy", "Horror", "Romance", "History", "Poetry", "Travel"]
         let app = try await TestApp.start(
             catalog: (1...bookCount).map { number in
                 """

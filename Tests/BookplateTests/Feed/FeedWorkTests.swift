@@ -34,7 +34,7 @@ import Testing
         let others = (1...40).map { number in
             Record(
                 title: "Card \(number)", author: "Author \(number)",
-                genre: ["Fantasy", "Crime", "History"][number % 3],
+                genre: ["Fantasy", "Horror", "History"][number % 3],
                 ratingsCount: 2000 - number * 40
             ).line(number)
         }
@@ -43,7 +43,9 @@ import Testing
     }
 
     /// Two records of one work, one of them much more popular.
-    private static let two = [Record(genre: "Crime", ratingsCount: 10), Record(ratingsCount: 1500)]
+    private static let two = [
+        Record(genre: "Horror", ratingsCount: 10), Record(ratingsCount: 1500),
+    ]
 
     /// The numbers of the records that a scroll from the beginning shows, without the other books.
     private func shown(_ reader: TestReader) async throws -> [Int] {

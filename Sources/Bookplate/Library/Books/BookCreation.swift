@@ -138,7 +138,8 @@ struct BookCreation {
         }
     }
 
-    /// Creates the book and puts it on its shelves. The card's metadata fills the fields that the input leaves out.
+    /// Creates the book and puts it on its shelves. The card's metadata fills the fields that the input leaves out. An
+    /// edition that is found by the title and author is only linked: its metadata may be that of another edition.
     private static let insert = TypedStatement<InsertResult>(
         """
         WITH card AS (
@@ -149,16 +150,28 @@ struct BookCreation {
           SELECT
           FROM unnest($10::uuid[]) AS requested (id)
           WHERE NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = requested.id)
+        ), matched AS (
+          -- The edition that the title and the author mean, if no card does.
+          SELECT m.edition_id, m.linked_by
+          FROM match_books(
+            ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[$6], NULL
+          ) m
+          WHERE $3 IS NULL AND $5 IS NOT NULL AND NOT EXISTS (SELECT FROM card)
         ), created AS (
           INSERT INTO books (
-            user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count,
-            category, genre, description, status, started_at, finished_at, cover_status,
+            user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date,
+            page_count, category, genre, description, status, started_at, finished_at, cover_status,
             cover_requested_at
           )
           SELECT
             $1,
             $2,
-            card.id,
+            coalesce(card.id, matched.edition_id),
+            CASE
+              WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD')
+              WHEN $3 IS NULL THEN 'ISBN'
+              ELSE 'CARD'
+            END,
             coalesce($5, card.title),
             coalesce($6, card.authors[1]),
             coalesce($4, card.isbn13),
@@ -176,6 +189,7 @@ struct BookCreation {
           -- One row even if there is no card.
           FROM (SELECT) AS one
           LEFT JOIN card ON true
+          LEFT JOIN matched ON true
           WHERE coalesce($5, card.title) IS NOT NULL
             AND ($3 IS NULL OR card.id IS NOT NULL)
             AND NOT EXISTS (SELECT FROM missing_shelves)

@@ -8,11 +8,14 @@ struct BookUpdate {
     /// Append the parameters of the assignments, in order.
     private var bindings: [(inout Parameters) -> Void] = []
     private var shelfIDs: [UUID]?
+    /// Whether the book may be another one of the catalog now.
+    private let changesWork: Bool
     /// The new ISBN.
     private(set) var isbn: ISBN?
 
     /// - Throws: `.badUserInput` with the name of the field.
     init(_ input: InputObject) throws(BookplateError) {
+        changesWork = ["title", "author", "isbn"].contains { input.isGiven($0) }
         if input.isGiven("title") {
             let title = try TextInput.line(
                 input.text("title") ?? "", field: "title",
@@ -28,12 +31,6 @@ struct BookUpdate {
             let isbn = try ISBN.optional(input.text("isbn"))
             self.isbn = isbn
             set("isbn13 = $?") { $0.append(text: isbn?.description) }
-            if let isbn {
-                // The card is that of the new ISBN.
-                set("edition_id = (SELECT e.id FROM editions e WHERE e.isbn13 = $?)") {
-                    $0.append(text: isbn.description)
-                }
-            }
         }
         if input.isGiven("status") {
             guard let status = input.text("status") else {
@@ -86,6 +83,7 @@ struct BookUpdate {
             var parameters = Parameters.of(viewer.userID, id)
             for bind in bindings { bind(&parameters) }
             pipeline.append(Self.statement(assignments), parameters)
+            if changesWork { pipeline.append(Self.link, .of(viewer.userID, id)) }
         }
         if let shelfIDs {
             var parameters = Parameters.of(viewer.userID, id)
@@ -111,6 +109,9 @@ struct BookUpdate {
             return statement
         }
     }
+
+    /// Links the book to the edition with its new ISBN, title, and author. A card that the reader chose stays.
+    private static let link = Statement("SELECT link_books(ARRAY[$1], ARRAY[$2])")
 
     private static let addToShelves = Statement(
         """

@@ -50,11 +50,13 @@ struct CompleteBook: JobHandler {
 
     private static let findEdition = Statement("SELECT FROM editions WHERE isbn13 = $1")
 
-    /// Fills the fields that the reader has left empty.
+    /// Links the book to the edition with its ISBN, and fills the fields that the reader has left empty. A card that the reader
+    /// chose stays.
     private static let fill = Statement(
         """
         UPDATE books b
         SET edition_id = e.id,
+            linked_by = 'ISBN',
             author = coalesce(b.author, e.authors[1]),
             publisher = coalesce(b.publisher, e.publisher),
             published_date = coalesce(b.published_date, e.published_date),
@@ -63,8 +65,12 @@ struct CompleteBook: JobHandler {
             description = coalesce(b.description, e.description),
             updated_at = now()
         FROM editions e
-        WHERE b.user_id = $1 AND b.isbn13 = $2 AND e.isbn13 = $2 AND b.edition_id IS NULL
-          AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = $1 AND o.edition_id = e.id)
+        WHERE b.user_id = $1 AND b.isbn13 = $2 AND e.isbn13 = $2 
+          AND (
+            b.edition_id IS NULL
+            OR (b.linked_by IN ('ISBN', 'TITLE') AND b.edition_id <> e.id)
+          )
+          AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = $1 AND o.edition_id = e.id AND o.id <> b.id)
         """)
 }
 

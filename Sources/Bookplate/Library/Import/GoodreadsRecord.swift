@@ -19,7 +19,11 @@ enum GoodreadsRecord {
         let key = fields.raw("Book Id").trimmed
         var book = try fields.book(author: "Author", key: key, of: "goodreads")
         // Bookplate's own export has Bookplate's ids.
-        if let id = UUID(key) { book.id = id }
+        if let id = UUID(key) {
+            book.id = id
+        } else if !key.isEmpty, key.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            book.goodreadsID = key
+        }
         book.isbn = fields.isbn("ISBN13", "ISBN")
         book.publisher = try fields.text("Publisher", max: 500)
         book.publishedDate = fields.count("Year Published").map { String($0) }

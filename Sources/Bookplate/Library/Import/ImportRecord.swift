@@ -38,6 +38,8 @@ struct ImportedBook: Equatable {
     var title: String
     var author: String?
     var isbn: ISBN?
+    /// The id of the edition at Goodreads.
+    var goodreadsID: String?
     var publisher: String?
     var publishedDate: String?
     var pageCount: Int32?
@@ -63,6 +65,7 @@ struct ImportedBook: Equatable {
         add("title", .string(title))
         add("author", author.map { .string($0) })
         add("isbn13", isbn.map { .string($0.description) })
+        add("goodreadsId", goodreadsID.map { .string($0) })
         add("publisher", publisher.map { .string($0) })
         add("publishedDate", publishedDate.map { .string($0) })
         add("pageCount", pageCount.map { .int(Int($0)) })

@@ -87,7 +87,7 @@ import Testing
         Case(
             name: "feed of one genre",
             query:
-                #"{ feed(first: 10, genres: ["Crime"]) { nodes { id } pageInfo { endCursor } } }"#,
+                #"{ feed(first: 10, genres: ["Horror"]) { nodes { id } pageInfo { endCursor } } }"#,
             statements: 6, roundTrips: 2),
         Case(
             name: "card",

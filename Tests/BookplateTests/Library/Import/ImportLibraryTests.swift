@@ -124,6 +124,70 @@ import Testing
         #expect(kept["status"] == "READ" && kept["review", "text"] == "Mine")
     }
 
+    /// The feed shows no book that an import brought, whatever edition the reader has and however its title is written.
+    @Test func importedWorksLeaveTheFeed() async throws {
+        let lines = try StarterCatalog.lines(400)
+        let app = try await TestApp.start(catalog: lines)
+        let reader = try await app.makeReader()
+        var csv = "Book Id,Title,Author,ISBN13,My Rating,Exclusive Shelf\n"
+        var ownedTitles: Set<String> = []
+        func cell(_ text: String) -> String {
+            "\""
+                + text.split(separator: "\"", omittingEmptySubsequences: false).joined(
+                    separator: "\"\"")
+                + "\""
+        }
+        for (number, line) in lines.enumerated() where number % 4 != 3 {
+            let book = try parseJSON(Array(line.utf8))
+            let title = book["title"]?.string ?? ""
+            let author = book["authors", 0]?.string ?? ""
+            var cells: [String]
+            switch number % 12 {
+            // The same edition.
+            case 0, 1: cells = ["", title, author, book["isbn13"]?.string ?? ""]
+            // Goodreads' title and no ISBN, as for an electronic edition.
+            case 2, 4:
+                let series = book["series"]?.string.map { series in
+                    " (\(series), #\(book["seriesPosition"]?.string ?? "1"))"
+                }
+                cells = ["", title + (series ?? ""), author, ""]
+            // Another edition.
+            case 5, 6: cells = ["", title.uppercased(), author, TestCatalog.isbn(700_000 + number)]
+            case 8:
+                let subtitle = book["subtitle"]?.string.map { ": \($0)" }
+                cells = ["", title + (subtitle ?? ""), "\(author), A. Translator", ""]
+            // Another title with Goodreads' id.
+            default:
+                cells = [book["ids", "goodreads"]?.string ?? "", "Livre \(number)", author, ""]
+            }
+            csv += (cells + [String(number % 6), "read"]).map(cell).joined(separator: ",") + "\n"
+            ownedTitles.insert(title)
+        }
+        let result = try await imported(reader, Array(csv.utf8))
+        #expect(result["failed"] == [] && result["created"] == 300)
+        let unlinked = try await app.database.withConnection { connection in
+            let rows = try connection.query("SELECT title FROM books WHERE edition_id IS NULL")
+            return (0..<rows.count).map { rows.text($0, 0) ?? "" }
+        }
+        #expect(unlinked.isEmpty)
+        var shown: [String] = []
+        var cursor = Value.null
+        repeat {
+            let page = try await reader.requireValue(
+                """
+                query($after: String) { feed(first: 50, after: $after) {
+                  nodes { title } pageInfo { hasNextPage endCursor }
+                } }
+                """, ["after": cursor], "feed")
+            shown += page["nodes"]?.values(of: "title").compactMap(\.string) ?? []
+            cursor =
+                page["pageInfo", "hasNextPage"] == true
+                ? page["pageInfo", "endCursor"] ?? .null : .null
+        } while cursor != .null
+        #expect(shown.count >= 90)
+        #expect(shown.filter(ownedTitles.contains).isEmpty)
+    }
+
     @Test func invalidRecordsAreReportedWithTheirLines() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
